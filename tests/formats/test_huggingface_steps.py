@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ubpe_numba import ModelFormatError
-from ubpe_numba.formats.huggingface_steps import decoding_of, steps_of
+from ubpe_numba.formats.huggingface import decoding_of, steps_of
 
 OWN: list[tuple[str, dict[str, Any]]] = [
     ("normalizer", {"type": "StandIns", "alphabet": "a", "words": ["w"]}),

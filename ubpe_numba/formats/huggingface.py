@@ -9,25 +9,27 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
-from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index, two_parts
 from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.patterns import NAMED, name_of, published_steps
 from ubpe_numba.text.private_use import BYTE_NAMES
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.vocabulary.reserved import NORMALIZED, ONLY_DECODED, SINGLE_WORD
+from ubpe_numba.vocabulary.reserved import FLAGS, NORMALIZED, ONLY_DECODED, SINGLE_WORD
 from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}  # bytes that are in no text, as they are named, and as in a `str`
+_WITHOUT_MARKS = Decoding(((_MARKS[False][0], ""), (_MARKS[False][1], " ")))  # a space at the end of each word
 _NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # in no UTF-8
 
 
@@ -51,14 +53,17 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     given = model.get("merges")
     merges = given if isinstance(given, NamePairs) else NamePairs.of(_merges(given))
     stand_in: str | bytes | None = None
-    if kind in (None, "bytes") and unknown is not None and unknown.byte_ids is None and _is_merged(merges, vocab, unknown.id):
-        stand_in, unknown = _symbol_for_unknown(model, kind), None
+    if kind in (None, "bytes") and unknown is not None and unknown.byte_ids is None:
+        left, right, _ = merges.ids(vocab)
+        if ((left == unknown.id) | (right == unknown.id)).any():
+            stand_in, unknown = _symbol_for_unknown(model, kind), None
     if kind is None:
         kind, tokens = "bytes" if bytewise or unknown else "str", [*vocab.keys() - special.keys() - known.keys()]
-        if kind == "str" and _names_integers(tokens):
-            kind = "int"
-        elif unknown is not None and unknown.byte_ids is None and _names_integers(tokens) and _without_gaps(tokens):
-            kind = "int"  # as `to_huggingface` writes them with an unk_token
+        numbers = [symbol_index(token) for token in tokens if len(token) == 1]
+        if numbers and None not in numbers:  # every character names an integer
+            is_written = unknown is not None and unknown.byte_ids is None  # by `to_huggingface` with an unk_token
+            if kind == "str" or (is_written and set(numbers) == set(range(len(numbers)))):
+                kind = "int"
     if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):
         raise ModelFormatError(f"kind: {quoted(kind)}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
     if kind == "bytes" and not bytewise and unknown is None:
@@ -80,7 +85,13 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         if model.get("ignore_merges") is True:
             raise ModelFormatError("model: a prefix or suffix of characters is not supported with ignore_merges")
         plain = {name: i for name, i in vocab.items() if name not in special and name not in known}
-        marked, lists, splitter = _marked(plain, merges.lists(), affixes, splitter, bytewise)
+        prefix, suffix = affixes
+        if not isinstance(prefix, str) or not isinstance(suffix, str):
+            raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
+        inside, end = _MARKS[bytewise]
+        marked, lists = with_marks(plain, merges.lists(), prefix, suffix, (inside, end))
+        step = {"type": "Marks", "inside": inside if prefix else "", "end": end if suffix else ""}
+        splitter = Splitter.from_state([*(() if splitter is None else splitter.steps), step])
         merges = NamePairs.of(lists)
         vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
@@ -119,21 +130,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         stand_in = _stand_in_of_bytes(model, table)
     return table._replace(
         pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags, stand_in=stand_in,
-        decoding=_without_marks() if has_affixes else None if bytewise else decoding_of(file.get("decoder")),
+        decoding=_WITHOUT_MARKS if has_affixes else None if bytewise else decoding_of(file.get("decoder")),
     )  # fmt: skip
-
-
-def _marked(
-    vocab: dict[str, int], merges: Pairs, affixes: tuple[Any, Any], splitter: Splitter | None, bytewise: bool
-) -> tuple[dict[str, int], Pairs, Splitter]:
-    """Names, pairs and steps with marks in place of a prefix and a suffix (character_bytes.py)."""
-    prefix, suffix = affixes
-    if not isinstance(prefix, str) or not isinstance(suffix, str):
-        raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
-    inside, end = _MARKS[bytewise]
-    names, pairs = with_marks(vocab, merges, prefix, suffix, (inside, end))
-    step = {"type": "Marks", "inside": inside if prefix else "", "end": end if suffix else ""}
-    return names, pairs, Splitter.from_state([*(() if splitter is None else splitter.steps), step])
 
 
 def _check_rest(names: list[str], splitter: Splitter | None) -> None:
@@ -146,12 +144,6 @@ def _check_rest(names: list[str], splitter: Splitter | None) -> None:
             continue  # in no text
         if splitter is None or splitter.pieces(text) == [name]:
             raise ModelFormatError(f"model: vocab: no pair makes {quoted(name)}, but with ignore_merges a word may be one")
-
-
-def _without_marks() -> Decoding:
-    """How tokens with marks become a text: a space at the end of each word."""
-    inside, end = _MARKS[False]
-    return Decoding(((inside, ""), (end, " ")))
 
 
 def _never_matches(splitter: Splitter | None, normalizer: Normalizer | None) -> bool:
@@ -175,7 +167,7 @@ def _cuts(vocab: dict[str, int], runs: dict[int, int]) -> str | None:
 
 
 def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
-    """What becomes of unknown characters; None if the file does not say."""
+    """The rule for unknown characters; None if the file does not say."""
     word = model.get("unk_token")
     one = vocab.get(word, -1) if isinstance(word, str) else -1
     ids = None
@@ -187,14 +179,8 @@ def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
     return None if ids is None and one < 0 else Unknown(ids, one, model.get("fuse_unk") is True)
 
 
-def _is_merged(merges: NamePairs, vocab: dict[str, int], token_id: int) -> bool:
-    """Whether a token is part of a pair."""
-    left, right, _ = merges.ids(vocab)
-    return bool(((left == token_id) | (right == token_id)).any())
-
-
 def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
-    """The unknown token that is merged with others as a symbol of the text is; ModelFormatError for what cannot be done here."""
+    """The unknown token, merged with others as a symbol of the text; ModelFormatError for options that are not supported then."""
     word = model["unk_token"]
     odd = {
         "a name of several characters": len(word) > 1,
@@ -210,7 +196,7 @@ def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
 
 
 def _stand_in_of_bytes(model: dict[str, Any], table: Table) -> str | bytes | None:
-    """What stands for the bytes that a byte-level model does not know; None if that is nothing, or not one token for each."""
+    """The token for bytes that a byte-level model does not know; None if there is none, or not one for each."""
     word = model.get("unk_token")
     if not isinstance(word, str) or model.get("fuse_unk") is True or model.get("byte_fallback") is True:
         return None
@@ -218,18 +204,6 @@ def _stand_in_of_bytes(model: dict[str, Any], table: Table) -> str | bytes | Non
         return word
     data = named_bytes(word)
     return data if len(data) == 1 and data[0] in table.symbols else None
-
-
-def _names_integers(tokens: list[str]) -> bool:
-    """Whether there are tokens of one character, and every such character names an integer."""
-    letters = [token for token in tokens if len(token) == 1]
-    return bool(letters) and all(symbol_index(letter) is not None for letter in letters)
-
-
-def _without_gaps(tokens: list[str]) -> bool:
-    """Whether the tokens of one character name the integers from 0 on."""
-    found = sorted(i for token in tokens if len(token) == 1 and (i := symbol_index(token)) is not None)
-    return found == list(range(len(found)))
 
 
 def _merges(merges: Any) -> Pairs:
@@ -304,3 +278,165 @@ def write(
     parts = f"\n   {names}\n  " if ids else "", f"\n   [\n    {pairs}\n   ]\n  " if merges[0] else ""
     before, end = text.rsplit('"vocab": {},\n  "merges": []', 1)
     return f'{before}"vocab": {{{parts[0]}}},\n  "merges": [{parts[1]}]{end}'
+
+
+# ---------------------------------------------------------------------------------------------------- parts of all kinds
+
+_OWN = {"normalizer": ("SentencePiece", "StandIns"), "pre_tokenizer": ("Marks",)}  # steps that the original library has not
+_INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
+_AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Splitter | None]:
+    """Normalizer and splitter of the objects of a file, None for none. A ByteLevel normalizer is moved to the splitter."""
+    for name, step in (("normalizer", normalizer), ("pre_tokenizer", pre_tokenizer)):
+        if step is not None and not isinstance(step, dict):
+            raise ModelFormatError(f"{name}: expected an object")
+        if (own := _own_step(step, _INSIDE[name], _OWN[name])) is not None:
+            raise ModelFormatError(
+                f"{name}: {own}: a tokenizer.json has no such step, and the package tokenizers refuses it; "
+                "only model files of this library hold it, which `save` writes"
+            )
+    changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
+    splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
+    if splitter is not None and splitter.asks_for_start:  # whether text is the first of a document depends on details there
+        kinds = [step["type"] for step in changer.steps]
+        replaced = [step["pattern"].get("String", "") for step in changer.steps if step["type"] == "Replace"]
+        is_first = splitter.steps[0].get("prepend_scheme") == "first" and "Prepend" not in kinds
+        if any(len(old) != 1 for old in replaced) or (kinds and not is_first):
+            raise ModelFormatError("pre_tokenizer: Metaspace: the prepend_scheme first is not supported with this normalizer")
+    if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
+        changer = Normalizer(changer.steps[:-1])
+        splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
+    return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
+
+
+def _own_step(step: Any, inside: str, own: tuple[str, ...]) -> str | None:
+    """The type of a step that only this library has, in an object of a file and its sequences; None if there is none."""
+    waiting = [step]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            if part.get("type") == "Sequence":
+                waiting.append(part.get(inside))
+            elif part.get("type") in own:
+                return str(part["type"])
+        elif part in own:
+            return str(part)
+    return None
+
+
+def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
+    """A pattern in place of steps that cut at matches of one pattern, or of a published one in several steps."""
+    if splitter is None or splitter.cutters is None:
+        return None, splitter
+    patterns = [cutter.pattern for cutter in splitter.cutters]
+    if len(patterns) < 2:
+        return next(iter(patterns), None), None
+    found = name_of(*patterns)
+    return (None, splitter) if found is None else (NAMED[found], None)
+
+
+def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
+    found: tuple[dict[str, int], dict[str, int]] = {}, {}
+    flags: dict[str, int] = {}
+    free, others = len(vocab), list[str]()
+    if not isinstance(tokens, list) and tokens is not None:
+        raise ModelFormatError("added_tokens: expected a list")
+    for i, token in enumerate(tokens or []):
+        if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
+            raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
+        word = token["content"]
+        if not word or word in found[0] or word in found[1]:
+            continue  # as there: the first counts
+        if (token_id := vocab.get(word, -1)) < 0:  # the id that tokenizers gives it, whatever the file says
+            token_id, free = free, free + 1
+        if token_id != token["id"]:
+            there = f"has the id {quoted(token['id'])} in the file, but {token_id} here and in tokenizers"
+            others.append(f"added_tokens[{i}]: {quoted(word)} {there}")
+        found[not token.get("special")][word] = token_id
+        flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
+    if others:
+        more = f" ({len(others)} like this)" if len(others) > 1 else ""
+        warnings.warn(others[0] + more, UserWarning, stacklevel=2)
+    if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
+        flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}
+    return *found, {word: mask for word, mask in flags.items() if mask}
+
+
+def decoding_of(decoder: Any) -> Decoding | None:
+    """How texts of tokens are joined: the replacements of a decoder, and the characters that it strips at the beginning."""
+    steps = decoder.get("decoders") if isinstance(decoder, dict) and decoder.get("type") == "Sequence" else [decoder]
+    made = Decoding()
+    for step in steps if isinstance(steps, list) else []:
+        kind = step.get("type") if isinstance(step, dict) else None
+        if kind == "Replace" and isinstance(step.get("pattern"), dict) and isinstance(step.get("content"), str):
+            if isinstance(old := step["pattern"].get("String"), str) and old:
+                made = made._replace(replace=(*made.replace, (old, step["content"])))
+        elif kind == "Metaspace" and isinstance(mark := step.get("replacement"), str) and mark:
+            made = made._replace(replace=(*made.replace, (mark, " ")))
+            if step.get("prepend_scheme", "always") != "never" and step.get("add_prefix_space") is not False:
+                made = made._replace(strip=" ", n=1)
+        elif kind == "Strip" and isinstance(content := step.get("content"), str) and content:
+            if type(n := step.get("start")) is int and 0 <= n <= 64:
+                made = made._replace(strip=content, n=n)
+    return made if made != Decoding() else None
+
+
+def _sequence(steps: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+    """Steps as a file has them: None, one, or a sequence."""
+    return None if not steps else steps[0] if len(steps) == 1 else {"type": "Sequence", name: steps}
+
+
+def file_of(
+    table: Table,
+    special: dict[str, int],
+    known: dict[str, int],
+    model: dict[str, Any],
+    post_processor: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The content of a tokenizer.json with this model: text is treated as `table` says.
+
+    `post_processor` puts special tokens around a document (export.py). The tokens of `table` are not used.
+    """
+    level = {**_AS_BYTES}
+    steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
+    bytewise = table.kind == "bytes" and table.unknown is None
+    for pattern in () if table.pattern is None else published_steps(table.pattern):
+        if pattern == NAMED["gpt2"] and bytewise:
+            level["use_regex"] = True
+        elif pattern == NAMED["digits1"]:
+            steps.append({"type": "Digits", "individual_digits": True})
+        else:
+            steps.append({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False})
+    if bytewise and table.splitter is None:
+        steps.append(level)
+    words = sorted([(i, word, True) for word, i in special.items()] + [(i, word, False) for word, i in known.items()])
+    changes = [] if table.normalizer is None else table.normalizer.state()
+    made = table.decoding or Decoding()
+    joins: list[dict[str, Any]] = [{"type": "Replace", "pattern": {"String": old}, "content": new} for old, new in made.replace]
+    joins += [{"type": "ByteFallback"}] if model.get("byte_fallback") is True else []
+    joins.append({"type": "Fuse"})
+    joins += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {
+                "id": i,
+                "content": word,
+                **{name: bool(table.flags.get(word, 0) & bit) for name, bit in FLAGS.items()},
+                "special": is_special,
+            }
+            for i, word, is_special in words
+        ],
+        "normalizer": _sequence(changes, "normalizers"),
+        "pre_tokenizer": _sequence(steps, "pretokenizers"),
+        "post_processor": post_processor,
+        "decoder": level | {"use_regex": True} if bytewise else _sequence(joins, "decoders"),
+        "model": model,
+    }

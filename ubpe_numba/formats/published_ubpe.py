@@ -48,10 +48,16 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Model]:
     alphabet = _alphabet(dump["alphabet"], kind)
     words = _known_words(dump.get("known_words") or {}, alphabet)
     first = alphabet.size + len(words)
-    sequences = _sequences(dump["mapper"], first)
+    _check_ids(dump["mapper"], first, "mapper")
+    for key, value in dump["mapper"].items():
+        if not isinstance(value, list) or not all(type(t) is int and 0 <= t < 2**31 for t in value):
+            raise ModelFormatError(f"mapper[{shortened(key, 40)}]: expected a list of ids")
+    sequences = list(dump["mapper"].values())
     weights = _weights(dump["weights"], first, len(sequences))
-    if words:
-        sequences = _without_words(sequences, alphabet.size, first)
+    for i, sequence in enumerate(sequences if words else ()):
+        if any(alphabet.size <= t < first for t in sequence):
+            raise ModelFormatError(f"mapper[{first + i}]: a known word cannot be part of a token")
+    sequences = [[t if t < first else t - len(words) for t in sequence] for sequence in sequences]
     if classic:
         if (bad := next((i for i, s in enumerate(sequences) if len(s) != 2), None)) is not None:
             raise ModelFormatError(
@@ -111,15 +117,12 @@ def _fields(model: Model) -> dict[str, Any]:
         raise ValueError("known_words: in a dump they have the ids behind the alphabet, and learned tokens those behind them")
     fields: dict[str, Any] = {}
     if special is not None:
-        fields["known_words"] = {i: _said(word) for i, word in zip(special.ids.tolist(), special.words, strict=True)}
+        words = [word if isinstance(word, str) else list(word) for word in special.words]
+        fields["known_words"] = dict(zip(special.ids.tolist(), words, strict=True))
     if lone is not None:
         both = {"break_tokens": lone.symbols(BREAK), "stop_tokens": lone.symbols(STOP)}
         fields |= {name: _written(symbols, alphabet.kind) for name, symbols in both.items() if symbols.size}
     return fields if cutter is None else {**fields, "regex_str": cutter.pattern}
-
-
-def _said(word: Any) -> Any:
-    return word if isinstance(word, str) else list(word)
 
 
 def _written(symbols: np.ndarray, kind: str) -> list[Any]:
@@ -169,14 +172,6 @@ def _known_words(words: Any, alphabet: Alphabet) -> dict[Any, int]:
     return found
 
 
-def _without_words(sequences: list[list[int]], n_alphabet: int, first: int) -> list[list[int]]:
-    """Sequences as if there were no ids of known words between the alphabet and `first`; ModelFormatError for such an id."""
-    for i, sequence in enumerate(sequences):
-        if any(n_alphabet <= t < first for t in sequence):
-            raise ModelFormatError(f"mapper[{first + i}]: a known word cannot be part of a token")
-    return [[t if t < n_alphabet else t - (first - n_alphabet) for t in sequence] for sequence in sequences]
-
-
 def _tokens(dump: dict[str, Any], name: str, alphabet: Alphabet) -> list[Any]:
     """Break or stop tokens that are in the alphabet: ubpe ignores others."""
     tokens = dump.get(name) or []
@@ -193,7 +188,8 @@ def _tokens(dump: dict[str, Any], name: str, alphabet: Alphabet) -> list[Any]:
 
 def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
     if kind is None:
-        kind = "int" if all(_is_integer(k) for k in mapping) else "str"
+        bare = [key.removeprefix("-") for key in mapping]
+        kind = "int" if all(text.isascii() and text.isdigit() for text in bare) else "str"
     try:
         symbols = {int(k) if kind == "int" else k: v for k, v in mapping.items()}
         if len(symbols) < len(mapping):
@@ -206,27 +202,15 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
         raise ModelFormatError(str(error)) from error
 
 
-def _is_integer(text: str) -> bool:
-    return text.removeprefix("-").isascii() and text.removeprefix("-").isdigit()
-
-
-def _ids_from(mapping: dict[str, Any], first: int, field: str) -> None:
-    """Raise ModelFormatError unless the keys are first, first + 1, ... in this order, which is that of the ranks."""
+def _check_ids(mapping: dict[str, Any], first: int, field: str) -> None:
+    """ModelFormatError unless the keys are first, first + 1, ... in this order, which is that of the ranks."""
     for i, key in enumerate(mapping):
         if key != str(first + i):
             raise ModelFormatError(f"{field}: expected the id {first + i} in place {i}, got {quoted(key)}")
 
 
-def _sequences(mapper: dict[str, Any], first: int) -> list[list[int]]:
-    _ids_from(mapper, first, "mapper")
-    for key, value in mapper.items():
-        if not isinstance(value, list) or not all(type(t) is int and 0 <= t < 2**31 for t in value):
-            raise ModelFormatError(f"mapper[{shortened(key, 40)}]: expected a list of ids")
-    return list(mapper.values())
-
-
 def _weights(weights: dict[str, Any], first: int, n: int) -> np.ndarray:
-    _ids_from(weights, first, "weights")
+    _check_ids(weights, first, "weights")
     if len(weights) != n or not all(type(w) in (int, float) for w in weights.values()):
         raise ModelFormatError(f"weights: expected {n} numbers, one for each id of mapper")
     try:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface_steps import added_of, cut_of, decoding_of, file_of, steps_of
+from ubpe_numba.formats.huggingface import added_of, cut_of, decoding_of, file_of, steps_of
 from ubpe_numba.formats.json_floats import Number, read_numbers, write_numbers
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, names

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface_steps import added_of, file_of, steps_of
+from ubpe_numba.formats.huggingface import added_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import describe
