@@ -23,7 +23,7 @@ class FakeClient:
 
     def map(self, function: Any, items: Any, key: list[str]) -> list[Any]:
         """Note the keys down."""
-        assert [function(i) for i in items] == [None] * len(key)
+        assert len([function(i) for i in items]) == len(key)  # results do not matter
         self.keys += key
         return list(key)
 

@@ -362,4 +362,6 @@ class Percent(Progress):
     def _reach(self, percent: int) -> None:
         new = range(len(self.futures), min(percent, 100))
         if new:
-            self.futures += self.client.map(bool, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new])
+            self.futures += self.client.map(
+                bool, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new]
+            )  # which does next to nothing
