@@ -78,7 +78,25 @@ class Counts:
 
     @staticmethod
     def of(given: Documents, weights: np.ndarray) -> Counts:
-        """Count documents that are read already, with weights int64[n]; OverflowError if these sum to 2**62 or more."""
+        """Count documents that are read already.
+
+        Parameters
+        ----------
+        given : Documents
+            n documents.
+        weights : int64[n]
+            Their weights, at least 0.
+
+        Returns
+        -------
+        Counts
+            The distinct documents whose weights sum to more than 0.
+
+        Raises
+        ------
+        OverflowError
+            If the weights sum to 2**62 or more.
+        """
         stay, total, _ = distinct(given, weights)
         return Counts(given.take(stay), total)
 
