@@ -1,16 +1,21 @@
-"""Files of sentencepiece: what is not valid is refused at once, and what is written is read again, by sentencepiece too."""
+"""Models of sentencepiece: the same ids, read and written; what cannot be encoded exactly is refused."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from double_arrays import charsmap
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
+from reference.token_pairs import last_merge
 from sentencepiece_models import (
     A_AND_B,
     BYTE,
     BYTES,
+    CHARACTER,
+    CONTROL,
     FLAGS,
     NORMAL,
     SPECIAL,
@@ -29,8 +34,11 @@ from sentencepiece_models import (
 from sentencepiece_models import BPE as PAIRS
 
 from ubpe_numba import BPE, UBPE, ModelFormatError
+from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
 from ubpe_numba.formats.protobuf import field
-from ubpe_numba.formats.sentencepiece import read
+from ubpe_numba.formats.sentencepiece import parts_of_run, read
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.tables.trie import trie_of
 
 
 def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
@@ -197,3 +205,124 @@ def test_private_characters_in_pieces() -> None:
         same_ids(written, class_.from_sentencepiece(written), docs)
     with pytest.raises(ModelFormatError, match=r"U\+10FE83 of a piece is needed"):
         UBPE.from_sentencepiece(model([*SPECIAL, *letters, *BYTES], by_bytes=True))
+
+
+@settings(max_examples=60)
+@given(unigrams(), FLAGS, TEXTS)
+def test_unigrams_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool], docs: list[str]) -> None:
+    if flags["by_bytes"]:
+        letters = set("".join(name for name, _, type_ in pieces if type_ in (NORMAL, USER)))
+        have = {name for name, *_ in pieces}
+        pieces = [(n, s, NORMAL if t == UNUSED else t) for n, s, t in pieces]
+        pieces = pieces + [(c, -4.0, NORMAL) for c in sorted(letters | set("".join(n for n, *_ in pieces[2:]))) if c not in have]
+        pieces = pieces + BYTES
+    assume(any(type_ in (NORMAL, USER) for _, _, type_ in pieces))
+    data = model(pieces, **flags)
+    same_ids(data, UBPE.from_sentencepiece(data), docs, flags["remove"])
+
+
+@settings(max_examples=60)
+@given(pairs(), FLAGS, TEXTS)
+def test_pairs_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool], docs: list[str]) -> None:
+    data = model(pieces + (BYTES if flags["by_bytes"] else []), PAIRS, **flags)
+    same_ids(data, BPE.from_sentencepiece(data), docs, flags["remove"])
+
+
+@pytest.mark.parametrize("kind", [UNIGRAM, PAIRS])
+def test_characters_of_private_use(kind: int) -> None:
+    """Those that would stand for words, of which this model has fewer, may be its own; so has a real one."""
+    own = "\U0010fc03"
+    pieces = [*SPECIAL, *BYTES, (own, -1.0, NORMAL), ("a", -2.0, NORMAL), (f"a{own}", -0.5, NORMAL), ("xy", 0.0, USER)]
+    pieces += [("x", -1.0, NORMAL), ("y", -1.0, NORMAL)]
+    data = model(pieces, kind, by_bytes=True)
+    tokenizer: Any = (UBPE if kind == UNIGRAM else BPE).from_sentencepiece(data)
+    docs = [f"a{own}{own}xy a", f"\U00100000{own}", f"\U0010fe00\U0010fc04 {own}a"]
+    same_ids(data, tokenizer, docs)
+    again = type(tokenizer).from_sentencepiece(tokenizer.to_sentencepiece())
+    assert [again.encode(doc).tolist() for doc in docs] == [tokenizer.encode(doc).tolist() for doc in docs]
+
+
+def test_characters_equal_sentencepiece() -> None:
+    data = model([*SPECIAL, ("a", -1.0, NORMAL), ("ab", -1.0, NORMAL), ("▁", -1.0, NORMAL), ("xy", 0.0, USER)], CHARACTER)
+    same_ids(data, BPE.from_sentencepiece(data), ["ab axyx", "", "zzza"])
+
+
+def test_a_map_of_characters_and_positions() -> None:
+    data = model([*SPECIAL, ("a", -1.0, NORMAL), ("▁", -2.0, NORMAL)], prefix=True, charsmap=charsmap({"é": "aa", "x": ""}))
+    tokenizer = UBPE.from_sentencepiece(data)
+    same_ids(data, tokenizer, ["éxa b", "x", "bbb a"])
+    ids, starts = tokenizer.encode("éxa bbx", return_offsets=True)
+    assert ids.tolist() == [3, 2, 2, 2, 3, 0] and starts.tolist() == [0, 0, 0, 2, 3, 4]
+    assert tokenizer.special_ids == {"<s>": 1}
+
+
+def test_control_pieces_are_special_tokens() -> None:
+    tokenizer = UBPE.from_sentencepiece(model([*SPECIAL, ("a", -1.0, NORMAL), ("<p>", 0.0, CONTROL)]))
+    assert tokenizer.encode("a<s>a", allowed_special="all").tolist() == [2, 1, 2]
+    assert tokenizer.special_ids == {"<s>": 1, "<p>": 3}
+
+
+@settings(max_examples=100)
+@given(st.lists(st.text("abc", min_size=2, max_size=9), max_size=12, unique=True), st.randoms())
+def test_pairs_of_pieces_equal_the_reference(names: list[str], random: Any) -> None:
+    tokens = [*"abc", *names]
+    rank = {name: i for i, name in enumerate(tokens)}
+    lengths = np.array([len(name) for name in tokens])
+    arena = np.array(["abc".index(c) for name in tokens for c in name], np.int32)
+    found = np.empty((len(names), 2), np.int32)
+    ends, ranks, parts = np.empty((3, int(lengths.max())), np.int32)
+    pairs_of_pieces(
+        arena, offsets_of(lengths), 3, trie_of(3, arena, lengths), ends, ranks, parts, np.empty(ends.size, np.int64), found
+    )
+    for name, (left, right) in zip(names, found.tolist(), strict=True):
+        want = last_merge(name, lambda x, y: rank.get(x + y, 99), 99)
+        assert (tokens[left], tokens[right]) == want if want else left == right == -1
+
+
+@settings(max_examples=100)
+@given(pairs(), st.data(), FLAGS, TEXTS)
+def test_unused_pieces_are_taken_apart(pieces: list[Piece], data: st.DataObject, flags: dict[str, bool], docs: list[str]) -> None:
+    """They are read where it makes no difference that they are left out; `pairs` may hold some that nothing merges to, too."""
+    types = st.sampled_from([NORMAL, NORMAL, UNUSED])
+    pieces = [(n, s, data.draw(types) if t == NORMAL else t) for n, s, t in pieces]
+    blob = model(pieces + (BYTES if flags["by_bytes"] else []), PAIRS, **flags)
+    try:
+        tokenizer = BPE.from_sentencepiece(blob)
+    except ModelFormatError as error:
+        if "is unused, so it is taken apart again" not in str(error) and "but is none itself" not in str(error):
+            raise
+    else:
+        same_ids(blob, tokenizer, docs, flags["remove"])
+
+
+def test_pieces_that_are_in_no_text() -> None:
+    """One that nothing merges to, and unused ones: of merges, and of a single character, which is unknown then."""
+    pieces = [*SPECIAL, *A_AND_B, ("bbb", -4.0, NORMAL), ("abb", -5.0, UNUSED), ("c", 0.0, UNUSED), ("a" * 7999, -7.0, NORMAL)]
+    data = model(pieces, PAIRS)
+    tokenizer = BPE.from_sentencepiece(data)
+    same_ids(data, tokenizer, ["abbb bbbb", "abab ab" * 3, "abbabb", "acb", "a" * 7999])
+    assert len(tokenizer.vocabulary.merges) == 1 and tokenizer.encode("abb").tolist() == [4, 3]
+
+
+@pytest.mark.parametrize("most", [2, 3, 4, 8, 12, 16])
+def test_runs_of_equal_score(most: int) -> None:
+    """Pieces of 2 to 16 spaces that have the same score, as Llama has them: merged from the left."""
+    pieces = [*SPECIAL, ("▁", -1e9, NORMAL), ("a", -3.0, NORMAL), ("▁a", -1.0, NORMAL)]
+    pieces += [("▁" * n, -1e9, NORMAL) for n in range(2, most + 1) if n != 15]
+    data = model(pieces, PAIRS)
+    if most & (most - 1):
+        with pytest.raises(ModelFormatError, match="have the same score"):
+            BPE.from_sentencepiece(data)
+    else:
+        same_ids(data, BPE.from_sentencepiece(data), [" " * n + "a" * (n % 3) for n in range(100)])
+
+
+def test_two_runs_of_equal_score() -> None:
+    pieces = [*SPECIAL, ("▁", -1e9, NORMAL), ("a", -3.0, NORMAL), ("▁▁▁▁", -2.0, NORMAL), ("▁▁", -2.0, NORMAL)]
+    data = model(pieces, PAIRS)
+    same_ids(data, BPE.from_sentencepiece(data), [" " * n + "a" * (n % 3) for n in range(20)])
+
+
+def test_parts_of_runs() -> None:
+    assert parts_of_run(19, dict.fromkeys(range(2, 17), 0)) == [16, 3]
+    assert parts_of_run(5, {2: 0}) == [2, 2, 1]

@@ -1,25 +1,32 @@
-"""To and from tiktoken: merges are found again from ranks; hostile files are refused."""
+"""Ranks of tiktoken, tekken and packages of npm: ids equal those of the libraries; files that are not valid are refused."""
 
 from __future__ import annotations
 
+import base64
 import itertools
+import json
+import pathlib
 import random
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
-from foreign import line
+from foreign import MIXED, line
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from reference.byte_strings import of_one_hash, of_one_home
 from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
+import ubpe_numba
 from ubpe_numba import BPE, ModelFormatError
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.pair_table import Table
-from ubpe_numba.text.pretokenizer import NAMED
+from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
+
+pytest.importorskip("tiktoken")
 
 
 @settings(max_examples=60)
@@ -31,8 +38,6 @@ def test_pairs_of_tokens_from_ranks(docs: list[str], more: int, data: st.DataObj
     text = data.draw(st.text("abc", max_size=40))
     assert tok.to_tiktoken_encoding().encode(text) == tok.encode(text).tolist()
 
-
-pytest.importorskip("tiktoken")
 
 BYTES = b"".join(line(bytes([b]), b) for b in range(256))
 RANKS: list[tuple[bytes, str]] = [
@@ -216,3 +221,147 @@ def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], p
     other = peer.Encoding("t", pat_str=tiktoken.covering(NAMED.get(pattern)), mergeable_ranks=ranks, special_tokens={})
     docs += [token.decode() for token in ranks if token.isascii()]
     assert tokenizer.encode_batch(docs).to_lists() == [other.encode(doc) for doc in docs]
+
+
+TOKENS = [*(bytes([b]) for b in range(256)), b"ab", b"abc", b" ab", b"zz"]
+
+
+def file_of(tokens: list[bytes] = TOKENS, size: int = 262, n_special: int = 3, special: Any = None, **fields: Any) -> str:
+    """The content of a file."""
+    vocab = [{"rank": i, "token_bytes": base64.b64encode(token).decode(), "token_str": None} for i, token in enumerate(tokens)]
+    config = {
+        "pattern": " ?[a-z]+|[^a-z]", "num_vocab_tokens": len(vocab), "default_vocab_size": size,
+        "default_num_special_tokens": n_special, "version": "v3",
+    }  # fmt: skip
+    return json.dumps({"config": config | fields, "vocab": vocab, "special_tokens": special})
+
+
+def test_ids_stand_behind_the_special_tokens() -> None:
+    tokenizer = BPE.from_tekken(file_of())
+    assert tokenizer.special_ids == {"<unk>": 0, "<s>": 1, "</s>": 2}
+    assert tokenizer.encode("ab abc").tolist() == [3 + 256, 3 + ord(" "), 3 + 257]
+    assert tokenizer.decode(tokenizer.encode("ab abc é")) == "ab abc é"
+    assert tokenizer.encode("zz").tolist() == [3 + ord("z")] * 2  # the last token is beyond the size
+    assert tokenizer.encode("<s>ab", allowed_special="all").tolist() == [1, 259]
+
+
+def test_special_tokens_that_a_file_names() -> None:
+    special = [{"rank": 0, "token_str": "<a>", "is_control": True}]
+    assert BPE.from_tekken(file_of(special=special)).special_ids == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
+
+
+def test_the_special_tokens_that_a_file_of_few_tokens_may_have() -> None:
+    most = (1 << 14) + len(TOKENS)
+    assert len(BPE.from_tekken(file_of(n_special=most, size=most + 260)).special_ids) == most
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("{}", "expected the fields config and vocab"),
+        ("[]", "expected the fields config and vocab"),
+        (file_of(size=264), "260 tokens, but 264 ids of which 3 are special"),
+        (file_of(n_special=-1), "260 tokens, but 262 ids of which -1 are special"),
+        (file_of(n_special=2**40, size=2**40 + 1), "of which 1099511627776 are special"),
+        (file_of([b"a"], n_special=2**22 - 1, size=2**22), "config: 4194303 special tokens are too many beside 1 others"),
+        (file_of(n_special=2**14 + 261, size=2**14 + 262), "16645 special tokens are too many beside 260 others"),
+        (file_of(pattern=""), "expected a regular expression"),
+        (file_of(pattern=7), "expected a regular expression"),
+        (file_of(special=[{"rank": 1, "token_str": "a"}]), "special_tokens[0]: expected an object with the rank 0"),
+        (file_of(special=[{"rank": i, "token_str": "a"} for i in range(2)]), "one is there twice"),
+        (file_of([*TOKENS[:5], b"", *TOKENS[6:]]), "vocab[5]: the token b'' is empty"),
+        (file_of().replace("AA==", "?"), "vocab[0]: token_bytes: expected base64"),
+        (file_of().replace('"rank": 7,', '"rank": -7,'), "vocab[7]: expected an object with a rank"),
+        (file_of().replace('"rank": 7,', '"rank": 8,'), "have the same rank 11"),
+    ],
+)
+def test_what_is_not_valid_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ModelFormatError) as error:
+        BPE.from_tekken(text.encode())
+    assert message in str(error.value)
+
+
+PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+
+@pytest.mark.parametrize("form", ["{}", "export default {};", "module.exports = {};\n"])
+def test_every_form(tok: Any, form: str, tmp_path: pathlib.Path) -> None:
+    tokens = [line.split()[0].decode() for line in tok.to_tiktoken().splitlines()]
+    first = tok.special_ids["<|endoftext|>"] + 5
+    ranks = f"! 0 {' '.join(tokens[:300])}\n! 300 {' '.join(tokens[300:])}"
+    known = {"explicit_n_vocab": 9, "pat_str": PATTERN, "special_tokens": {"<|endoftext|>": first}, "bpe_ranks": ranks}
+    path = tmp_path / "ranks.js"
+    path.write_text(form.replace("{}", json.dumps(known)))
+    loaded = ubpe_numba.load(path)
+    expected = ubpe_numba.BPE.from_tiktoken(tok.to_tiktoken(), pretokenizer="gpt2", special_tokens={"<|endoftext|>": first})
+    assert loaded.pretokenizer == expected.pretokenizer
+    texts = [*MIXED, "a<|endoftext|>b"]
+    assert loaded.encode_batch(texts, allowed_special="all") == expected.encode_batch(texts, allowed_special="all")
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"pat_str": 1}, "expected text"), ({"bpe_ranks": None}, "expected text"),
+        ({"special_tokens": []}, "expected an object of ids"), ({"special_tokens": {"a": "b"}}, "expected an object of ids"),
+        ({"bpe_ranks": "!"}, "line 1: expected a mark"), ({"bpe_ranks": "! 0 YQ==\n! x"}, "line 2: expected a mark"),
+        ({"bpe_ranks": "! 12345678901 YQ=="}, "line 1"), ({"bpe_ranks": "! 0 \u00e9"}, "line 1"),
+        ({"bpe_ranks": "! \u0663 YQ=="}, "line 1"), ({"bpe_ranks": ""}, "at least one token"),
+        ({"bpe_ranks": "! 0 YQ== Y"}, "base64"), ({"bpe_ranks": "! 0 YQ== YQ=="}, "twice"),
+    ],
+)  # fmt: skip
+def test_hostile_modules_are_refused(change: dict[str, Any], message: str, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "x"
+    path.write_text(json.dumps({"pat_str": "a+", "special_tokens": {}, "bpe_ranks": "! 0 YQ=="} | change))
+    with pytest.raises(ModelFormatError, match=message):
+        ubpe_numba.load(path)
+    path.write_text('module.exports = {"pat_str": 5')
+    with pytest.raises(ModelFormatError):
+        ubpe_numba.load(path)
+
+
+def test_modules_are_told_by_what_they_export() -> None:
+    assert tiktoken.javascript_object(b"export default 5", bytes) is None
+
+
+#: Of every file the number of its ranks, and the first and the last special token.
+FILES = [
+    (50256, ("<|endoftext|>", 50256), ("<|endoftext|>", 50256)), (50256, ("<|endoftext|>", 50256), ("<|endoftext|>", 50256)),
+    (100256, ("<|endoftext|>", 100257), ("<|endofprompt|>", 100276)),
+    (199998, ("<|endoftext|>", 199999), ("<|endofprompt|>", 200018)),
+    (128000, ("<|begin_of_text|>", 128000), ("<|reserved_special_token_245|>", 128255)),
+    (200000, ("<|begin_of_text|>", 200000), ("<|reserved_special_token_903|>", 202047)),
+    (151643, ("<|endoftext|>", 151643), ("<|extra_204|>", 151850)),
+    (248044, ("<|endoftext|>", 248044), ("<|audio_pad|>", 248076)), (50257, ("<|endoftext|>", 50257), ("<|30.00|>", 51864)),
+]  # fmt: skip
+
+
+def test_special_tokens_of_published_ranks() -> None:
+    assert len(tiktoken._KNOWN) == len(FILES)
+    for (pattern, row), (n_ranks, first, last) in zip(tiktoken._KNOWN.values(), FILES, strict=True):
+        ids = list(tiktoken.published_special(row).items())
+        assert (ids[0], ids[-1]) == (first, last)
+        assert len({i for _, i in ids}) == len(ids) and ids[0][1] >= n_ranks
+        assert Pretokenizer(pattern).pattern
+        if "llama" in row:
+            assert [i for _, i in ids] == list(range(n_ranks, n_ranks + len(ids)))
+
+
+def test_other_files_are_not_known() -> None:
+    assert tiktoken.published(b"YQ== 0\n") is None
+
+
+def test_ids_equal_those_of_the_package_of_llama() -> None:
+    """Special tokens and a sample of text, for the file in `llama_models`."""
+    pytest.importorskip("llama_models")
+    from pathlib import Path
+
+    import llama_models.llama3.tokenizer as theirs
+
+    from ubpe_numba import load
+
+    path = Path(theirs.__file__).parent / "tokenizer.model"
+    tok, other = load(path), theirs.Tokenizer(path)
+    assert tok.special_ids == other.special_tokens
+    for text in ("Hello, world 12345", " it's\n\n  über 低い\t", "<|eot_id|>a"):
+        assert tok.encode(text, allowed_special="all").tolist() == other.encode(text, bos=False, eos=False, allowed_special="all")
