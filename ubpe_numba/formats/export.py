@@ -471,23 +471,8 @@ def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
 # ---------------------------------------------------------------------------------------------------- other files
 
 
-def to_tiktoken(model: Model, encode: EncodeLists) -> bytes:
-    """The `.tiktoken` file of a model; see `BPE.to_tiktoken`."""
-    return _ranks(model, encode)[0]
-
-
-def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
-    """A `tiktoken.Encoding` of a model; see `BPE.to_tiktoken_encoding`."""
-    ranks = _ranks(model, encode)[1]
-    try:
-        make = import_module("tiktoken").Encoding
-    except ImportError as error:
-        raise ImportError("to_tiktoken_encoding needs tiktoken: pip install tiktoken") from error
-    return make(name, pat_str=tiktoken.covering(pattern_of(model)), mergeable_ranks=ranks, special_tokens=words_of(model)[0])
-
-
-def _ranks(model: Model, encode: EncodeLists) -> tuple[bytes, dict[bytes, int]]:
-    """A file for tiktoken, and its tokens and ranks, checked on samples; ValueError if tiktoken cannot encode as the model."""
+def to_tiktoken(model: Model, encode: EncodeLists) -> tuple[bytes, dict[bytes, int]]:
+    """The `.tiktoken` file of a model, and its tokens and ranks; see `BPE.to_tiktoken`."""
     check_model(model)
     check_plain(model, "tiktoken")
     check_order(model)
@@ -515,6 +500,16 @@ def _ranks(model: Model, encode: EncodeLists) -> tuple[bytes, dict[bytes, int]]:
         docs, expected, texts = texts_of(alphabet, samples)
         compare(docs, expected, [other.encode(doc, allowed_special="all") for doc in texts], "tiktoken")
     return data, ranks
+
+
+def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
+    """A `tiktoken.Encoding` of a model; see `BPE.to_tiktoken_encoding`."""
+    ranks = to_tiktoken(model, encode)[1]
+    try:
+        make = import_module("tiktoken").Encoding
+    except ImportError as error:
+        raise ImportError("to_tiktoken_encoding needs tiktoken: pip install tiktoken") from error
+    return make(name, pat_str=tiktoken.covering(pattern_of(model)), mergeable_ranks=ranks, special_tokens=words_of(model)[0])
 
 
 def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:

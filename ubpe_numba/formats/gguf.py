@@ -161,7 +161,10 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     if type(unknown) is not int or not 0 <= unknown < len(names):
         raise ModelFormatError(f"tokenizer.ggml.unknown_token_id: expected the id of a token, got {quoted(unknown)}")
     bare = special | ({unknown} if not names[unknown].startswith(_START) else set())
-    pieces = [name if i in bare else _piece(name) for i, name in enumerate(names)]
+    pieces = [  # as BERT's vocabulary has them; some files have no mark before a name of a token, in brackets
+        name if i in bare or _IS_NAME(name) else name[1:] if name.startswith(_START) and name != _START else f"##{name}"
+        for i, name in enumerate(names)
+    ]
     vocab = {piece: i for i, piece in enumerate(pieces)}
     if len(vocab) < len(pieces):
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
@@ -171,17 +174,6 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     normalizer = Normalizer([{"type": "BertNormalizer", "lowercase": lowercase, "strip_accents": strip}])
     splitter = Splitter([{"type": "BertPreTokenizer"}])
     return Words(vocab, pieces[unknown], "##", 100, normalizer, splitter, {pieces[i]: i for i in sorted({*special, unknown})})
-
-
-def _piece(name: str) -> str:
-    """A piece as BERT's vocabulary has it; some files have no mark before a name of a token, in brackets.
-
-    >>> _piece("\u2581un"), _piece("able"), _piece("[unused1]"), _piece("\u2581")
-    ('un', '##able', '[unused1]', '##▁')
-    """
-    if name.startswith(_START) and name != _START:
-        return name[1:]
-    return name if _IS_NAME(name) else f"##{name}"
 
 
 # ---------------------------------------------------------------------------------------------------- fields

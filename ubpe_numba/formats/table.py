@@ -436,11 +436,8 @@ def _is_pair(source: Source) -> bool:
     """Whether it is one of `vocab.json` and `merges.txt`, and the other is there."""
     if source.head.startswith(b"#version"):
         return source.beside(_VOCABULARIES) is not None
-    return source.beside(_MERGES) is not None and _is_vocabulary(source)
-
-
-def _is_vocabulary(source: Source) -> bool:
-    return bool(source.document) and isinstance(source.document, dict) and all(type(i) is int for i in source.document.values())
+    ids = source.document if source.beside(_MERGES) is not None else {}
+    return bool(ids) and isinstance(ids, dict) and all(type(i) is int for i in ids.values())
 
 
 def _is_sentencepiece(source: Source) -> bool:
@@ -450,13 +447,14 @@ def _is_sentencepiece(source: Source) -> bool:
     return source.head[3] + 2 <= source.head[1] < 128
 
 
-def _own(model: dict[str, Any]) -> Found:
+def _own(source: Source) -> Found:
+    """The plain data of our own files."""
+    if source.is_object:
+        model = model_file.from_document(source.document)
+    else:
+        with open_regular(source.path) as f:
+            model = model_file.from_npz(f)
     return Found(model, tokenizer=model["tokenizer"])
-
-
-def _own_npz(source: Source) -> Found:
-    with open_regular(source.path) as f:
-        return _own(model_file.from_npz(f))
 
 
 def _by_path(model: Any, objective: str) -> Found:
@@ -507,11 +505,7 @@ def _published(source: Source, tokenizer: str | None, kind: str | None) -> Found
 
 
 FORMATS = (
-    Format(
-        "a model of this library as npz",
-        lambda source: source.head.startswith(b"PK\x03\x04"),
-        _own_npz,
-    ),
+    Format("a model of this library as npz", lambda source: source.head.startswith(b"PK\x03\x04"), _own),
     Format(
         "a file of gguf",
         lambda source: source.head.startswith(b"GGUF"),
@@ -522,11 +516,7 @@ FORMATS = (
         lambda source: vocab_merges.is_clip(source.head),
         lambda source: from_huggingface(vocab_merges.clip_document(source.data), n_bytes=source.n_bytes),
     ),
-    Format(
-        "a model of this library as JSON",
-        _has("format", "tokenizer"),
-        lambda source: _own(model_file.from_document(source.document)),
-    ),
+    Format("a model of this library as JSON", _has("format", "tokenizer"), _own),
     Format("a tokenizer.json of Hugging Face", _is_huggingface, _huggingface, ("kind",)),
     Format(
         "a tekken.json of Mistral",

@@ -422,7 +422,7 @@ class PairFiles(HuggingFace):
         >>> BPE.from_merges([[97, 98]], alphabet=bytes(range(256))).to_tiktoken().splitlines()[-1]
         b'YWI= 256'
         """
-        data = formats.export.to_tiktoken(self._fitted(), self._to_lists)
+        data, _ = formats.export.to_tiktoken(self._fitted(), self._to_lists)
         if path is not None:
             write_atomically(path, data)
         return data
