@@ -26,13 +26,6 @@ class CompressionDisplay:
     curves : dict of str to (int[m], float[m])
         Sizes and symbols a token of each, under its name, which may be empty.
 
-    Attributes
-    ----------
-    curves
-        As they were given.
-    ax_, figure_
-        What was drawn on.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -30,13 +30,6 @@ class CountsDisplay:
     lengths : int[V]
         The symbols that each represents.
 
-    Attributes
-    ----------
-    counts, lengths
-        As they were given.
-    ax_, figure_
-        What was drawn on.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -31,13 +31,6 @@ class PianoRollDisplay:
     n_alphabet : int
         The size of the alphabet, whose symbols are grey.
 
-    Attributes
-    ----------
-    pitch, onset, duration, ids, lengths, n_alphabet
-        As they were given.
-    ax_, figure_
-        What was drawn on.
-
     Examples
     --------
     Symbols are pitches, and all notes have the length of one beat.

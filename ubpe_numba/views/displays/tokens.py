@@ -32,13 +32,6 @@ class TokensDisplay:
     n_alphabet : int
         The size of the alphabet, whose symbols are grey.
 
-    Attributes
-    ----------
-    samples, ids, starts, lengths, n_alphabet
-        As they were given.
-    ax_, figure_
-        What was drawn on.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

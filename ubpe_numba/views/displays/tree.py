@@ -36,13 +36,6 @@ class TreeDisplay:
     ids : int[k], optional
         What each node is called, by default its token; other numbers are those of a tokenizer from elsewhere.
 
-    Attributes
-    ----------
-    tree, labels, n_alphabet, ids
-        As they were given.
-    ax_, figure_
-        What was drawn on.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
