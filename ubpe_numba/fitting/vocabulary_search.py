@@ -38,6 +38,8 @@ _LEAST = 2  # occurrences of a candidate
 _LEAVING = 0.05  # of the tokens, in a step: two that can replace each other should not leave together
 _ADDED, _FADING = 0.3, 0.6  # of the tokens wanted, by the first round; how much of that is left after a round that is undone
 _ROUNDS, _ROUNDS_OF_A_TRIAL = 200, 8  # at most
+_SEEN = 7, 8  # of the documents that are not held out: so many fewer occurrences are needed there
+_MISSES = 2  # least counts in a row that are no better, after which no more are tried: of few documents one may be so by chance
 _SYMBOLS_OF_FOLDS = 1_000_000  # of documents with fewer several parts are held out in turn
 _TRIALS = 0.5  # of the time, at most
 _SILENT = Progress(False)
@@ -126,7 +128,8 @@ def search_vocabulary(
         def total_of(one: Goal) -> int:
             """Tokens that the parts held out need; 2**63 if there was no time to see."""
             if one not in totals and (not totals or not until.is_over()):
-                found = [searched(search, one, _ROUNDS_OF_A_TRIAL) for search in searches]
+                fewer = Goal(one.robust, max(_LEAST, -(-one.min_count * _SEEN[0] // _SEEN[1])))
+                found = [searched(search, fewer, _ROUNDS_OF_A_TRIAL) for search in searches]
                 apart = zip(searches, found, units.held, strict=False)
                 totals[one] = sum(search.total(inside, held) for search, inside, held in apart)
                 log.info("refine: %d tokens on what is held out by %s", totals[one], one)
@@ -135,8 +138,12 @@ def search_vocabulary(
         open_ = [choice for choice, given in (("min_count", min_count), ("robust", robust)) if given is None]
         for choice in progress.rounds(open_, "refine, try on what is held out", "choice"):
             if choice == "min_count":
-                while total_of(goal) > total_of(more := Goal(True, 2 * goal.min_count)):
-                    goal = more
+                count, misses = 2 * goal.min_count, 0
+                while misses < _MISSES:
+                    better = total_of(goal) > total_of(more := Goal(True, count))
+                    goal, misses, count = (more, 0, 2 * count) if better else (goal, misses + 1, 2 * count)
+                between = goal.min_count * 3 // 4, goal.min_count * 3 // 2
+                goal = min([goal, *(Goal(True, count) for count in between if count >= _LEAST)], key=total_of)
             else:
                 counts = goal.min_count, _LEAST if min_count is None else min_count
                 goal = min((goal, *(Goal(False, count) for count in counts)), key=total_of)
