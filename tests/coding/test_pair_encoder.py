@@ -31,10 +31,10 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, r
     encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)
     assert encoder.linear
     assert encoder.encode(ragged, 1).to_lists() == one_by_rank
-    empty = encoder.merges._replace(pairs=np.full_like(encoder.merges.pairs, -1))
     encoder.linear = False
+    encoder.merges = np.full_like(encoder.tables[0], -1), *encoder.tables[1:4]
     encoder.conflicts = np.empty(len(pairs), np.int32)
-    pair_encode.build_tables(tuple(empty), np.full(size + len(pairs), len(pairs), np.int32), encoder.conflicts)
+    pair_encode.build_tables(encoder.merges, np.full(size + len(pairs), len(pairs), np.int32), encoder.conflicts)
     assert encoder.encode(ragged, 1).to_lists() == one_by_rank
     batched = PairEncoder(Vocabulary.from_merges(size, pairs), batch=True)
     assert batched.encode(ragged, 1).to_lists() == [encode_pairs.encode_batch(d, ranks) for d in docs]
@@ -82,8 +82,7 @@ def test_runs_are_noted_as_far_as_there_is_room() -> None:
     for room in (1, 2, 63, 64, 500, text.size):
         out, out_offsets = np.empty(documents.values.size, np.int32), np.empty(3, np.int64)
         dead, run = np.empty((text.size >> 3) + 1, np.uint8), np.empty(linear_bpe.RUN_HEAD + room, np.int64)
-        tables = tuple(encoder.tables)
-        n = linear_bpe.encode_rank(documents.values, documents.offsets, tables, dead, run, out, out_offsets)
+        n = linear_bpe.encode_rank(documents.values, documents.offsets, encoder.tables, dead, run, out, out_offsets)
         np.testing.assert_array_equal(out[:n], wanted.values)
         np.testing.assert_array_equal(out_offsets, wanted.offsets)
         assert 0 <= run[0] < run[1] <= text.size  # some run was noted, and lies within its document
@@ -128,7 +127,7 @@ def _note(trie, document, p, run):
 def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one() -> None:
     """The longest token of each length is noted, also of the lengths that no token has, up to the next that one has."""
     pairs = [(1, 1), *((2 + i, 2 + i) for i in range(6))]  # tokens 2, 3, ... of 2, 4, ... 128 symbols
-    trie = PairEncoder(Vocabulary.from_merges(2, pairs), batch=False).tables.trie
+    trie = PairEncoder(Vocabulary.from_merges(2, pairs), batch=False).tables[4]
     longest = [1, *(1 + n.bit_length() - 1 for n in range(2, 129))]
     for first in (64, 65, 100, 127, 128):
         document = np.array([1] * first + [0] + [1] * 200, np.int32)

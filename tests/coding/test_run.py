@@ -27,12 +27,12 @@ def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, tabl
     docs = docs[data.draw(st.integers(0, len(before))) :]  # offsets that do not start at 0
     blocks = run.blocks_of(docs.offsets, 2, least)
     want = encoder.encode(docs, 1)
-    assert blocks is not None and np.isin(docs.offsets, blocks.offsets).all()
+    assert blocks is not None and np.isin(docs.offsets, blocks[0]).all()
 
     def encode(text: np.ndarray) -> np.ndarray:
         return encoder.encode(Ragged.from_lists([text]), 1).values
 
-    parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
+    parts = encoder.encode(Ragged(docs.values, blocks[0]), 1)
     got = run.join(encode, docs, blocks, parts, encoder.lengths, around)
     assert got.to_lists() == want.to_lists()
     assert got.offsets.tolist() == want.compact().offsets.tolist()
@@ -60,7 +60,7 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
     blocks = run.blocks_of(docs.offsets, 2)
     assert blocks is None  # too short for what a block has by default
     blocks = run.blocks_of(docs.offsets, 2, 50_000)
-    assert blocks is not None and blocks.pieces.tolist() == [7 if text.size < 400_000 else 8]
+    assert blocks is not None and blocks[2].tolist() == [7 if text.size < 400_000 else 8]
     again = []
 
     def encode(stretch: np.ndarray) -> np.ndarray:
@@ -68,7 +68,7 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
         ids: np.ndarray = tok.encode(stretch)
         return ids
 
-    parts = tok.encode_batch(docs.values, blocks.offsets)
+    parts = tok.encode_batch(docs.values, blocks[0])
     found = run.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
     assert np.array_equal(found.values, tok.encode(text))
     assert sum(again) < 1.2 * text.size

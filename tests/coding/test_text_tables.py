@@ -11,7 +11,7 @@ from reference import text_tables as reference
 
 from ubpe_numba.coding.kernels.text_tables import UNBROKEN
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.word_encoder import WordEncoder, is_small, tables_of
+from ubpe_numba.coding.word_encoder import WordEncoder, tables_of
 from ubpe_numba.runtime.tables.packed import FREE, NO_PAIR
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -68,16 +68,16 @@ def test_characters_and_what_breaks_them_up(seed: int) -> None:
         for other in [d for d in data if reference.character_at(d, 0) == len(d)]:
             for n in range(1, len(other)):
                 if len(token) > n and token.endswith(other[:n]):  # before `other`, and into it
-                    assert tables.behind[token[-n - 1] << 8 | other[0]] <= t
+                    assert tables.into[token[-n - 1] << 8 | other[0]] <= t
                 if len(token) > n and token.startswith(other[-n:]) and token[n] & 0xC0 != 0x80:
-                    assert tables.ahead[other[-1] << 8 | token[n]] <= t
-    assert tables.behind.max() == tables.ahead.max() == UNBROKEN
+                    assert tables.out_of[other[-1] << 8 | token[n]] <= t
+    assert tables.into.max() == tables.out_of.max() == UNBROKEN
 
 
 def test_a_vocabulary_that_is_too_large() -> None:
     doubled = [(97, 97), *((256 + i, 256 + i) for i in range(23))]  # the last one is of 2**24 bytes
-    assert is_small(Vocabulary.from_merges(256, doubled[:23]))
-    assert not is_small(Vocabulary.from_merges(256, doubled))
+    assert WordEncoder.takes(PairEncoder(Vocabulary.from_merges(256, doubled[:23]), batch=False))
+    assert not WordEncoder.takes(PairEncoder(Vocabulary.from_merges(256, doubled), batch=False))
 
 
 def test_a_character_of_four_bytes_is_no_other_one() -> None:

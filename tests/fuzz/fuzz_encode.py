@@ -48,7 +48,7 @@ def by_rank(case: Case, want: list[Docs]) -> Found:
     if not encoder.linear:
         return
     if (blocks := run.blocks_of(docs.offsets, 2, 3)) is not None:
-        parts = encoder.encode(Ragged(docs.values, blocks.offsets), 1)
+        parts = encoder.encode(Ragged(docs.values, blocks[0]), 1)
 
         def encode(text: np.ndarray) -> np.ndarray:
             return encoder.encode(Ragged.from_lists([text]), 1).values

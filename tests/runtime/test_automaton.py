@@ -14,21 +14,23 @@ from ubpe_numba.coding.path_encoder import Matcher, MatchTables, PathEncoder
 
 def state_after(tables: MatchTables, state: int, symbol: int) -> int:
     """The state that follows by the lists."""
-    row, other, child, _ = tables.listed[state + 1].tolist()
-    return child if symbol == other else int(tables.rows[row + symbol])
+    _, _, listed, _, rows, _ = tables
+    row, other, child, _ = listed[state + 1].tolist()
+    return child if symbol == other else int(rows[row + symbol])
 
 
 def suffix_states(n_alphabet: int, tables: MatchTables) -> list[tuple[int, ...]]:
     """What every state stands for, found by walking to it from the empty state; the symbol that was read last stands first."""
     found: dict[int, tuple[int, ...]] = {-1: ()}
+    states = tables[1]
     todo = [-1]
     for state in todo:
         for a in range(n_alphabet):
             to = state_after(tables, state, a)
-            if to not in found and tables.states["depth"][to] == len(found[state]) + 1:
+            if to not in found and states["depth"][to] == len(found[state]) + 1:
                 found[to] = (a, *found[state])
                 todo.append(to)
-    return [found[i] for i in range(tables.states.size)]
+    return [found[i] for i in range(states.size)]
 
 
 @given(tables())
@@ -56,7 +58,7 @@ def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: T
     added = np.linspace(-3.0, -1.0, len(v))
     plain, listed = PathEncoder(v, added), PathEncoder(v, added)
     plain.matcher._read, listed.matcher._read = -(1 << 40), 1 << 40
-    assert listed.matcher.tables(1).rows.size > 0 == plain.matcher.tables(1).rows.size
+    assert listed.matcher.tables(1)[4].size > 0 == plain.matcher.tables(1)[4].size
     for objective in ("shortest", "additive"):
         assert plain.encode(docs, objective, 1) == listed.encode(docs, objective, 1)
     one, other = Lattice.of(plain, 1.0), Lattice.of(listed, 1.0)
@@ -76,9 +78,9 @@ def test_lists_are_the_tokens_that_start_in_a_state(table: Table, mirrored: bool
     tokens = {tuple(v.sequence(t).tolist())[::step]: t for t in range(len(v))}
     for state, name in enumerate(suffix_states(size, found)):
         want = [(n, tokens[name[:n]]) for n in range(len(name), 0, -1) if name[:n] in tokens]
-        begin = int(found.listed["first"][state + 1])
-        assert found.matches[begin : begin + len(want)].tolist() == want
-    assert found.matches.size <= v.arena.size
+        begin = int(found[2]["first"][state + 1])
+        assert found[-1][begin : begin + len(want)].tolist() == want
+    assert found[-1].size <= v.arena.size
 
 
 def test_lists_of_tokens_each_of_which_begins_with_all_shorter_ones() -> None:

@@ -8,6 +8,7 @@ a document, and the ids are put together and renumbered:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,40 +25,50 @@ from ubpe_numba.vocabulary.stretches import Stretches, traced, without_symbols
 from ubpe_numba.vocabulary.unknown import Stand, UnknownChoice, with_ids
 
 if TYPE_CHECKING:
-    from ubpe_numba.coding.plan import Plan
+    from ubpe_numba.coding.word_encoder import WordEncoder
 
 
 def encode_cut(
-    plan: Plan, given: Documents, unknown: UnknownChoice, special: SpecialChoice, name: str, trace: bool
+    model: Model,
+    encode: Callable[[Ragged], Ragged],
+    words: WordEncoder | None,
+    unstable: dict[bytes, int],
+    n_threads: int | None,
+    given: Documents,
+    unknown: UnknownChoice,
+    special: SpecialChoice,
+    name: str,
+    trace: bool,
 ) -> tuple[Ragged, Places | None]:
     """The ids of documents that are cut, hold special tokens, or have ids in an order of their own.
 
-    With `trace` also the place of each token where text is rewritten, so that it cannot be told from the ids.
+    `encode` takes segments of alphabet ids; `words`, if there is one, segments of bytes. `unstable`: as `Tables.unstable`, the
+    tokens that a segment equal to them becomes. With `trace` also the place of each token where text is rewritten, so that it
+    cannot be told from the ids.
     """
-    alphabet, vocabulary, segmenter = plan.model
+    alphabet, vocabulary, segmenter = model
     if given.kind != alphabet.kind:
         alphabet.check_kind(given, name=name)
-    by_words = plan.words if given.values.dtype == np.uint8 else None
     pattern = segmenter.kernel
     whole = segmenter.special is None and segmenter.unknown is None and segmenter.lone is None
     as_given = whole and not segmenter.rewrites
-    if by_words is not None and pattern is not None and as_given and given.kind == "bytes":
-        found = by_words.encode(given.values, given.offsets, pattern, plan.n_threads)  # nothing to take out, nothing to copy
+    if words is not None and pattern is not None and as_given and given.kind == "bytes":
+        found = words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
         ids = segmenter.token_ids
         return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
     pieces = segmenter.stretches(given, name, special)
     pieces = segmenter.rewritten(pieces, special, trace)
     known: NDArray[np.bool_] | None = None
-    if by_words is None and (unknown == "skip" or isinstance(unknown, Stand)):  # by words all symbols are known
+    if words is None and (unknown == "skip" or isinstance(unknown, Stand)):  # by words all symbols are known
         known = alphabet.lookup(pieces.values) >= 0
         pieces = traced(pieces) if trace else pieces
         if isinstance(unknown, Stand):
             pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown.number)
             known = None
-    if by_words is not None:
-        found = by_words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), plan.n_threads)
+    if words is not None:
+        found = words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
     else:
-        found = _encode_segments(plan, given, pieces, unknown, special, name)
+        found = _encode_segments(model, encode, unstable, given, pieces, unknown, special, name)
     values, offsets = found.values, found.offsets[pieces.first]
     places: Places | None = None
     if pieces.origins is not None:
@@ -65,68 +76,70 @@ def encode_cut(
         places = traced_places(np.diff(vocabulary.offsets)[values], origins, given, segmenter.rewrites)
     ends = found.offsets
     if segmenter.token_ids is not None:
-        values, sources = _ids_of(plan.model, values, pieces)
+        values, sources = _ids_of(model, values, pieces)
         if sources is not None:
             ends = np.searchsorted(sources, ends)
             offsets = ends[pieces.first]
-            places = None if places is None else places.of_sources(sources)
+            if places is not None:  # an id is made of the tokens from its source up to the next
+                last = np.append(sources[1:], places.shape[1]) - 1
+                places = np.stack([places[0, sources], places[1, np.maximum(sources, last)]])
     if pieces.words.size and segmenter.special is not None:
         at = ends[pieces.before]
         values = np.insert(values, at, segmenter.special.ids[pieces.words])
-        places = None if places is None else places.insert(at, pieces.at, pieces.at + pieces.sizes)
+        places = None if places is None else np.insert(places, at, (pieces.at, pieces.at + pieces.sizes), axis=1)
         offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
     if places is not None:
-        places = places.moved(np.repeat(given.offsets[0] - given.offsets[:-1], np.diff(offsets)))
+        places = places + np.repeat(given.offsets[0] - given.offsets[:-1], np.diff(offsets))
     return Ragged._trusted(values, offsets), places
 
 
 def _encode_segments(
-    plan: Plan, given: Documents, pieces: Stretches, unknown: UnknownChoice, special: SpecialChoice, name: str
+    model: Model,
+    encode: Callable[[Ragged], Ragged],
+    unstable: dict[bytes, int],
+    given: Documents,
+    pieces: Stretches,
+    unknown: UnknownChoice,
+    special: SpecialChoice,
+    name: str,
 ) -> Ragged:
     """The ids of every stretch, each of its segments encoded by itself."""
-    alphabet, _, segmenter = plan.model
+    alphabet, _, segmenter = model
     cuts = segmenter.segments(pieces)
+    if isinstance(unknown, Stand):  # these symbols have been taken out
+        unknown = "raise"
+    elif unknown == "raise" and segmenter.unknown is not None and alphabet.kind == "str":
+        from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have such characters
+
+        symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
+        unknown = symbol if symbol >= 0 else unknown
     try:
-        ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), _for_unknown(plan.model, unknown), name=name)
+        ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), unknown, name=name)
     except UnknownSymbolError as error:
         at = int(cuts[error.document]) + error.position
         if segmenter.rewrites:
             pieces = segmenter.stretches(given, name, special)
             origins = segmenter.rewritten(pieces, special, True).origins
-            assert origins is not None  # it was asked for
+            assert origins is not None  # it is traced
             at = int(origins[at])
         else:
-            before = pieces.at - np.cumsum(pieces.sizes) + pieces.sizes  # where the words stood, in what is left
+            before = pieces.at - np.cumsum(pieces.sizes) + pieces.sizes  # places of the words in what is left
             at += int(pieces.sizes[before <= at].sum())
         starts = given.offsets - given.offsets[0]
         document = int(np.searchsorted(starts, at, side="right")) - 1
         raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
-    found = plan.encode(ids)
-    if segmenter.whole_words:
-        found = _whole_words(plan, ids, found, np.diff(cuts) == ids.lengths)
+    found = encode(ids)
+    if unstable:
+        found = _whole_words(unstable, ids, found, np.diff(cuts) == ids.lengths)
     return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])
 
 
-def _for_unknown(model: Model, unknown: UnknownChoice) -> str | int:
-    """Treatment of symbols outside the alphabet: the option of a call, or else the symbol that replaces them."""
-    alphabet, rule = model.alphabet, model.segmenter.unknown
-    if isinstance(unknown, Stand):  # which have been taken out
-        return "raise"
-    if unknown == "raise" and rule is not None and alphabet.kind == "str":
-        from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have such characters
-
-        symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
-        return symbol if symbol >= 0 else "raise"
-    return unknown
-
-
-def _whole_words(plan: Plan, segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
+def _whole_words(unstable: dict[bytes, int], segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
     """The ids of segments, where those that equal a token that merging does not make of them are that token.
 
     `complete` bool[s]: the segments of which all symbols are known.
     """
-    unstable = plan.tables.unstable
-    longest = max(map(len, unstable), default=0) // 4
+    longest = max(map(len, unstable)) // 4
     several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest) & complete)
     which = [(i, unstable.get(segments[i].tobytes(), -1)) for i in several.tolist()]
     equal = np.array([pair for pair in which if pair[1] >= 0], np.int64).reshape(-1, 2)

@@ -21,7 +21,6 @@ from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
-from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
@@ -37,8 +36,8 @@ class Decoder:
     """Decoding with the tables of a vocabulary, of special tokens and of ids given by the user, if there are any.
 
     `dtype` of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers; `gaps` bool[V], mask of the
-    ids without a token, or None; `sizes`, `starts`, `arena`, `slots`: drawn in kernels/decode.py; `tables`: the last three as the
-    kernel takes them. ValueError if a token has 2**31 bytes or more.
+    ids without a token, or None; `lengths` int64[V], symbols of each id; `sizes`, `starts`, `arena`, `slots`: drawn in
+    kernels/decode.py; `tables`: the last three as the kernel takes them. ValueError if a token has 2**31 bytes or more.
     """
 
     def __init__(self, vocabulary: Vocabulary, alphabet: Alphabet, segmenter: Segmenter) -> None:
@@ -51,8 +50,8 @@ class Decoder:
             symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter)
         symbols = np.ascontiguousarray(symbols)
         self.dtype = symbols.dtype
-        self.starts = offsets * symbols.itemsize
-        sizes = np.diff(self.starts)
+        self.starts, self.lengths = offsets * symbols.itemsize, np.diff(offsets)
+        sizes = self.lengths * symbols.itemsize
         if (longest := int(sizes.max())) >= 2**31:  # 32 bits halve the table that every id is looked up in
             raise ValueError(f"vocabulary: a token of {longest} bytes; at most 2**31 - 1 can be decoded")
         self.sizes = sizes.astype(np.int32)
@@ -70,11 +69,7 @@ class Decoder:
             self.check(values, offsets, int(offsets[0]))
         ends = np.zeros(len(ids) + 1, np.int64)
         chunks = thread_pool.chunks_of(offsets, n_threads)
-
-        def one(begin: int, end: int) -> np.ndarray:
-            return self._decode(values, offsets, begin, end, ends)
-
-        parts = thread_pool.run(one, chunks, n_threads, values.size)
+        parts = thread_pool.run(lambda a, b: self._decode(values, offsets, a, b, ends), chunks, n_threads, values.size)
         out = parts[0]
         if len(parts) > 1:
             out = np.empty(sum(part.size for part in parts), np.uint8)
@@ -88,11 +83,6 @@ class Decoder:
 
             thread_pool.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """Symbols of each id, int64[V]."""
-        return self.sizes.astype(np.int64) // self.dtype.itemsize
 
     def text(self, symbols: np.ndarray) -> np.ndarray:
         """The symbols of one document without what a tokenizer from elsewhere leaves out at the beginning of a text."""
@@ -118,19 +108,24 @@ class Decoder:
         room = np.asarray(out).view(np.uint8)
         starts = dict.fromkeys(chunks, 0)
         if len(chunks) > 1:  # each writes to its own part of `out`, so sizes are found first: a third more work, nothing to join
-
-            def size(begin: int, end: int) -> int:
-                return self._size(values, int(offsets[begin]), int(offsets[end]))
-
-            sizes = thread_pool.run(size, chunks, n_threads)
+            sizes = thread_pool.run(lambda a, b: self._size(values, int(offsets[a]), int(offsets[b])), chunks, n_threads)
             self._check_room(sum(sizes), room.size)
             starts = dict(zip(chunks, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
 
         def one(begin: int, end: int) -> None:
-            start = starts[begin, end]
+            start, bounds, place = starts[begin, end], offsets[begin : end + 1], ends[begin + 1 : end + 1]
             stop = start + sizes[chunks.index((begin, end))] if len(chunks) > 1 else room.size
-            self._decode_here(values, offsets[begin : end + 1], room[start:stop], ends[begin + 1 : end + 1])
-            ends[begin + 1 : end + 1] += start
+            here, last = room[start:stop], int(bounds[-1])
+            done, size = decode.decode(values, bounds, int(bounds[0]), *self.tables, here, 0, place)
+            if done < last:  # the kernel needs some bytes free after the last id, so it writes the rest to a buffer
+                needed = self._size(values, done, last)
+                self._check_room(size + needed, here.size)
+                rest = np.empty(needed + SPARE, np.uint8)
+                document = int(np.searchsorted(bounds, done, side="right")) - 1
+                decode.decode(values, bounds[document:], done, *self.tables, rest, 0, place[document:])
+                place[document:] += size
+                here[size : size + needed] = rest[:needed]
+            place += start
 
         thread_pool.run(one, chunks, n_threads)
         ends //= self.dtype.itemsize
@@ -141,35 +136,9 @@ class Decoder:
             width = self.dtype.itemsize
             raise ValueError(f"out: expected room for {size // width} symbols, got {room // width}")
 
-    def _decode_here(self, values: np.ndarray, offsets: np.ndarray, room: np.ndarray, ends: np.ndarray) -> None:
-        """Decode documents into bytes that need not have any to spare; ids in range."""
-        first, last = int(offsets[0]), int(offsets[-1])
-        done, size = decode.decode(values, offsets, first, *self.tables, room, 0, ends)
-        if done == last:
-            return
-        # the kernel needs some bytes free after the last id, so it writes the rest to a buffer, which is copied
-        needed = self._size(values, done, last)
-        self._check_room(size + needed, room.size)
-        rest = np.empty(needed + SPARE, np.uint8)
-        document = int(np.searchsorted(offsets, done, side="right")) - 1
-        decode.decode(values, offsets[document:], done, *self.tables, rest, 0, ends[document:])
-        ends[document:] += size
-        room[size : size + needed] = rest[:needed]
-
     def _size(self, values: np.ndarray, first: int, last: int) -> int:
         """The bytes of the ids first to last, which are in range."""
         return int(decode.decoded_size(values, first, last, 1, self.sizes)[0])
-
-    def _estimate(self, values: np.ndarray, first: int, last: int) -> int:
-        """About the bytes of the ids first to last, and rarely less; of few ids, or where sizes differ much, all are counted."""
-        step = max(1, (last - first) // _SAMPLE)
-        size, squares = decode.decoded_size(values, first, last, step, self.sizes)
-        if step == 1:
-            return int(size)
-        sampled = -(-(last - first) // step)
-        if squares > size * size * (1 / sampled + _ERROR**2):
-            return self._size(values, first, last)
-        return int(size / sampled * (last - first) * _MARGIN)
 
     def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = False) -> Ragged:
         """Ids given by the user as int32, without those that are `gone`, such as padding; `known`: all must have a token.
@@ -195,11 +164,11 @@ class Decoder:
     def check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
         """UnknownTokenError for an id outside the vocabulary, the `first` or later, naming document and position."""
         given = values[first : offsets[-1]]
-        bad = int(decode.find_outside(given, self.sizes.size))
-        if bad < 0 and self.gaps is not None and self.gaps[given].any():
-            bad = int(np.argmax(self.gaps[given]))
-        if bad >= 0:
-            at = first + bad
+        wrong = given.view(np.uint32) >= np.uint32(self.sizes.size)  # a negative id is a large one
+        if self.gaps is not None and not wrong.any():
+            wrong = self.gaps[given]
+        if wrong.any():
+            at = first + int(wrong.argmax())
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
 
@@ -207,7 +176,15 @@ class Decoder:
         """The bytes of documents begin to end; `all_ends[1:]` gets where each ends in them. UnknownTokenError as `decode`."""
         offsets, ends = all_offsets[begin : end + 1], all_ends[begin + 1 : end + 1]
         first, last = int(offsets[0]), int(offsets[-1])
-        out = np.empty(self._estimate(values, first, last) + SPARE, np.uint8)
+        step = max(1, (last - first) // _SAMPLE)
+        size, squares = decode.decoded_size(values, first, last, step, self.sizes)
+        if step > 1:  # an estimate, which is rarely too small; where sizes differ much, all are counted
+            sampled = -(-(last - first) // step)
+            if squares > size * size * (1 / sampled + _ERROR**2):
+                size = self._size(values, first, last)
+            else:
+                size = int(size / sampled * (last - first) * _MARGIN)
+        out = np.empty(int(size) + SPARE, np.uint8)
         done, size = decode.decode(values, offsets, first, *self.tables, out, 0, ends)
         if done < last:
             self.check(values, all_offsets, done)

@@ -38,7 +38,7 @@ class Lattice:
         self.reach = encoder.longest + 1
         self.block = max(block, 4 * self.reach)
         self.ring = 1 << self.reach.bit_length()
-        self._listed = self.weights[encoder.matcher.matches["token"]]
+        self._listed = self.weights[encoder.matcher.tables(0)[-1]["token"]]
 
     @classmethod
     def of(cls, encoder: PathEncoder, alpha: float) -> Lattice:
@@ -53,10 +53,6 @@ class Lattice:
             )
         return cls(encoder, np.array([math.exp(log) for log in logs.tolist()]))
 
-    def _tables(self, documents: Ragged) -> tuple[np.ndarray, ...]:
-        """The tables of the kernels."""
-        return *self.encoder.matcher.tables(documents.values.size), self._listed
-
     def _scratch(self, longest: int) -> tuple[int, tuple[Any, ...]]:
         """The size of a block and the scratch for documents of up to `longest` symbols."""
         size = max(1, min(self.block, longest))
@@ -64,34 +60,30 @@ class Lattice:
         kept = np.empty((blocks, self.reach), SUM), np.empty(blocks, np.int64)
         return size, (np.empty(size, np.int32), np.empty(size + self.reach, SUM), *kept)
 
-    def expected_counts(self, documents: Ragged, n_copies: np.ndarray | None, n_threads: int | None) -> tuple[np.ndarray, float]:
+    def expected_counts(
+        self, documents: Ragged, n_copies: np.ndarray | None, n_threads: int | None, boundaries: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """The expected count of each token, float64[V], and the logarithm of the weight of all segmentations.
 
-        `n_copies` int64[d], as how many documents each counts, None for one. Counts are multiples of 2**-40, or of a larger power
+        `n_copies` int64[d], as how many documents each counts, None for one; `boundaries` float64, written to if given: the
+        probability that a token begins at each symbol. Counts are multiples of 2**-40, or of a larger power
         of two where there are more than 2**22 symbols; the same for any number of threads.
         """
         offsets = documents.offsets
         copies = np.ones(len(documents), np.int64) if n_copies is None else writable(n_copies)
         total = int((np.diff(offsets) * copies).sum())
-        tables = self._tables(documents)
+        tables = *self.encoder.matcher.tables(documents.values.size), self._listed
         one = 2.0 ** min(_FINEST, 62 - total.bit_length())
+        starts = np.zeros(0) if boundaries is None else boundaries
 
         def chunk(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
             part = offsets[begin : end + 1]
             size, scratch = self._scratch(longest_of(part))
             counts, totals = np.zeros(self.weights.size, np.int64), np.empty(end - begin, SUM)
             kernels.expected_counts(
-                documents.values,
-                part,
-                copies[begin:end],
-                tables,
-                one,
-                size,
-                scratch,
-                np.empty(self.ring, SUM),
-                counts,
-                totals,
-            )
+                documents.values, part, copies[begin:end], tables, one, size, scratch, np.empty(self.ring, SUM), counts, totals,
+                starts,
+            )  # fmt: skip
             return counts, totals
 
         parts = thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads, int(offsets[-1] - offsets[0]))
@@ -106,7 +98,7 @@ class Lattice:
         `seed`, 0..2**64 - 1, decides the draws together with the number of the document and the position, whatever the number of
         threads.
         """
-        tables = self._tables(documents)
+        tables = *self.encoder.matcher.tables(documents.values.size), self._listed
 
         def bound(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
             size, scratch = self._scratch(longest)
@@ -117,19 +109,11 @@ class Lattice:
     def boundaries(self, document: np.ndarray) -> np.ndarray:
         """The probability that a token begins at each position of a document int32[n] of alphabet ids: float64[n].
 
-        Examples
-        --------
         >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
         >>> lattice = Lattice(PathEncoder(Vocabulary.from_merges(2, [[0, 1]])), np.array([0.25, 0.125, 0.5]))
         >>> (lattice.boundaries(np.array([0, 1, 0], np.int32)) * 17).round(6).tolist()
         [17.0, 1.0, 17.0]
         """
-        tables = self._tables(Ragged._trusted(document, np.array([0, document.size])))
-        size, scratch = self._scratch(document.size)
         probabilities = np.empty(document.size)
-
-        def work(begin: int, end: int) -> None:
-            kernels.boundary_probabilities(document, tables, size, scratch, np.empty(self.ring, SUM), probabilities)
-
-        thread_pool.run(work, [(0, 1)], 1, document.size)  # of a long document in a thread, so that Ctrl-C is heard
+        self.expected_counts(Ragged._trusted(document, np.array([0, document.size])), None, 1, probabilities)
         return probabilities

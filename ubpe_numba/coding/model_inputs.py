@@ -31,33 +31,30 @@ _DOCUMENT = "$A"
 _TRUNCATION = {False: False, "do_not_truncate": False, True: True, "longest_first": True, "only_first": True}
 
 
-class Template(NamedTuple):
-    """The ids before and after those of a document: the template ``"[CLS] $A [SEP]"``."""
+#: Ids before and after those of a document: of the template ``"[CLS] $A [SEP]"`` the two special tokens.
+Template = tuple[tuple[int, ...], tuple[int, ...]]
 
-    before: tuple[int, ...] = ()
-    after: tuple[int, ...] = ()
 
-    @classmethod
-    def of(cls, template: Any, special: Reserved | None) -> Template:
-        """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
+def template_of(template: Any, special: Reserved | None) -> Template:
+    """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
 
-        TypeError for other things, ValueError for a word that is no special token, or where ``$A`` is not there once.
+    TypeError for other things, ValueError for a word that is no special token, or where ``$A`` is not there once.
 
-        >>> Template.of("[CLS] $A [SEP]", Reserved.from_user(["[CLS]", "[SEP]"], None, "str", 7))
-        Template(before=(7,), after=(8,))
-        """
-        if template is None:
-            return cls()
-        if not isinstance(template, (str, Sequence)) or isinstance(template, (bytes, bytearray)):
-            raise TypeError(f"template: expected a str such as '[CLS] $A [SEP]', or a list of words, got {describe(template)}")
-        words = template.split() if isinstance(template, str) else list(template)
-        ids: list[int | None] = [
-            None if isinstance(word, str) and word == _DOCUMENT else id_of(word, special, "template") for word in words
-        ]
-        if ids.count(None) != 1:
-            raise ValueError(f"template: expected {_DOCUMENT} once, which stands for the document, got {quoted(template)}")
-        at = ids.index(None)
-        return cls(tuple(i for i in ids[:at] if i is not None), tuple(i for i in ids[at:] if i is not None))
+    >>> template_of("[CLS] $A [SEP]", Reserved.from_user(["[CLS]", "[SEP]"], None, "str", 7))
+    ((7,), (8,))
+    """
+    if template is None:
+        return (), ()
+    if not isinstance(template, (str, Sequence)) or isinstance(template, (bytes, bytearray)):
+        raise TypeError(f"template: expected a str such as '[CLS] $A [SEP]', or a list of words, got {describe(template)}")
+    words = template.split() if isinstance(template, str) else list(template)
+    ids: list[int | None] = [
+        None if isinstance(word, str) and word == _DOCUMENT else id_of(word, special, "template") for word in words
+    ]
+    if ids.count(None) != 1:
+        raise ValueError(f"template: expected {_DOCUMENT} once, which stands for the document, got {quoted(template)}")
+    at = ids.index(None)
+    return tuple(i for i in ids[:at] if i is not None), tuple(i for i in ids[at:] if i is not None)
 
 
 def id_of(word: Any, special: Reserved | None, name: str) -> int:
@@ -98,7 +95,7 @@ class ModelInputs(dict[str, Any]):
             raise AttributeError(f"{name!r}: there are {', '.join(self)}") from None
 
     def to(self, *args: Any, **kwargs: Any) -> ModelInputs:
-        """Move its tensors elsewhere, as ``inputs.to("cuda")``; in place, as Hugging Face has it.
+        """Move its tensors (of ``return_tensors="pt"``) elsewhere, as ``inputs.to("cuda")``; in place, as Hugging Face has it.
 
         Parameters
         ----------
@@ -109,11 +106,6 @@ class ModelInputs(dict[str, Any]):
         -------
         ModelInputs
             Itself.
-
-        Raises
-        ------
-        TypeError
-            If it holds no tensors: they are asked for by ``return_tensors="pt"``.
 
         Examples
         --------
@@ -129,7 +121,7 @@ class ModelInputs(dict[str, Any]):
 
 
 class Shape(NamedTuple):
-    """The checked arguments that say which form the ids get; `width` is the argument `max_length`, `pad` the strategy."""
+    """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy."""
 
     width: int | None
     truncates: bool
@@ -172,14 +164,18 @@ class Shape(NamedTuple):
             raise ValueError(
                 f"pad_to_multiple_of: documents are cut to max_length={width}, which is not a multiple of {multiple}"
             )
-        around = Template.of(template, special)
-        if truncates and width is not None and len(around.before) + len(around.after) > width:
-            raise ValueError(f"max_length: the template alone has {len(around.before) + len(around.after)} ids, got {width}")
+        around = template_of(template, special)
+        if truncates and width is not None and (n_around := sum(map(len, around))) > width:
+            raise ValueError(f"max_length: the template alone has {n_around} ids, got {width}")
         if return_tensors not in (None, "np", "pt"):
             raise ValueError(f"return_tensors: expected None, 'np' or 'pt', got {quoted(return_tensors)}")
         if return_tensors == "pt":
             require("torch", "return_tensors='pt'", "torch")
-        filler = 0 if pad is None and pad_id is None else _pad_id(pad_id, special)
+        if pad_id is None and pad is not None:
+            pad_id = next((word for word in _PADS if special is not None and word in special.number), None)
+            if pad_id is None:
+                raise ValueError(f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}")
+        filler = 0 if pad_id is None else id_of(pad_id, special, "pad_id")
         return cls(width, truncates, pad, filler, multiple, left, cuts_left, around, return_tensors, bool(return_attention_mask))
 
     def inputs(self, ids: Ragged, spans: NDArray[np.int64] | None, single: bool) -> ModelInputs:
@@ -207,30 +203,28 @@ class Shape(NamedTuple):
             parts = whole
         if self.masks:
             parts["attention_mask"] = np.ones(int(lengths.sum()), np.int32)
-        width = self._columns(lengths)
+        longest = int(lengths.max(initial=0))
+        width: int | None = None  # of the matrix; None where documents keep their lengths
+        if self.pad is None and self.tensors is not None:
+            if (lengths != longest).any():
+                i = int(np.argmax(lengths != lengths[0]))
+                raise ValueError(
+                    f"padding: a tensor needs documents of one length, and document {i} has {lengths[i]} ids, document 0 "
+                    f"{lengths[0]}; padding=True fills them up"
+                )
+            width = longest
+        elif self.pad is not None:
+            if self.pad == "max_length" and self.width is not None:
+                if longest > self.width:
+                    i = int(np.argmax(lengths > self.width))
+                    raise ValueError(
+                        f"max_length: document {i} has {lengths[i]} ids, more than {self.width}; truncation=True cuts it"
+                    )
+                longest = self.width
+            width = -(-longest // self.multiple) * self.multiple
         order = [name for name in ("input_ids", "attention_mask", "offset_mapping") if name in parts]
         fills = {"input_ids": self.pad_id, "attention_mask": 0, "offset_mapping": 0}
         return ModelInputs({name: self._formed(parts[name], lengths, width, fills[name], single) for name in order})
-
-    def _columns(self, lengths: NDArray[np.int64]) -> int | None:
-        """The width of the matrix; None where documents keep their lengths."""
-        longest = int(lengths.max(initial=0))
-        if self.pad is None:
-            if self.tensors is None or (lengths == longest).all():
-                return None if self.tensors is None else longest
-            i = int(np.argmax(lengths != lengths[0]))
-            raise ValueError(
-                f"padding: a tensor needs documents of one length, and document {i} has {lengths[i]} ids, document 0 "
-                f"{lengths[0]}; padding=True fills them up"
-            )
-        if self.pad == "max_length" and self.width is not None:
-            if longest > self.width:
-                i = int(np.argmax(lengths > self.width))
-                raise ValueError(
-                    f"max_length: document {i} has {lengths[i]} ids, more than {self.width}; truncation=True cuts it"
-                )
-            longest = self.width
-        return -(-longest // self.multiple) * self.multiple
 
     def _formed(self, flat: NDArray[Any], lengths: NDArray[np.int64], width: int | None, fill: int, single: bool) -> Any:
         """One item of all documents: a matrix, a tensor, or what keeps the lengths."""
@@ -265,13 +259,3 @@ def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:
     if isinstance(value, (str, bool)) and value in choices:
         return choices[value]
     raise ValueError(f"{name}: expected {', '.join(map(repr, choices))}, got {quoted(value)}")
-
-
-def _pad_id(pad_id: Any, special: Reserved | None) -> int:
-    """The id of padding: as given, that of a special token, or of one with a name that is usual for it."""
-    if pad_id is None:
-        name = next((word for word in _PADS if special is not None and word in special.number), None)
-        if name is None:
-            raise ValueError(f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}")
-        return id_of(name, special, "pad_id")
-    return id_of(pad_id, special, "pad_id")

@@ -1,4 +1,4 @@
-"""The n best segmentations of documents: the result, and the searches by tf-idf and by sums of weights."""
+"""The n best segmentations of documents, by tf-idf and by sums of weights."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NBest:
     offsets : int64[d + 1]
         Document i has the candidates ``offsets[i]`` to ``offsets[i + 1]``.
     weights : float64[len(candidates)]
-        What each candidate weighs.
+        The weight of each candidate.
 
     Examples
     --------
@@ -48,14 +48,7 @@ class NBest:
 
     @classmethod
     def of(cls, found: Iterable[tuple[Ragged, np.ndarray]]) -> NBest:
-        """Put together what was found for each document.
-
-        Parameters
-        ----------
-        found : iterable of (Ragged, float64)
-            The candidates and weights of each document.
-
-        """
+        """Join the candidates and weights, float64, of each document."""
         parts = list(found)
         if not parts:
             return cls(Ragged.from_lists([]), np.zeros(1, np.int64), np.zeros(0))
@@ -69,13 +62,7 @@ class NBest:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: Any) -> Any:
-        """Candidates and weights of one document, or an `NBest` of a slice of step 1; nothing but offsets is copied.
-
-        Raises
-        ------
-        TypeError, ValueError, IndexError
-            For anything but an integer or a slice, a slice of another step, or a document that is not there.
-        """
+        """Candidates and weights of one document, or an `NBest` of a slice of step 1; nothing but offsets is copied."""
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step != 1:
@@ -139,14 +126,14 @@ def n_best_paths(
         raise ValueError(f"{name}: {beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
     most = np.full(encoder.values.size, np.inf) if prices is None else prices
 
-    def chunk(begin: int, end: int) -> NBest:
-        return _of_chunk(encoder, documents.values, offsets[begin : end + 1], n, beam, by_bag, most)
-
-    if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
-        thread_pool.asked_for(n_threads)  # raises for a bad n_threads
-        found = chunk(0, len(documents))
-    else:
-        found = _joined(thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads))
+    parts = thread_pool.run(
+        lambda begin, end: _of_chunk(encoder, documents.values, offsets[begin : end + 1], n, beam, by_bag, most),
+        thread_pool.chunks_of(offsets, n_threads), n_threads,
+    )  # fmt: skip
+    found = parts[0]
+    if len(parts) > 1:
+        ends = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
+        found = NBest(end_to_end([part.candidates for part in parts]), ends, np.concatenate([part.weights for part in parts]))
     return NBest(found.candidates, found.offsets, found.weights / SCALE)
 
 
@@ -156,16 +143,18 @@ def _of_chunk(
     """The best paths of some documents; the tree and the results grow when they have to."""
     longest, documents, total = int(np.diff(offsets).max(initial=0)), offsets.size - 1, int(offsets[-1] - offsets[0])
     ring = 1 << (min(encoder.longest, longest) + 1).bit_length()
-    scratch = kernels.Scratch(
+    scratch = (
         np.empty((ring, beam), kernels.TAIL), np.empty(ring, np.int64), np.empty(beam, kernels.ENTRY),
         np.empty(beam, kernels.NEW), np.zeros(encoder.values.size, kernels.COUNT), np.empty(kernels.WALKS, np.int64),
         np.empty(longest, np.int32),
     )  # fmt: skip
     size, most_nodes = max(_FIRST_NODES, 16 * beam), (longest + 1) * beam + 1
-    results = kernels.Results(
-        np.zeros(documents + 1, np.int64), np.empty(n * documents),
-        np.empty(min(n * total, max(_FIRST_IDS, n * longest)), np.int32), np.zeros(n * documents + 1, np.int64),
-    )  # fmt: skip
+    bounds, weights, out_offsets = (
+        np.zeros(documents + 1, np.int64),
+        np.empty(n * documents),
+        np.zeros(n * documents + 1, np.int64),
+    )
+    out = np.empty(min(n * total, max(_FIRST_IDS, n * longest)), np.int32)
     progress = np.zeros(1, kernels.PROGRESS)
     status = kernels.NO_NODES
     while True:
@@ -175,29 +164,18 @@ def _of_chunk(
             free = np.empty(size, np.int32)
         kernel: Any = kernels.n_best_paths
         status = kernel(
-            symbols, offsets, tuple(encoder.tables), prices, encoder.marks, by_bag, n, tuple(scratch), nodes, free, progress,
-            tuple(results),
+            symbols, offsets, tuple(encoder.tables), prices, encoder.marks, by_bag, n, scratch, nodes, free, progress,
+            (bounds, weights, out, out_offsets),
         )  # fmt: skip
         _, paths, ids, _ = progress[0].tolist()
         if status == kernels.NO_NODES:
             size *= 4
         elif status == kernels.NO_ROOM:
-            out = np.concatenate([results.out[:ids], np.empty(min(n * total, 2 * results.out.size), np.int32)])
-            results = results._replace(out=out)
+            out = np.concatenate([out[:ids], np.empty(min(n * total, 2 * out.size), np.int32)])
         else:
             break
-    out = results.out[:ids].copy()  # most of the buffer is not used: give it back
-    candidates = Ragged._trusted(out, results.out_offsets[: paths + 1].copy())
-    return NBest(candidates, results.bounds, results.weights[:paths])
-
-
-def _joined(parts: list[NBest]) -> NBest:
-    """Results of chunks, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    candidates = end_to_end([part.candidates for part in parts])
-    offsets = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
-    return NBest(candidates, offsets, np.concatenate([part.weights for part in parts]))
+    # most of a buffer is not used: give it back
+    return NBest(Ragged._trusted(out[:ids].copy(), out_offsets[: paths + 1].copy()), bounds, weights[:paths])
 
 
 def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:

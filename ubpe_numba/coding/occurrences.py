@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.kernels.occurrences import count_tokens, find_places, list_places
+from ubpe_numba.coding.kernels.occurrences import count_tokens, list_places
 from ubpe_numba.documents.corpus import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
@@ -246,9 +246,10 @@ def find(token: Any, ids: Ragged, sizes: NDArray[np.int64]) -> Occurrences:
     """
     t = checked_token(token, sizes.size)
     whole = ids.compact()
-    places, starts = np.empty((2, np.count_nonzero(whole.values == t)), np.int64)
-    find_places(writable(whole.values), writable(whole.offsets), writable(sizes), t, places, starts)
-    return _located(places, starts, whole.offsets)
+    places = np.flatnonzero(whole.values == t)
+    before = offsets_of(sizes[whole.values])  # symbols before each id, in all documents
+    found = _located(places, before[places], whole.offsets)
+    return found._replace(starts=found.starts - before[whole.offsets[found.documents]])
 
 
 def _located(at: NDArray[np.int64], starts: NDArray[np.int64], offsets: NDArray[np.int64]) -> Occurrences:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,22 +11,16 @@ from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.coding.run import Bound, Bounded, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
-from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _MOST_FOLLOWING = 1 << 21  # states that follow: 8 MB, beyond which their list is no faster
 
 
-class MatchTables(NamedTuple):
-    """Tables of the automaton (runtime/tables/automaton.py); they take it as a plain tuple."""
-
-    edges: np.ndarray  #: EDGE[capacity] and
-    states: np.ndarray  #: STATE[n], the automaton
-    listed: np.ndarray  #: LISTED[n + 1], of each state its list of tokens and its row
-    owners: np.ndarray  #: int32[n_rows], whose rows they are
-    rows: np.ndarray  #: int32[n_rows * n_alphabet], states that follow, or empty
-    matches: np.ndarray  #: MATCH[m], the lists
+#: Tables of the automaton (runtime/tables/automaton.py): edges EDGE[capacity], states STATE[n], listed LISTED[n + 1], the list of
+#: tokens and the row of each state; owners int32[n_rows], of the rows; rows int32[n_rows * n_alphabet], states that follow, or
+#: empty; matches MATCH[m], the lists.
+MatchTables = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 class Matcher:
@@ -38,7 +30,7 @@ class Matcher:
     token. Threads may share one.
 
     >>> matcher = Matcher(Vocabulary.from_merges(2, [[0, 1]]))
-    >>> matcher.tables(0).matches["token"].tolist()
+    >>> matcher.tables(0)[-1]["token"].tolist()
     [0, 1, 2, 0]
     """
 
@@ -52,25 +44,17 @@ class Matcher:
         self._following: tuple[np.ndarray, np.ndarray] | None = None
         self._lists: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
-    @property
-    def matches(self) -> np.ndarray:
-        """MATCH[m], the lists of tokens; what tokens cost is laid out beside them."""
-        return self._listed()[2]
-
-    def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if self._lists is None:
-            self._lists = automaton.lists_of(self._n_alphabet, self.edges, self.states, self._order, self._size)
-        return self._lists
-
     def tables(self, n_symbols: int) -> MatchTables:
         """The tables for `n_symbols` more symbols: the states that follow are listed once many were read."""
-        listed, owners, matches = self._listed()
+        if self._lists is None:
+            self._lists = automaton.lists_of(self._n_alphabet, self.edges, self.states, self._order, self._size)
+        listed, owners, matches = self._lists
         if self._following is None and (size := owners.size * self._n_alphabet) <= _MOST_FOLLOWING:
             self._read += n_symbols
             if 2 * self._read >= size:
                 self._following = automaton.rows_of(self._n_alphabet, self.edges, self.states, self._order, listed, owners)
         placed, rows = self._following or (listed, np.empty(0, np.int32))
-        return MatchTables(self.edges, self.states, placed, owners, rows, matches)
+        return self.edges, self.states, placed, owners, rows, matches
 
 
 SCALE = 2.0**24  # fixed point of path weights
@@ -81,7 +65,8 @@ class PathEncoder:
 
     `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`; `values` float64[V]:
     idf in whole numbers of fixed point; `weighs`: whether any token has an idf; `costs`: by objective float64[2 * V], two numbers
-    a token (kernels/viterbi.py); `ring`: a power of two above `longest` + 1, the tails within reach.
+    a token (kernels/viterbi.py); `ring`: a power of two above `longest` + 1, the tails within reach; `marks` int64[V]: a random
+    odd number for every token, the same everywhere, by splitmix64 (G. Steele, D. Lea, C. Flood, 2014).
 
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0, 1]]), "tfidf", None).to_lists()
@@ -98,18 +83,15 @@ class PathEncoder:
         self.values = np.rint(self.tables.scaled_idf)
         ones = np.ones(self.values.size)
         self.added = vocabulary.weights if weights is None else weights
-        self.costs = {"shortest": _costs(ones, -self.values), "additive": _costs(-np.rint(self.added * SCALE), ones)}
-        self.weighs = bool(vocabulary.weights.any())
-        self._packed: dict[str, tuple[np.ndarray, int]] = {}
-        self._ends: tuple[Matcher, np.ndarray, np.ndarray] | None = None
-
-    @cached_property
-    def marks(self) -> np.ndarray:
-        """A random odd number for every token, int64, the same everywhere: splitmix64 (G. Steele, D. Lea, C. Flood, 2014)."""
+        both = {"shortest": [ones, -self.values], "additive": [-np.rint(self.added * SCALE), ones]}
+        self.costs = {objective: np.stack(costs, axis=1).ravel() for objective, costs in both.items()}
         x = np.arange(1, self.values.size + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return ((x ^ (x >> np.uint64(31))) | np.uint64(1)).view(np.int64)
+        self.marks = ((x ^ (x >> np.uint64(31))) | np.uint64(1)).view(np.int64)
+        self.weighs = bool(vocabulary.weights.any())
+        self._packed: dict[str, tuple[np.ndarray, int]] = {}
+        self._ends: tuple[Matcher, np.ndarray, np.ndarray] | None = None
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads.
@@ -134,75 +116,43 @@ class PathEncoder:
         best_path.path_weights(writable(paths.values), paths.offsets, worth.copy(), logs, counts, weights)
         return weights
 
-    def effective(self, objective: str) -> str:
-        """The objective that is searched by: by tf-idf there have to be tokens with an idf."""
-        return "shortest" if objective == "tfidf" and not self.weighs else objective
-
     def bound(self, objective: str, n_symbols: int = 0) -> Bound:
         """The kernel of an objective and its arguments, for `n_symbols` more symbols."""
         if objective == "tfidf":
-            return self._tfidf
+
+            def tfidf(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+                return best_path.best_paths, (
+                    tuple(self.tables), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
+                    np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
+                )  # fmt: skip
+
+            return tfidf
         if objective in ("sentencepiece", "tokenizers"):
+            if self._ends is None:  # the tokens that end at each position, and their scores, exact and rounded
+                matcher = Matcher(self.vocabulary, mirrored=True)
+                scores = self.added.astype(np.float64)[matcher.tables(0)[-1]["token"]]
+                self._ends = matcher, scores, scores.astype(np.float32).astype(np.float64)
             single = objective == "sentencepiece"
-            return partial(self._forward, *self._of_ends(n_symbols, single), single)
-        tables = self.matcher.tables(n_symbols)
-        return partial(self._cheapest, objective, tables, *self._packed_costs(objective, tables.matches))
+            mirrored, scores = self._ends[0].tables(n_symbols), self._ends[2 if single else 1]
 
-    def _tfidf(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
-        return best_path.best_paths, (
-            tuple(self.tables), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
-            np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
-        )  # fmt: skip
+            def forward(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+                sums, tree = np.empty(2 * self.ring), np.empty(longest, np.int32)
+                return viterbi.forward_paths, (*mirrored, scores, single, sums, tree, out, out_offsets)
 
-    def _cheapest(
-        self,
-        objective: str,
-        tables: MatchTables,
-        packed: np.ndarray,
-        most: int,
-        longest: int,
-        out: np.ndarray,
-        out_offsets: np.ndarray,
-        first: int,
-    ) -> Bounded:
-        if longest <= most:
-            sums, tree = np.empty(self.ring, np.uint64), np.empty(longest, np.int32)
-            return viterbi.packed_paths, (*tables, packed, sums, tree, out, out_offsets)
-        sums, kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
-        heads, parent, token = np.empty((2, self.longest + 1), np.int64), *np.empty((2, longest + 1), np.int32)
-        tails = self.costs[objective], sums, kept, heads, parent, token
-        return k_best.cheapest_paths, (tables.edges, tables.states, *tails, out, out_offsets)
-
-    def _packed_costs(self, objective: str, matches: np.ndarray) -> tuple[np.ndarray, int]:
-        """The packed costs of the tokens of `matches`, and the length of documents they are exact for."""
+            return forward
+        tables, costs = self.matcher.tables(n_symbols), self.costs[objective]
         if objective not in self._packed:
-            packed, most = viterbi.pack(self.costs[objective][::2], self.costs[objective][1::2], self.longest)
-            self._packed[objective] = packed[matches["token"]], most
-        return self._packed[objective]
+            packed, most = viterbi.pack(costs[::2], costs[1::2], self.longest)
+            self._packed[objective] = packed[tables[-1]["token"]], most
+        packed, most = self._packed[objective]
 
-    def _of_ends(self, n_symbols: int, single: bool) -> tuple[MatchTables, np.ndarray]:
-        """The tables of the tokens that end at each position, and their scores, those of float32 if `single`."""
-        if self._ends is None:
-            matcher = Matcher(self.vocabulary, mirrored=True)
-            scores = self.added.astype(np.float64)[matcher.matches["token"]]
-            self._ends = matcher, scores, scores.astype(np.float32).astype(np.float64)
-        matcher, exact, rounded = self._ends
-        return matcher.tables(n_symbols), rounded if single else exact
+        def cheapest(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+            if longest <= most:
+                return viterbi.packed_paths, (
+                    *tables, packed, np.empty(self.ring, np.uint64), np.empty(longest, np.int32), out, out_offsets,
+                )  # fmt: skip
+            sums, kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
+            heads, tree = np.empty((2, self.longest + 1), np.int64), np.empty((2, longest + 1), np.int32)
+            return k_best.cheapest_paths, (*tables[:2], costs, sums, kept, heads, *tree, out, out_offsets)
 
-    def _forward(
-        self,
-        tables: MatchTables,
-        scores: np.ndarray,
-        single: bool,
-        longest: int,
-        out: np.ndarray,
-        out_offsets: np.ndarray,
-        first: int,
-    ) -> Bounded:
-        sums, tree = np.empty(2 * self.ring), np.empty(longest, np.int32)
-        return viterbi.forward_paths, (*tables, scores, single, sums, tree, out, out_offsets)
-
-
-def _costs(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The two costs of every token side by side: [1, 2] and [3, 4] -> [1, 3, 2, 4]."""
-    return np.stack([first, second], axis=1).ravel()
+        return cheapest

@@ -1,4 +1,4 @@
-"""The plan of an encode: how documents become ids, made once for a model and what a tokenizer is set to.
+"""The plan of an encode: how documents become ids, made once for a model and the settings of a tokenizer.
 
     document  -> short?  read, kernel on memory made beforehand (short.py; text by word_encoder.py)
               -> else    read -> special tokens out, text cut (cut_documents.py) -> alphabet ids -> kernel over chunks (run.py)
@@ -9,6 +9,7 @@ tokens, afterwards.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, cast
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.places import Places, check_units, in_units, places_of_tokens
+from ubpe_numba.coding.places import UNITS, Places, in_units, places_of_tokens
 from ubpe_numba.coding.run import Bound
 from ubpe_numba.coding.short import Many, One, short_decoder, short_encoders
 from ubpe_numba.documents.corpus import as_corpus
@@ -70,12 +71,13 @@ class Tables:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        segmenter = model.segmenter
+        segmenter, reserved = model.segmenter, model.segmenter.reserved
         #: Whether documents and ids pass unchanged, but for their encoding.
         self.is_plain = (
-            segmenter.pretokenizer is None and segmenter.special is None and segmenter.token_ids is None
-            and not segmenter.rewrites and not segmenter.whole_words
+            segmenter.pretokenizer is None and segmenter.normalizer is None and (reserved is None or not reserved.words)
+            and segmenter.token_ids is None and not segmenter.whole_words
         )  # fmt: skip
+        self._holds_isolated: bool | None = None
         self._pairs: dict[bool, PairEncoder] = {}
         self._paths: tuple[Any, PathEncoder] | None = None
         self._likely: PathEncoder | None = None
@@ -140,7 +142,7 @@ class Tables:
         """The decoder."""
         return Decoder(self.model.vocabulary, self.model.alphabet, self.model.segmenter)
 
-    @cached_property
+    @property
     def decode_short(self) -> Callable[..., Any] | None:
         """The decoder of one short document; None where text is changed back as a whole."""
         segmenter = self.model.segmenter
@@ -154,19 +156,17 @@ class Tables:
         `one_by_one`: whether the encoding of a document in which no token crosses a place is that of both its parts, as by merge
         rank and by sums of weights. Then nothing is cut if no token holds such a symbol, as after a fit.
         """
-        alphabet, _, segmenter = self.model
-        if segmenter.lone is None or segmenter.pretokenizer is not None:  # which sees to that
+        alphabet, vocabulary, segmenter = self.model
+        reserved = segmenter.reserved
+        if reserved is None or not reserved.has_symbols or segmenter.pretokenizer is not None:  # which cuts there
             return None
+        if one_by_one and self._holds_isolated is None:
+            self._holds_isolated = reserved.held_by(alphabet, vocabulary)
         if one_by_one and not self._holds_isolated:
             return None
         found = np.zeros(alphabet.size, bool)
-        found[segmenter.lone.symbol_ids(alphabet)] = True
+        found[reserved.symbol_ids(alphabet)] = True
         return found
-
-    @cached_property
-    def _holds_isolated(self) -> bool:
-        alphabet, vocabulary, segmenter = self.model
-        return segmenter.lone is not None and segmenter.lone.held_by(alphabet, vocabulary)
 
 
 class Plan:
@@ -192,90 +192,83 @@ class Plan:
     ) -> None:
         self.tables, self.model, self.unknown, self.n_threads, self.words = tables, tables.model, unknown, n_threads, words
         self.encode, self._bound = encode, bound
+        #: Encoders of one short document and of several, without options, once there was a call.
+        self.short: tuple[One, Many] | None = None
         self.isolated = tables.isolated(one_by_one)
         self.final = pairs if self.isolated is None else None
         if self.isolated is not None:
             self.encode = partial(_cut_at, self.isolated, encode)  # streams are pickled with it
 
-    @cached_property
-    def short(self) -> tuple[One, Many | None] | None:
-        """Encoders of one short document and of several, without options; None where there are none."""
-        thread_pool.asked_for(self.n_threads)  # raises for a bad one, which short documents do not need
-        made: tuple[One, Many | None] | None = None
+    def _make_short(self) -> tuple[One, Many]:
+        """Make `short`, of `general` where there is no such way."""
+        if self.n_threads is not None or any(map(os.environ.get, thread_pool.VARIABLES)):
+            thread_pool.asked_for(self.n_threads)  # raises for a bad one, which short documents do not need
+        one: One = general
+        many: Many = general
         if self._bound is not None and self.tables.is_plain and self.isolated is None:
-            made = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self._bound)
+            one, many = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self._bound) or (general, general)
         elif self.words is not None and self.model.segmenter.lone is None:
             from ubpe_numba.coding.word_encoder import short_text  # here only, as the encoder of words
 
-            made = None if (one := short_text(self.model, self.words)) is None else (one, None)
-        return made
+            one = short_text(self.model, self.words) or general
+        self.short = one, many
+        return one, many
 
     # ---------------------------------------------------------------------------------------------- calls
 
     def one(self, doc: Any, return_offsets: Any, options: Mapping[str, Any]) -> Ids:
         """The ids of one document; with `return_offsets` a pair of ids and starts, or of ids and spans."""
-        if not options and (short := self.short) is not None and (ids := short[0](doc)) is not None:
+        if not options and (ids := (self.short or self._make_short())[0](doc)) is not None:
             if return_offsets is False:
                 return ids
             if return_offsets in (True, "spans") and self.model.segmenter.decoding is None:  # ids tell lengths
                 sizes = self.tables.decoder.lengths.take(ids)
                 ends = sizes.cumsum()
-                return ids, _positions(Places(ends - sizes, ends), return_offsets)
-        given_as = self._choices(options)
-        given = read_document(doc, self.model.segmenter.encoding)
-        if (boundaries := options.get("boundaries")) is not None:
-            boundaries = [boundaries]  # for each of the documents
-        encoded, places = self._encode(given, None, None, return_offsets, options.get("units"), boundaries, *given_as, "doc")
-        return encoded.values if places is None else (encoded.values, _positions(places, return_offsets))
+                return ids, np.stack([ends - sizes, ends], axis=1) if return_offsets == "spans" else ends - sizes
+        _, encoded, places = self._encode(doc, None, return_offsets, options, "doc")
+        if places is None:
+            return encoded.values
+        return encoded.values, places.T.copy() if return_offsets == "spans" else places[0].copy()
 
     def many(self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any]) -> Batch:
         """The ids of documents; with starts as a `Ragged`, with spans as rows of pairs. ValueError where int32 is too small."""
-        if not options and return_offsets is False and offsets is None and (short := self.short) is not None:
-            if short[1] is not None and (ids := short[1](docs)) is not None:
+        if not options and return_offsets is False and offsets is None:
+            if (ids := (self.short or self._make_short())[1](docs)) is not None:
                 return ids
-        given_as = self._choices(options)
-        given = read_documents(docs, offsets, self.model.segmenter.encoding)
-        units, boundaries = options.get("units"), options.get("boundaries")
-        encoded, places = self._encode(given, docs, offsets, return_offsets, units, boundaries, *given_as, "docs")
+        given, encoded, places = self._encode(docs, offsets, return_offsets, options, "docs")
         if places is None:
             return encoded
-        found = _positions(places, return_offsets)
-        if found.ndim == 2:
-            return encoded, found
+        if return_offsets == "spans":
+            return encoded, places.T.copy()
         lengths = np.diff(given.offsets)
         if (long := np.flatnonzero(lengths > 2**31)).size:
             raise ValueError(
                 f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32; use encode for it, or 'spans'"
             )
-        return encoded, Ragged._trusted(found.astype(np.int32), encoded.offsets)
-
-    def _choices(self, options: Mapping[str, Any]) -> tuple[UnknownChoice, SpecialChoice]:
-        """How unknown symbols and special tokens are treated: as a call says, or the constructor."""
-        special = SpecialChoice(options.get("allowed_special", "none"), options.get("disallowed_special", "all"))
-        return self.choice_of(options.get("unknown")), special
-
-    def choice_of(self, unknown: Any) -> UnknownChoice:
-        """How unknown symbols are treated, by the option `unknown` of a call."""
-        alphabet, _, segmenter = self.model
-        return choice_of(self.unknown if unknown is None else unknown, alphabet, segmenter.special)
+        return encoded, Ragged._trusted(places[0].astype(np.int32), encoded.offsets)
 
     def _encode(
-        self,
-        given: Documents,
-        docs: Any,
-        offsets: Any,
-        return_offsets: Any,
-        units: Any,
-        boundaries: Any,
-        unknown: UnknownChoice,
-        special: SpecialChoice,
-        name: str,
-    ) -> tuple[Ragged, Places | None]:
-        """The ids of documents that were read from `docs` and `offsets`, and the places of tokens if there are to be any."""
+        self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
+    ) -> tuple[Documents, Ragged, Places | None]:
+        """Read documents, or the one "doc", and give their ids, and the places of tokens if `return_offsets` requests them."""
+        alphabet, _, segmenter = self.model
+        kind, encoding = alphabet.kind, segmenter.encoding
+        special = SpecialChoice(options.get("allowed_special", "none"), options.get("disallowed_special", "all"))
+        said = options.get("unknown")
+        unknown = choice_of(self.unknown if said is None else said, alphabet, segmenter.special)
+        boundaries, units = options.get("boundaries"), options.get("units")
+        if name == "doc":
+            given = read_document(docs, encoding)
+            docs, boundaries = None, None if boundaries is None else [boundaries]
+        else:
+            given = read_documents(docs, offsets, encoding)
         if return_offsets not in (False, True, "spans"):
             raise ValueError(f"return_offsets: expected False, True or 'spans', got {quoted(return_offsets)}")
-        if units is not None:
-            check_units(units, self.model)
+        if units is not None and units not in UNITS:
+            raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
+        if units is not None and kind != "str" and encoding is None:
+            counted = "bytes" if kind == "bytes" else "integers"
+            raise ValueError(f"units: documents are {counted}, whose positions are counted in symbols")
         trace = bool(return_offsets)
         if boundaries is None:
             encoded, places = self.documents(given, unknown, special, name, trace)
@@ -292,15 +285,15 @@ class Plan:
                 position = error.position + int(starts[part] - starts[first[document]])
                 raise type(error)(document, position, *arguments[2:]) from None
             encoded = Ragged._trusted(found.values, found.offsets[first])
-            places = None if places is None else places.moved(np.repeat(starts[:-1] - starts[first[of]], found.lengths))
+            places = None if places is None else places + np.repeat(starts[:-1] - starts[first[of]], found.lengths)
         if places is not None and units is not None:
             places = in_units(places, encoded.offsets, given, units)
-        return encoded, places
+        return given, encoded, places
 
     def documents(
         self, given: Documents, unknown: UnknownChoice, special: SpecialChoice, name: str, trace: bool = False
     ) -> tuple[Ragged, Places | None]:
-        """The ids of documents, called `name` in messages, and the place of each token where `trace` asks for it."""
+        """The ids of documents, called `name` in messages, and with `trace` the place of each token."""
         alphabet, skips = self.model.alphabet, False
         if self.tables.is_plain:
             assert isinstance(unknown, (str, int))  # there are no special tokens to replace symbols
@@ -310,7 +303,11 @@ class Plan:
         else:
             from ubpe_numba.coding.cut_documents import encode_cut  # here only: integers need not wait for it
 
-            encoded, places = encode_cut(self, given, unknown, special, name, trace)
+            words = self.words if given.values.dtype == np.uint8 else None
+            unstable = self.tables.unstable if self.model.segmenter.whole_words and words is None else {}
+            encoded, places = encode_cut(
+                self.model, self.encode, words, unstable, self.n_threads, given, unknown, special, name, trace
+            )
             if places is not None:
                 return encoded, places
         if not trace:
@@ -318,9 +315,8 @@ class Plan:
         return encoded, places_of_tokens(encoded, given, self.tables.decoder.lengths, alphabet if skips else None)
 
 
-def _positions(places: Places, return_offsets: Any) -> NDArray[np.int64]:
-    """The starts of tokens, int64[n], or with their ends int64[n, 2] by "spans"."""
-    return np.stack(places, axis=1) if return_offsets == "spans" else places.starts
+def general(_docs: Any) -> None:
+    """Leave all documents to the general way: the encoder of short ones where there is none."""
 
 
 def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
@@ -347,7 +343,7 @@ def plan_by_rank(tables: Tables, unknown: Any = "raise", n_threads: int | None =
 def plan_by_path(tables: Tables, weights: Any, objective: str, unknown: Any = "raise", n_threads: int | None = None) -> Plan:
     """The plan by the best path; `weights` as for `Tables.paths`, `objective` as for `PathEncoder.encode`."""
     paths = tables.paths(weights)
-    effective = paths.effective(objective)
+    effective = "shortest" if objective == "tfidf" and not paths.weighs else objective  # no token has an idf
     return Plan(
         tables,
         partial(paths.encode, objective=effective, n_threads=n_threads),

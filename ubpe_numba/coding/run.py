@@ -16,7 +16,7 @@ nothing to join.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -69,19 +69,16 @@ def over_documents(bound: Bound, documents: Ragged, n_threads: int | None) -> Ra
 # ---------------------------------------------------------------------------------------------------- one giant document
 
 
-class Blocks(NamedTuple):
-    """How documents are cut into blocks; a document that is not cut is one block."""
-
-    offsets: np.ndarray  #: int64, of the blocks of all documents
-    documents: np.ndarray  #: int64[k], the documents that are cut
-    pieces: np.ndarray  #: int64[k], into how many blocks each
+#: Offsets of the blocks of all documents, int64; the documents that are cut and into how many blocks each, int64[k]. A document
+#: that is not cut is one block.
+Blocks = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) -> Blocks | None:
-    """How to cut documents for the threads, into blocks of `least` symbols or more; None if it is not worth it for any.
+    """Cut documents for the threads, into blocks of `least` symbols or more; None if it is not worth it for any.
 
     >>> blocks_of(np.array([0, 1, 9]), 2, least=4)
-    Blocks(offsets=array([0, 1, 5, 9]), documents=array([1]), pieces=array([2]))
+    (array([0, 1, 5, 9]), array([1]), array([2]))
     """
     total = offsets.item(-1) - offsets.item(0)
     if total < 2 * least or (threads := thread_pool.resolve(n_threads)) == 1:
@@ -93,7 +90,7 @@ def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) ->
         return None
     pieces = sizes[long] // size
     cuts = [start + n * np.arange(1, k) // k for start, n, k in zip(offsets[long], sizes[long], pieces, strict=True)]
-    return Blocks(np.sort(np.concatenate([offsets, *cuts]), kind="stable"), long, pieces)
+    return np.sort(np.concatenate([offsets, *cuts]), kind="stable"), long, pieces
 
 
 def join(
@@ -110,18 +107,19 @@ def join(
     a cut that are encoded again at first.
     """
     values: list[np.ndarray] = []
+    block_offsets, cut_ones, pieces_of = blocks
     extra = np.zeros(len(documents), np.int64)
-    extra[blocks.documents] = blocks.pieces - 1
+    extra[cut_ones] = pieces_of - 1
     first_block = np.arange(len(documents)) + np.cumsum(extra) - extra
     sizes = np.diff(parts.offsets)[first_block]
     taken = 0
-    for document, pieces in zip(blocks.documents.tolist(), blocks.pieces.tolist(), strict=True):
+    for document, pieces in zip(cut_ones.tolist(), pieces_of.tolist(), strict=True):
         block = int(first_block[document])
         values.append(parts.values[taken : parts.offsets[block]])
         taken = int(parts.offsets[block + pieces])
         done = [parts[block]]
         for i in range(block + 1, block + pieces):
-            cut, stop = blocks.offsets[i : i + 2].tolist()
+            cut, stop = block_offsets[i : i + 2].tolist()
             _append(done, encode, documents.values, int(documents.offsets[document]), cut, stop, parts[i], lengths, around)
         sizes[document] = sum(part.size for part in done)
         values.extend(done)
@@ -150,8 +148,10 @@ def _append(
         while len(done) > 1 and done[-1].size < before:
             done[-2:] = [np.concatenate(done[-2:])]
         left = done[-1][-before:][::-1]
-        left = left[: _within(lengths[left], before)][::-1]
-        right = ids[: _within(lengths[ids[:after]], after)]
+        near = np.searchsorted(np.cumsum(lengths[left]), _TOKEN * before, side="right")
+        left = left[: max(1, near)][::-1]  # one token at least
+        near = np.searchsorted(np.cumsum(lengths[ids[:after]]), _TOKEN * after, side="right")
+        right = ids[: max(1, near)]
         left_starts = cut - np.cumsum(lengths[left][::-1])[::-1]
         right_starts = cut + np.cumsum(lengths[right]) - lengths[right]
         first, last = int(left_starts[0]), int(right_starts[-1] + lengths[right[-1]])
@@ -173,11 +173,6 @@ def _append(
         rest = int(np.searchsorted(right_starts, starts[end]))
     done[-1] = done[-1][:kept]
     done += [middle[begin:end], ids[rest:]]
-
-
-def _within(lengths: np.ndarray, n: int) -> int:
-    """How many of these tokens, one at least, lie within `_TOKEN` * n symbols."""
-    return max(1, int(np.searchsorted(np.cumsum(lengths), _TOKEN * n, side="right")))
 
 
 def _shared(starts: np.ndarray, ids: np.ndarray, other_starts: np.ndarray, other_ids: np.ndarray) -> np.ndarray:

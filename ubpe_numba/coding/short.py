@@ -53,13 +53,13 @@ def _desk() -> tuple[np.ndarray, memoryview, np.ndarray, np.ndarray]:
     return given, given.data.cast("B"), np.empty(_ROOM, np.int32), np.zeros(2, np.int64)
 
 
-def _reader(low: int, size: int, table: np.ndarray, arrays: dict[type, Callable[[Any], Any]], lists: bool) -> _Read:
+def _reader(low: int, size: int, table: np.ndarray, arrays: dict[type, Callable[[Any], Any]], integers: bool) -> _Read:
     """Make the reader of documents of integers, or of text symbol by symbol.
 
-    `low`, `size` and `table` as for `known_ids`; `arrays` makes an integer array of a document, by its type, or None; `lists`:
-    whether documents may be lists and tuples of integers.
+    `low`, `size` and `table` as for `known_ids`; `arrays` makes an integer array of a document, by its type, or None; `integers`:
+    whether documents may be lists, tuples and arrays of integers.
     """
-    types = (list, tuple) if lists else ()
+    types = (list, tuple) if integers else ()
     sample = np.zeros(2, np.int64)
     look_up = direct(known_ids, sample, 0, low, size, table, np.zeros(2, np.int32), sample)
 
@@ -74,18 +74,16 @@ def _reader(low: int, size: int, table: np.ndarray, arrays: dict[type, Callable[
             except struct.error:  # beyond int64
                 return UNKNOWN
         else:
-            make = arrays.get(kind)
-            array = None if make is None else make(doc)
+            if kind is np.ndarray and integers:
+                array = doc if doc.ndim == 1 and doc.dtype.char in _INTEGERS else None
+            else:
+                array = None if (make := arrays.get(kind)) is None else make(doc)
             if array is None or (n := array.size) > LONGEST:
                 return UNKNOWN
             given = array.astype(_INT64)
         return look_up(given, n, low, size, table, ids, place)  # type: ignore[no-any-return]
 
     return read
-
-
-def _integers(doc: np.ndarray) -> np.ndarray | None:
-    return doc if doc.ndim == 1 and doc.dtype.char in _INTEGERS else None
 
 
 def _joined(docs: Any, kind: str, encoding: str | None) -> tuple[Any, list[int]] | None:
@@ -115,7 +113,7 @@ def short_encoders(alphabet: Alphabet, encoding: str | None, bound: Bound) -> tu
 
     None where the symbols are too far apart for a table.
     """
-    arrays: dict[type, Callable[[Any], Any]] = {np.ndarray: _integers, bytes: lambda doc: np.frombuffer(doc, np.uint8)}
+    arrays: dict[type, Callable[[Any], Any]] = {bytes: lambda doc: np.frombuffer(doc, np.uint8)}
     if encoding is not None:
         arrays[str] = lambda doc: utf8_document(doc).values if len(doc) <= LONGEST else None
     elif alphabet.kind == "str":
@@ -126,7 +124,7 @@ def short_encoders(alphabet: Alphabet, encoding: str | None, bound: Bound) -> tu
         if not table.size:
             return None
         table = table[1:]  # the first is that of `low - 1`
-    read = _reader(low, alphabet.size, table, arrays, lists=alphabet.kind != "str")
+    read = _reader(low, alphabet.size, table, arrays, alphabet.kind != "str")
 
     def new() -> Any:
         out, out_offsets = np.empty(LONGEST, np.int32), np.empty(_MOST + 1, np.int64)
@@ -177,7 +175,7 @@ def short_decoder(decoder: Decoder, alphabet: Alphabet, encoding: str | None) ->
     """
     size, gaps = decoder.sizes.size, decoder.gaps
     table = np.zeros(0, np.int32) if gaps is None else np.where(gaps, -1, np.arange(size)).astype(np.int32)
-    read = _reader(0, size, table, {np.ndarray: _integers}, lists=True)
+    read = _reader(0, size, table, {}, True)
 
     def new() -> Any:
         out = np.empty(8 * LONGEST + SPARE, np.uint8)

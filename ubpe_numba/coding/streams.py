@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.kernels import incremental
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.plan import Encode, Plan
+from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, utf8_document
 from ubpe_numba.errors import LocatedError, quoted
-from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.arrays import describe, offsets_of, positive
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import Stand, UnknownChoice
 
@@ -41,12 +41,9 @@ def groups_of(docs: Iterable[Any], batch: Any, name: str) -> Iterator[tuple[int,
 
     TypeError or ValueError for a single document, or a `batch` that is no positive integer: at once, not with the first group.
     """
-    if isinstance(batch, bool) or not isinstance(batch, (int, np.integer)):
-        raise TypeError(f"batch: expected an int, got {quoted(batch)}")
-    if batch < 1:
-        raise ValueError(f"batch: expected at least 1, got {batch}")
+    size = positive(batch, "batch")
     refuse_one(docs, name)
-    return _groups(iter(docs), int(batch), name)
+    return _groups(iter(docs), size, name)
 
 
 def _groups(docs: Iterator[Any], batch: int, name: str) -> Iterator[tuple[int, list[Any]]]:
@@ -131,57 +128,6 @@ def refuse_one(docs: Any, name: str) -> None:
 # -------------------------------------------------------------------------------------------------- a text in chunks
 
 
-class FramedIds:
-    """Encoding of one text per fixed-size frame, each as a document."""
-
-    def __init__(self, frame: int, encode: Encode) -> None:
-        self.frame, self.encode = frame, encode
-        self.rest = _NONE
-
-    def push(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The ids of the frames that are whole with these symbols."""
-        rest = np.concatenate([self.rest, text])
-        n = rest.size // self.frame
-        found = self.encode(Ragged._trusted(rest, np.arange(n + 1, dtype=np.int64) * self.frame)).values if n else _NONE
-        self.rest = rest[n * self.frame :]  # at the end: after an error the text is as it was before
-        return found
-
-    def finish(self) -> NDArray[np.int32]:
-        """The ids of the last frame."""
-        return self.encode(_one(self.rest.copy())).values if self.rest.size else _NONE
-
-
-class CertainIds:
-    """Incremental encoding of one text: tokens are emitted once no further input can change them."""
-
-    def __init__(self, encoder: PairEncoder, encode: Encode) -> None:
-        self.encoder, self.encode = encoder, encode
-        self.rest, self.before, self.wanted = _NONE, -1, 0
-        self.waiting: list[NDArray[np.int32]] = []
-        self.n_waiting = 0
-
-    def push(self, text: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The ids that are final with these symbols."""
-        if self.rest.size + self.n_waiting + text.size < self.wanted:
-            self.waiting.append(text.copy())  # the memory of the caller, who may use it again
-            self.n_waiting += text.size
-            return _NONE
-        rest, before = np.concatenate([self.rest, *self.waiting, text]), self.before
-        ids = self.encode(_one(rest)).values
-        n = final_ids(self.encoder, rest, ids, before)
-        if n:
-            rest, before = rest[int(self.encoder.lengths[ids[:n]].sum()) :], int(ids[n - 1])
-        found, wanted = ids[:n].copy(), 2 * rest.size  # so that what is encoded again and again adds up to a constant factor
-        # at the end: after an error the text is as it was before
-        self.rest, self.before, self.wanted, self.waiting, self.n_waiting = rest, before, wanted, [], 0
-        return found
-
-    def finish(self) -> NDArray[np.int32]:
-        """The ids that were kept back."""
-        rest = np.concatenate([self.rest, *self.waiting])
-        return self.encode(_one(rest)).values if rest.size else _NONE
-
-
 def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: int) -> int:
     """How many of the `ids` of `text` are final; `before` is the final token that ends where it starts, -1 for none."""
     n, longest = text.size, int(encoder.lengths.max())
@@ -193,7 +139,8 @@ def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: i
         # if the encodings of all these prefixes go through the start of this token, none of the text before it matters
         i = max(0, int(np.searchsorted(starts, n - reach, side="right")) - 1)
         start = int(starts[i])
-        last = encoder.last_tokens(text[start:], int(ids[i - 1]) if i else before)
+        last = np.empty(n - start + 1, np.int32)
+        incremental.last_tokens(text[start:], int(ids[i - 1]) if i else before, encoder.tables, last)
         first = n - longest + 1 - start
         end = int(incremental.common_ancestor(last, encoder.lengths, first, np.zeros(last.size, np.uint8)))
         if end >= 0:
@@ -202,15 +149,11 @@ def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: i
         reach *= 4
 
 
-def _one(text: np.ndarray) -> Ragged:
-    """A text as the only document."""
-    return Ragged._trusted(text, np.array([0, text.size]))
-
-
 class EncoderStream:
     """Encodes one text that comes in chunks; made by `Tokenizer.stream`.
 
-    Put together, what `push` and `finish` return is what `Tokenizer.encode_stream` gives, wherever chunks end. As a context
+    Tokens are emitted once no further input can change them, or with a frame per so many symbols, each frame as a document. Put
+    together, what `push` and `finish` return is what `Tokenizer.encode_stream` gives, wherever chunks end. As a context
     manager it calls `finish` at the end of the block; `rest` has the ids then.
 
     Examples
@@ -223,9 +166,11 @@ class EncoderStream:
     ([[], [], []], [3, 2, 0], [3, 2, 0])
     """
 
-    def __init__(self, model: Model, ids: CertainIds | FramedIds, unknown: UnknownChoice) -> None:
-        self._model, self._ids, self._unknown = model, ids, unknown
-        self._n_chunks = 0
+    def __init__(self, plan: Plan, frame: int | None, unknown: UnknownChoice) -> None:
+        self._model, self._encode, self._unknown, self._encoder = plan.model, plan.encode, unknown, plan.final
+        self._frame, self._wanted = frame, frame or 0  # symbols that are waited for before any are encoded
+        self._waiting: list[NDArray[np.int32]] = []
+        self._n_waiting, self._before, self._n_chunks = 0, -1, 0
         #: What `finish` returned; None before.
         self.rest: NDArray[np.int32] | None = None
 
@@ -235,21 +180,13 @@ class EncoderStream:
         Parameters
         ----------
         chunk
-            A part of the text, as a document is given to `Tokenizer.encode`.
+            A part of the text, as a document is given to `Tokenizer.encode`. Errors name its number as that of the document, and
+            leave the stream as it was before; after `finish` it is a ValueError.
 
         Returns
         -------
         ids
             int32[n]: the ids that are certain now, and were not before; often none.
-
-        Raises
-        ------
-        UnknownSymbolError
-            With the number of the chunk as its document. After this and other errors the stream is as it was before.
-        TypeError
-            For a chunk of another kind than was fitted.
-        ValueError
-            After `finish`.
 
         Examples
         --------
@@ -267,7 +204,26 @@ class EncoderStream:
             ids = self._model.alphabet.to_ids(given, self._unknown, name=name)
         except LocatedError as error:
             raise error.at(self._n_chunks) from None
-        found = self._ids.push(ids.values)
+        text = ids.values
+        if self._n_waiting + text.size < self._wanted:
+            self._waiting.append(text.copy())  # the memory of the caller, who may use it again
+            self._n_waiting += text.size
+            self._n_chunks += 1
+            return _NONE
+        rest, before, wanted = np.concatenate([*self._waiting, text]), self._before, self._frame
+        if self._frame is not None:
+            done = rest.size // self._frame * self._frame
+            found = self._encode(Ragged._trusted(rest, np.arange(0, done + 1, self._frame))).values if done else _NONE
+        else:
+            assert self._encoder is not None  # `stream_of` has checked that
+            found = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values
+            n = final_ids(self._encoder, rest, found, before)
+            found = found[:n].copy()
+            done = int(self._encoder.lengths[found].sum())
+            before = int(found[-1]) if n else before
+            wanted = 2 * (rest.size - done)  # so that symbols that are encoded again add up to a constant factor
+        # at the end: after an error the text is as it was before
+        self._waiting, self._n_waiting, self._before, self._wanted = [rest[done:]], rest.size - done, before, wanted or 0
         self._n_chunks += 1
         return found
 
@@ -287,7 +243,8 @@ class EncoderStream:
         ([], [2])
         """
         if self.rest is None:
-            self.rest = self._ids.finish()
+            rest = np.concatenate([_NONE, *self._waiting])
+            self.rest = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values if rest.size else _NONE
         return self.rest
 
     def __enter__(self) -> Self:
@@ -304,22 +261,15 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice) -> EncoderStream:
 
     TypeError or ValueError for a `frame` that is no positive integer, and where the beginning of an encoding is never final.
     """
-    if frame is not None:
-        if isinstance(frame, bool) or not isinstance(frame, (int, np.integer)):
-            raise TypeError(f"frame: expected an int or None, got {quoted(frame)}")
-        if frame < 1:
-            raise ValueError(f"frame: expected at least 1, got {frame}")
-    elif plan.final is None:
+    size = None if frame is None else positive(frame, "frame", "an int or None")
+    if size is None and plan.final is None:
         raise ValueError(
             "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
             "makes the beginning of a text final before its end is known"
         )
     if not plan.tables.is_plain:
         raise ValueError("encode_stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter")
-    if frame is not None:
-        return EncoderStream(plan.model, FramedIds(int(frame), plan.encode), unknown)
-    assert plan.final is not None  # else refused above
-    return EncoderStream(plan.model, CertainIds(plan.final, plan.encode), unknown)
+    return EncoderStream(plan, size, unknown)
 
 
 def through(stream: EncoderStream, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
@@ -365,19 +315,13 @@ class DecoderStream:
         Parameters
         ----------
         ids
-            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions.
+            Ids as for `Tokenizer.decode`, or one id, also as a tensor without dimensions. Errors as there, with the position in
+            this part; after `finish` it is a ValueError.
 
         Returns
         -------
         doc
             Their symbols: `str`, `bytes` or an integer array; it may be empty.
-
-        Raises
-        ------
-        UnknownTokenError, TypeError, UnicodeDecodeError
-            As `Tokenizer.decode`, the position in this part.
-        ValueError
-            After `finish`.
 
         Examples
         --------
@@ -403,12 +347,7 @@ class DecoderStream:
         Returns
         -------
         doc
-            What was kept back: of UTF-8 that ends within a character what `errors` makes of it, otherwise nothing.
-
-        Raises
-        ------
-        UnicodeDecodeError
-            As `Tokenizer.decode`, by ``errors="strict"``.
+            The rest: of UTF-8 that ends within a character what `errors` makes of it, as by `Tokenizer.decode`, else nothing.
 
         Examples
         --------

@@ -63,7 +63,11 @@ class WordEncoder:
     @staticmethod
     def takes(pairs: PairEncoder) -> bool:
         """Whether text can be encoded this way: by rank, over the 256 bytes, with ids that fit packed tables."""
-        return pairs.linear and pairs.vocabulary.n_alphabet == 256 and is_small(pairs.vocabulary)
+        known = pairs.vocabulary
+        if not pairs.linear or known.merges is None or known.n_alphabet != 256 or len(known) >= NOBODY:
+            return False
+        # nodes of the trie, in which a token adds one for each byte of its right part
+        return int(pairs.lengths[known.merges[:, 1]].sum()) + 256 < NODES
 
     def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
         """Encode every document, uint8 text and int64 offsets, to the ids of its segments as `PairEncoder.encode` makes them.
@@ -80,12 +84,20 @@ class WordEncoder:
         places = places_between_parts(values, offsets, segments) if workers > 1 else np.empty(0, np.int64)
         starts = np.insert(offsets, np.searchsorted(offsets, places), places) if places.size else offsets
 
-        def one(begin: int, end: int) -> Ragged:
-            return self._encode(values, starts[begin : end + 1], segments)
-
         per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)
-        parts = thread_pool.run(one, thread_pool.chunks_of(starts, n_threads, per_thread), n_threads)
-        found = parts[0] if len(parts) == 1 else _joined(parts, n_threads)
+        chunks = thread_pool.chunks_of(starts, n_threads, per_thread)
+        parts = thread_pool.run(lambda a, b: self._encode(values, starts[a : b + 1], segments), chunks, n_threads)
+        found = parts[0]
+        if len(parts) > 1:  # copied on threads: to copy takes a tenth of the time to encode
+            first = offsets_of(np.array([part.values.size for part in parts]))
+            ids = np.empty(int(first[-1]), np.int32)
+
+            def copy(i: int, end: int) -> None:
+                ids[first[i] : first[end]] = parts[i].values
+
+            thread_pool.run(copy, [(i, i + 1) for i in range(len(parts))], n_threads)
+            joined = [part.offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
+            found = Ragged._trusted(ids, np.concatenate([*joined, first[-1:]]))
         if not places.size:
             return found
         return Ragged._trusted(found.values, found.offsets[np.arange(offsets.size) + np.searchsorted(places, offsets)])
@@ -123,20 +135,6 @@ class WordEncoder:
         return made
 
 
-def _joined(parts: list[Ragged], n_threads: int | None) -> Ragged:
-    """The documents of all parts, copied on threads: to copy takes a tenth of the time to encode."""
-    first = offsets_of(np.array([part.values.size for part in parts]))
-    values = np.empty(int(first[-1]), np.int32)
-
-    def copy(i: int, end: int) -> None:
-        for part, begin in zip(parts[i:end], first[i:end].tolist(), strict=True):
-            values[begin : begin + part.values.size] = part.values
-
-    thread_pool.run(copy, [(i, i + 1) for i in range(len(parts))], n_threads)
-    offsets = [part.offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
-    return Ragged._trusted(values, np.concatenate([*offsets, first[-1:]]))
-
-
 def _aligned(n: int) -> np.ndarray:
     """Zeros, uint64[n], aligned to the cache lines of the processor."""
     room = np.zeros(n + 8, np.uint64)
@@ -145,17 +143,6 @@ def _aligned(n: int) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------------------------------------- tables
-
-
-def is_small(vocabulary: Vocabulary) -> bool:
-    """Whether ids and nodes of a vocabulary with pairs fit the packed tables."""
-    return len(vocabulary) < NOBODY and _most_edges(vocabulary) + 256 < NODES
-
-
-def _most_edges(vocabulary: Vocabulary) -> int:
-    """How many edges the trie may have: a token adds one for each byte of its right part."""
-    assert vocabulary.merges is not None
-    return int(np.diff(vocabulary.offsets)[vocabulary.merges[:, 1]].sum())
 
 
 def tables_of(
@@ -171,14 +158,14 @@ def tables_of(
     byte_of = np.empty(256, np.uint8)
     byte_of[byte_ids] = np.arange(256)
     arena = byte_of[vocabulary.arena]
-    n_edges = _most_edges(vocabulary)
-    two_bytes, solid, behind, ahead = (np.empty(1 << 16, np.int32) for _ in range(4))
+    lengths = np.diff(vocabulary.offsets).astype(np.int32)
+    n_edges = int(lengths[vocabulary.merges[:, 1]].sum())
+    two_bytes, solid, into, out_of = (np.empty(1 << 16, np.int32) for _ in range(4))
     left, right = vocabulary.merges[:, 0].copy(), vocabulary.merges[:, 1].copy()
     token_of, prefixes = np.empty(256 + n_edges, np.int32), np.empty(256 + m, np.int32)
-    lengths = np.diff(vocabulary.offsets).astype(np.int32)
     pairs, trie = pair_buckets(m), byte_trie(n_edges)
     whole = byte_trie(0), np.full(1, -1, np.int32)
-    tables = TextTables(byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths, *whole)
+    tables = TextTables(byte_ids, two_bytes, pairs, solid, into, out_of, trie, token_of, left, right, prefixes, lengths, *whole)
     stable, node_of, parents = np.empty(256 + m, np.uint8), np.empty(256 + m, np.int32), np.empty_like(token_of)
     n = text_tables.build(arena, tuple(tables), stable, node_of, parents)
     tables = tables._replace(token_of=token_of[:n].copy())

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels import wordpiece
-from ubpe_numba.coding.run import Bounded, over_documents
+from ubpe_numba.coding.run import over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
@@ -41,7 +41,7 @@ from ubpe_numba.vocabulary.segmenter import Segmenter
 class TextWords(NamedTuple):
     """The w words of d texts, k special tokens among them: `bounds` int64[d + 1], `special`, `sizes` int64[k], `ids` int32[k].
 
-    `firsts` int64[w] and `places` int64[characters + k] are None if nobody asked for positions.
+    `firsts` int64[w] and `places` int64[characters + k] are None without positions.
     """
 
     words: list[str]
@@ -164,8 +164,6 @@ class PieceEncoder:
             ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1) - 1
         offsets = np.zeros(len(words) + 1, np.int64)
         np.add(ends, 1, out=offsets[1:])
-
-        def bound(most: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
-            return wordpiece.cut_words, (self._inside, self._trie, ids, unknown, self._longest, out, out_offsets)
-
-        return over_documents(bound, Ragged._trusted(self._alphabet.lookup(points), offsets), n_threads)
+        tables = self._inside, self._trie, ids, unknown, self._longest
+        characters = Ragged._trusted(self._alphabet.lookup(points), offsets)
+        return over_documents(lambda _, out, ends, __: (wordpiece.cut_words, (*tables, out, ends)), characters, n_threads)

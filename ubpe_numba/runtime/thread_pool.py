@@ -37,6 +37,8 @@ SERIAL_BELOW = 200_000  # symbols: below this, threads cost more than they save 
 LONG = 4_000_000  # symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
 #: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
 MOST = 8192
+#: Variables of the environment that request a number of threads, in order of precedence.
+VARIABLES = ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
 _CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
 _POLL_SECONDS = 0.1  # between two checks for Ctrl-C
 _MOST_GROUPS = 4  # kept, one for each number of threads requested recently
@@ -82,7 +84,7 @@ def asked_for(n_threads: int | None) -> int | None:
     """The number of threads that the argument or the environment requests, None if neither does; raises as `resolve`."""
     if n_threads is not None:
         return checked(n_threads, "n_threads")
-    for name in ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    for name in VARIABLES:
         if text := os.environ.get(name):
             digits = text.lstrip("0")[:20] if text.isascii() and text.isdigit() else ""  # Python makes no int of thousands
             n = int(digits or 0)

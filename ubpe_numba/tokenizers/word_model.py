@@ -108,7 +108,7 @@ class DocumentEncoder:
                 whole = [doc if n >= 0 else "".join(listed[a:b]) for doc, n, (a, b) in parts]
                 joined = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
                 spans = in_units(spans, encoded.offsets, joined, units)
-            return encoded, np.stack(spans, axis=1)
+            return encoded, spans.T.copy()
         word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
         numbers = np.repeat(word, found.lengths)
         if texts is not None:
@@ -151,11 +151,11 @@ def _spans(
     stops[last] = sizes[word[last]]
     first = np.repeat(bounds[:-1], encoded.lengths)
     before = offsets_of(sizes)[word] - offsets_of(sizes)[first]
-    spans = Places(starts + before, stops + before)
+    spans = np.stack([starts + before, stops + before])
     if texts is not None:
         owners = np.repeat(number, encoded.lengths)
         rows = owners >= 0
-        spans.starts[rows], spans.ends[rows] = texts.spans(owners[rows], (word - first)[rows], starts[rows], stops[rows])
+        spans[:, rows] = texts.spans(owners[rows], (word - first)[rows], starts[rows], stops[rows])
     return spans
 
 

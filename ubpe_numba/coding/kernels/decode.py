@@ -29,23 +29,6 @@ SLACK = 64  # bytes that a copy may write or read past the end, rounded up
 
 
 @kernel
-def find_outside(ids, n_tokens):
-    """Index of the first id outside 0..n_tokens - 1, or -1. ids int32. O(ids).
-
-    Of 3 tokens, [0, 2, 3, -1] -> 2. A first loop that only asks whether there is one takes sixteen ids at once.
-    """
-    size = np.uint32(n_tokens)
-    outside = False
-    for i in range(ids.size):
-        outside |= np.uint32(ids[i]) >= size  # a negative id is a large one
-    if outside:
-        for i in range(ids.size):
-            if np.uint32(ids[i]) >= size:
-                return np.int64(i)
-    return np.int64(-1)
-
-
-@kernel
 def decoded_size(ids, first, last, step, sizes):
     """Sum of `sizes` int32[V] over every `step`-th of the ids first to last, int32, and that of their squares. O(ids / step).
 

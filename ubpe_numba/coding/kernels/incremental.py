@@ -23,8 +23,8 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 def last_tokens(document, before, tables, last):
     """The last token of E of every prefix of a stretch, if E goes through its start; -1 if not: `last` int32[n + 1].
 
-    document int32[n]; before, the token that ends where it starts, or -1 at the beginning of a text; tables, a `RankTables` as a
-    plain tuple; `last` is allocated by the caller. Merge (0, 1) -> 2: the prefixes of [0, 1] end with the tokens [-, 0, 2].
+    document int32[n]; before, the token that ends where it starts, or -1 at the beginning of a text; tables as in linear_bpe.py;
+    `last` is allocated by the caller. Merge (0, 1) -> 2: the prefixes of [0, 1] end with the tokens [-, 0, 2].
     O(n * tokens that start at a position * depth of a token).
     """
     pairs, left, right, n_alphabet, trie, _, _ = tables

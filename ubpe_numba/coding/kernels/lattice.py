@@ -25,19 +25,15 @@ only what its left neighbour reaches into is kept. On the way forward the sums o
     kept                    |--         |--          the sums of the first `reach` positions of a block, and its state
 
 Expected counts. A segmentation has the probability of its share in the sum over all. The token t from s to e has the probability
-heads(s) * weight(t) * tails(e) / tails(0): with the symbols 0 and 1 of weight 1/4 and 1/8, the token 2 = [0, 1] of weight 1/2 and
-the document [0, 1, 0], token 2 at 0 has 1 * 1/2 * 1/4 / (17/128) = 16/17. The expected counts are 18/17 of 0, 1/17 of 1, 16/17 of
-2.
-
-Counts are added up in fixed point: sums of integers do not depend on the order, so not on the number of threads.
+heads(s) * weight(t) * tails(e) / tails(0): above, token 2 at 0 has 1 * 1/2 * 1/4 / (17/128) = 16/17, and the expected counts are
+18/17 of 0, 1/17 of 1, 16/17 of 2. They are added up in fixed point: sums of integers do not depend on the order, so not on the
+number of threads.
 Source: the E step of the EM algorithm for hidden Markov models (L. Baum, 1972), on the lattice of T. Kudo's "Subword
 regularization", 2018.
 
-Samples. The tails of all positions are summed up from the end, then tokens are drawn from the start: at s the token t to e
-has the probability weight(t) * tails(e) / tails(s). With the symbols 0 and 1 of weight 1/4 and 1/8, the token 2 = [0, 1] of
-weight 1/2 and the document [0, 1, 0], token 2 is drawn first with 1/2 * 1/4 / (17/128) = 16/17.
-
-There is one draw a token, a function of (seed, document, position): the same for any number of threads and any order of work.
+Samples. The tails of all positions are summed up from the end, then tokens are drawn from the start: at s the token t to e has
+the probability weight(t) * tails(e) / tails(s), above token 2 at 0 again 16/17. There is one draw a token, a function of (seed,
+document, position): the same for any number of threads and any order of work.
 Source: forward filtering and backward sampling (C. Carter and R. Kohn, 1994), with the directions exchanged.
 """
 
@@ -163,52 +159,20 @@ def sum_tails(document, size, tables, scratch):
     return blocks
 
 
-@helper
-def push_head(m, k, heads, e, weight):
-    """Add the forward sum before a token, of mantissa m and exponent k, times its weight to the head at its end e.
-
-    heads SUM[a power of two above the longest token], of position e at e modulo that. Above, at position 0: 1/4 to the head of 1,
-    1/2 to that of 2. O(1).
-    """
-    at = e & (heads.size - 1)
-    x, j = plus(heads[at].mantissa, heads[at].exponent, m * weight, k)
-    heads[at].mantissa = x
-    heads[at].exponent = j
-
-
-@helper
-def first_heads(heads):
-    """Heads before the first symbol of a document: 1 at position 0, and 0 at all others. O(heads)."""
-    for i in range(heads.size):
-        heads[i].mantissa = 0.0
-        heads[i].exponent = NOTHING
-    heads[0].mantissa = 1.0
-    heads[0].exponent = 0
-
-
-@helper
-def pop_head(heads, s):
-    """Pop the forward sum at position s as (mantissa, exponent). O(1)."""
-    i = s & (heads.size - 1)
-    m, k = normal(heads[i].mantissa, heads[i].exponent)
-    heads[i].mantissa = 0.0
-    heads[i].exponent = NOTHING
-    return m, k
-
-
 @kernel
-def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, heads, counts, totals):
+def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, heads, counts, totals, boundaries):
     """Add the expected number of every token, times `one` and copies and rounded at every place, to counts int64[V].
 
-    symbols int32 (alphabet ids), offsets int64[d + 1], n_copies int64[d], as how many documents each counts; totals SUM[d], what
-    all segmentations of a document weigh. tables, size, scratch as for `path_sums.sum_block`, for the longest document; heads
-    SUM[a power of two above the longest token]. The caller allocates all, and chooses `one` so that counts fit. O(symbols +
-    matches).
+    symbols int32 (alphabet ids), offsets int64[d + 1], n_copies int64[d], as how many documents each counts; totals SUM[d], the
+    weight of all segmentations of a document; boundaries float64, the probability that a token begins at each of the symbols, or
+    empty. tables, size, scratch as for `sum_block`, for the longest document; heads SUM[a power of two above the longest token],
+    of position e at e modulo that. The caller allocates all, and chooses `one` so that counts fit. O(symbols + matches).
 
-    The example above with `one` = 17: counts 18, 1, 16, totals 17/128.
+    The example above with `one` = 17: counts 18, 1, 16, totals 17/128, boundaries 1, 1/17, 1.
     """
     _, _, _, _, _, matches, weights = tables
     list_at, tails = scratch[0], scratch[1]
+    ring = np.int64(heads.size - 1)
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         blocks = sum_tails(document, size, tables, scratch)
@@ -217,48 +181,32 @@ def expected_counts(symbols, offsets, n_copies, tables, one, size, scratch, head
         totals[d].mantissa = z
         totals[d].exponent = zk
         unit = one * np.float64(n_copies[d])
-        first_heads(heads)
+        for i in range(heads.size):
+            heads[i].mantissa = 0.0
+            heads[i].exponent = NOTHING
+        heads[0].mantissa = 1.0
+        heads[0].exponent = 0
         for b in range(blocks):
             length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
             for i in range(length):
                 s = b * size + i
-                m, k = pop_head(heads, s)
+                m, k = normal(heads[s & ring].mantissa, heads[s & ring].exponent)
+                heads[s & ring].mantissa = 0.0  # taken: the place is free for a later position
+                heads[s & ring].exponent = NOTHING
+                if boundaries.size:
+                    boundaries[offsets[d] + s] = min(1.0, scaled(m * tails[i].mantissa / z, k + tails[i].exponent - zk))
                 share = m / z
                 j = np.int64(list_at[i]) - 1
                 step = np.int64(0)
                 while step != 1:
                     j += 1
                     step = np.int64(matches[j].length)
-                    push_head(m, k, heads, s + step, weights[j])
+                    e = (s + step) & ring
+                    x, xk = plus(heads[e].mantissa, heads[e].exponent, m * weights[j], k)
+                    heads[e].mantissa = x
+                    heads[e].exponent = xk
                     x = scaled(share * weights[j] * tails[i + step].mantissa, k + tails[i + step].exponent - zk)
                     counts[matches[j].token] += np.int64(x * unit + 0.5)
-
-
-@kernel
-def boundary_probabilities(document, tables, size, scratch, heads, probabilities):
-    """The probability that a token begins at each position of a document int32[n]: probabilities float64[n].
-
-    The other arguments as for `expected_counts`; the caller allocates all. O(symbols + matches).
-    The example above: 1, 1/17, 1.
-    """
-    _, _, _, _, _, matches, weights = tables
-    list_at, tails = scratch[0], scratch[1]
-    blocks = sum_tails(document, size, tables, scratch)
-    z = tails[0].mantissa
-    zk = tails[0].exponent
-    first_heads(heads)
-    for b in range(blocks):
-        length = min(document.size - b * size, size) if b == 0 else sum_block(document, b, size, tables, scratch)
-        for i in range(length):
-            s = b * size + i
-            m, k = pop_head(heads, s)
-            probabilities[s] = min(1.0, scaled(m * tails[i].mantissa / z, k + tails[i].exponent - zk))
-            j = np.int64(list_at[i]) - 1
-            step = np.int64(0)
-            while step != 1:
-                j += 1
-                step = np.int64(matches[j].length)
-                push_head(m, k, heads, s + step, weights[j])
 
 
 @kernel
@@ -266,7 +214,7 @@ def sample_paths(symbols, offsets, document_number, tables, seed, size, scratch,
     """One segmentation of every document; returns the number of ids written.
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, size, scratch as for
-    `path_sums.sum_block`, for the longest document; seed uint64; out int32, room for all symbols; out_offsets int64[d + 1]. The
+    `sum_block`, for the longest document; seed uint64; out int32, room for all symbols; out_offsets int64[d + 1]. The
     caller allocates all. O(symbols + matches).
 
     The example above: [2, 0] where the draw is below 16/17, else [0, 1, 0].

@@ -33,12 +33,19 @@ longest token and the node of the trie: `run` is int64[RUN_HEAD + most symbols],
     begin   end   symbol   depth   0                1                2 ...
     7       71    0        2       0 << 32 | 0      3 << 32 | 2      .            depth: so many are known
 
+The tables are a plain tuple, whose type numba finds in C, for m pairs and V = n_alphabet + m tokens:
+
+    pairs        int64[2 * capacity], pair -> id (tables/pairs.py)
+    left, right  int32[m], the two ids that make up each learned token
+    n_alphabet   int
+    trie         EDGE[capacity] (tables/trie.py), of the stable tokens, which encode to themselves; the others never occur
+    prefixes     int32[V], the longest stable token that is a proper prefix of a stable token, -1 for symbols
+    lengths      int64[V], symbols
+
 Source of the idea: H. van Antwerpen and A. Neubeck, "So many tokens, so little time", 2024.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -117,24 +124,9 @@ def longest_in_run(trie, document, start, run):
 NEVER = np.int64(1) << 40  # more than any id
 
 
-class RankTables(NamedTuple):
-    """Tables of encoding by rank; m pairs, V = n_alphabet + m tokens.
-
-    Kernels take it as a plain tuple, whose type numba finds in C: a NamedTuple costs 0.7 us more a call, 5 % of a short document.
-    """
-
-    pairs: np.ndarray  #: int64[2 * capacity], pair -> id (pairs.py)
-    left: np.ndarray  #: int32[m], the two ids that make up each learned token
-    right: np.ndarray  #: int32[m]
-    n_alphabet: int
-    trie: np.ndarray  #: EDGE[capacity], of the stable tokens (trie.py), which encode to themselves; the others never occur
-    prefixes: np.ndarray  #: int32[V], the longest stable token that is a proper prefix of a stable token, -1 for symbols
-    lengths: np.ndarray  #: int64[V], symbols
-
-
 @helper
 def id_in_entries(pairs, left, right):
-    """The id of a pair in the table `pairs` of `RankTables`, or NEVER: what `find_stable` and `fits` look up. O(1) expected."""
+    """The id of a pair in the table `pairs`, or NEVER: the look-up of `find_stable` and `fits`. O(1) expected."""
     i = find(pairs, pair_of(left, right))
     return pairs[2 * i + 1] if i >= 0 else NEVER
 
@@ -143,7 +135,7 @@ def id_in_entries(pairs, left, right):
 def fits(id_in, pairs, left, right, n_alphabet, s, t):
     """Whether E(s t) = (s, t), for two tokens that encode to themselves. O(depth of the two spines).
 
-    pairs, left, right, n_alphabet: fields of `RankTables`; `id_in(pairs, u, v)`, a helper, looks a pair up. Merges 2 = (0, 1), 3
+    pairs, left, right, n_alphabet: of the tables; `id_in(pairs, u, v)`, a helper, looks a pair up. Merges 2 = (0, 1), 3
     = (1, 0): 0 and 1 do not fit, since 2 joins them; 2 and 0 fit; 0 and 3 do not, since 2 takes the 1 of 3 before 3 is made.
 
     Just before id k is made, the boundary lies between the part u of s's right spine and v of t's left spine that exist then.
@@ -259,7 +251,7 @@ def find_prefixes(n_alphabet, n_nodes, node_of, parents, token_of, stable, prefi
 def build_tables(arena, tables, stable, node_of, parents, token_of):
     """Fill the tables of encoding by rank: pairs, trie and prefixes. O(symbols of the right parts + m * depth).
 
-    arena int32, the symbols of all tokens one after the other; tables, a `RankTables` as a plain tuple, allocated by the caller:
+    arena int32, the symbols of all tokens one after the other; tables as above, allocated by the caller:
     left, right, n_alphabet and lengths are given; pairs and trie are full of -1, and their capacity is a power of two, at least
     twice the number of pairs, or of symbols of right parts. Scratch: stable uint8[V], node_of int64[V], and parents int64 and
     token_of int32 for as many nodes as the alphabet and the right parts have symbols.
@@ -284,69 +276,57 @@ def _longest(trie, document, start):
     return longest_from(trie, document, node, np.int32(node), start + 1)
 
 
-@helper
-def encode_document(document, tables, dead, run, out, w):
-    """Encode one document into `out` from w on; returns where the ids end.
-
-    document int32[n]; tables, a `RankTables` as a plain tuple, which is taken apart once; dead uint8[n // 8 + 1] of zeros; run
-    int64[RUN_HEAD + 1 or more], for notes; out int32, room for all symbols. Merges 3 = (1, 2), 4 = (0, 1): [0, 1, 2] -> [0, 3],
-    as drawn above. O(symbols * tokens that start at a position * depth of a token).
-    """
-    pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
-    run[:RUN_HEAD] = -1
-    run_begin = np.int64(0)
-    run_end = np.int64(0)
-    long_end = np.int64(0)  # of the last token as long as a long run
-    n = document.size
-    first = w
-    p = np.int64(0)
-    token = np.int32(-1)
-    if n > 0:
-        token = _longest(trie, document, p)
-    while p < n:
-        while token >= 0:
-            e = p + lengths[token]
-            if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (
-                w == first or fits(id_in_entries, pairs, left, right, n_alphabet, out[w - 1], token)
-            ):
-                break
-            token = prefixes[token]
-        if token >= 0:
-            out[w] = token
-            w += 1
-            p += lengths[token]
-            if p < n:
-                if p < run_end and p >= run_begin:
-                    token = longest_in_run(trie, document, p, run)
-                else:
-                    token = _longest(trie, document, p)
-                    if lengths[token] >= LONG_RUN:
-                        if p < long_end:
-                            run_begin, run_end = note_run(trie, document, p, run)
-                        long_end = p + lengths[token]
-        else:
-            dead[p >> 3] |= np.uint8(1 << (p & 7))
-            w -= 1
-            p -= lengths[out[w]]
-            token = prefixes[out[w]]
-    return w
-
-
 @kernel
 def encode_rank(symbols, offsets, tables, dead, run, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `RankTables` as a plain tuple; out int32, room for all symbols,
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables as above; out int32, room for all symbols,
     and out_offsets int64[d + 1] for the result; scratch: dead uint8[longest document // 8 + 1] and run int64, of RUN_HEAD and as
     many elements as the longest document has symbols, up to MOST_OF_RUN and one at least. The caller allocates all.
     Merge (0, 1) -> 2: the documents [0, 1, 0] and [1, 0, 1] -> out [2, 0, 1, 2], out_offsets [0, 2, 4].
     O(symbols * tokens that start at a position * depth of a token).
     """
+    pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
     w = np.int64(0)
     out_offsets[0] = 0
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         dead[: (document.size >> 3) + 1] = 0
-        w = encode_document(document, tables, dead, run, out, w)
+        run[:RUN_HEAD] = -1
+        run_begin = np.int64(0)
+        run_end = np.int64(0)
+        long_end = np.int64(0)  # of the last token as long as a long run
+        n = document.size
+        first = w
+        p = np.int64(0)
+        token = np.int32(-1)
+        if n > 0:
+            token = _longest(trie, document, p)
+        while p < n:
+            while token >= 0:
+                e = p + lengths[token]
+                if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (
+                    w == first or fits(id_in_entries, pairs, left, right, n_alphabet, out[w - 1], token)
+                ):
+                    break
+                token = prefixes[token]
+            if token >= 0:
+                out[w] = token
+                w += 1
+                p += lengths[token]
+                if p < n:
+                    if p < run_end and p >= run_begin:
+                        token = longest_in_run(trie, document, p, run)
+                    else:
+                        token = _longest(trie, document, p)
+                        if lengths[token] >= LONG_RUN:
+                            if p < long_end:
+                                run_begin, run_end = note_run(trie, document, p, run)
+                            long_end = p + lengths[token]
+            else:
+                dead[p >> 3] |= np.uint8(1 << (p & 7))
+                w -= 1
+                p -= lengths[out[w]]
+                token = prefixes[out[w]]
         out_offsets[d + 1] = w
     return w

@@ -88,8 +88,8 @@ def pop(heap, n):
 def merge_by_heap(symbols, offsets, document_number, tables, one_by_one, dropout, seed, links, heap, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables, a `PairTables` of
-    merge_by_pass.py as a plain tuple; dropout float64 in 0..1, seed uint64; out int32, room for all symbols; out_offsets int64[d
+    symbols int32 (alphabet ids), offsets int64[d + 1]; document_number, of the first one; tables as of
+    `merge_by_pass.build_tables`; dropout float64 in 0..1, seed uint64; out int32, room for all symbols; out_offsets int64[d
     + 1]. Ranks in any order: what a pass creates waits for its end, which is its first merge if `one_by_one`, bool.
 
     Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates all. O(n log n).

@@ -19,8 +19,6 @@ are looked up anew: (2, 2) has no rank, (2, 0) has rank 1. The next pass makes [
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel, kernel_with_scratch
@@ -31,20 +29,12 @@ _ONE = np.uint64(1)
 _NO_RANK, _PENDING, _GONE = -1, -2, -3  # instead of a rank: there is none, it is not looked up yet, the position holds no token
 
 
-class PairTables(NamedTuple):
-    """The merges of a vocabulary; kernels take it as a plain tuple (see linear_bpe.py)."""
-
-    pairs: np.ndarray  #: int64[2 * capacity], pair -> id (pairs.py)
-    left: np.ndarray  #: int32[m], rank i makes id n_alphabet + i of (left[i], right[i])
-    right: np.ndarray  #: int32[m]
-    n_alphabet: int
-
-
 @kernel
 def build_tables(tables, last, conflicts):
     """Enter the pairs with the ids that they make, and find for each rank the next that shares a token with it. O(m + V).
 
-    tables, a `PairTables` as a plain tuple, whose pairs are full of -1. Result: conflicts int32[m], m where no later rank shares
+    tables: pairs int64[2 * capacity] (tables/pairs.py), full of -1; left, right int32[m], of which rank i makes the id n_alphabet
+    + i; n_alphabet: the first four of linear_bpe.py. Result: conflicts int32[m], m where no later rank shares
     a token. Scratch: last int32[V], full of m. The caller allocates all.
     Merges 3 = (0, 1), 4 = (2, 2), 5 = (1, 2): conflicts = [2, 2, 3].
     """
@@ -107,7 +97,7 @@ def _leave(p, rank, after, before, first, last, words, summary):
 def encode_pairs(symbols, offsets, tables, conflicts, batch, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PairTables` as a plain tuple; conflicts int32[m] of
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables and conflicts int32[m] as of
     `build_tables`; out int32, room for all symbols, and out_offsets int64[d + 1], allocated by the caller. batch False: in a pass
     all occurrences of the lowest rank present, left to right. batch True: the lowest rank, then those present below the next rank
     that shares a token with any taken so far; pairs that a pass creates wait for its end. Source: UBPE tokenizers, part 2.

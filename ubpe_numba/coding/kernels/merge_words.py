@@ -58,7 +58,7 @@ from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     trailing_zeros,
 )
 from ubpe_numba.runtime.machine.vectors import copy_16_bytes, copy_64_bytes, fill_16, put_in_16
-from ubpe_numba.runtime.tables.packed import NO_PAIR, NOBODY, bucket_of, id_in
+from ubpe_numba.runtime.tables.packed import NO_PAIR, NOBODY, bucket_of, id_of
 
 SHORT_IDS = 3
 BUCKET = 64
@@ -109,17 +109,6 @@ def is_in_line(line, text, i, n):
     return load64(text, i + n - 8) == load64(line, n)
 
 
-@helper
-def enter_long(line, text, i, n, ids, n_ids):
-    """Enter the n bytes at i, and their ids, at most LONG_IDS of the 64 bytes at address `ids`. O(n)."""
-    store32(line, 0, n)
-    store32(line, 4, n_ids)
-    for x in range(0, n - 8, 8):
-        store64(line, 8 + x, load64(text, i + x))
-    store64(line, n, load64(text, i + n - 8))
-    copy_64_bytes(line + 64, ids)
-
-
 @kernel
 def enter_tokens(arena, lengths, stable, cache, ids):
     """Enter the tokens of up to SHORT bytes into a cache of short words, those of low ids in front. O(V).
@@ -165,7 +154,7 @@ FIRSTS = 512  # words of a batch that were not found, by a hash: uint16, the num
 
 
 @helper
-def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pairs, mask):
+def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, into, out_of, pairs, mask):
     """Lay out a word of n bytes, up to MOST_BYTES, as a row; returns whether it has not more than MOST symbols. O(n).
 
     All others are addresses, but `mask`, the number of buckets - 1.
@@ -188,7 +177,7 @@ def _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pai
     else:
         byte = np.int64(0x80)
     if byte >= 0x80:
-        n = characters(text, begin, begin + n, symbols, byte_ids, solid, behind, ahead)
+        n = characters(text, begin, begin + n, symbols, byte_ids, solid, into, out_of)
         if n > MOST:
             return False
         for i in range(n - 1):
@@ -230,12 +219,6 @@ def _next(alive, i):
 
 
 @helper
-def _rank(pairs, mask, left, right):
-    """The rank of a pair. O(1) expected."""
-    return id_in(pairs, mask, bucket_of(pairs, mask, left, right), left, right)
-
-
-@helper
 def _turn(row, pairs, mask):
     """One merge of a row, or a look-up of all its pairs; returns False once no pair is left. O(places / 16)."""
     symbols = row + SYMBOLS
@@ -250,11 +233,11 @@ def _turn(row, pairs, mask):
     if i >= 0:
         token = load32(symbols, 4 * i)
         before = np.int64(63) - np.int64(leading_zeros(alive & ((np.uint64(1) << np.uint64(i)) - np.uint64(1))))
-        left = _rank(pairs, mask, load32(symbols, 4 * before), token)
-        right = _rank(pairs, mask, token, load32(symbols, 4 * _next(alive, i)))
+        left = id_of(pairs, mask, load32(symbols, 4 * before), token)
+        right = id_of(pairs, mask, token, load32(symbols, 4 * _next(alive, i)))
     elif dead == ALL:
         for y in range(n - 1):
-            store32(ranks, 4 * y, _rank(pairs, mask, load32(symbols, 4 * y), load32(symbols, 4 * y + 4)))
+            store32(ranks, 4 * y, id_of(pairs, mask, load32(symbols, 4 * y), load32(symbols, 4 * y + 4)))
         store32(row, DEAD, np.int64(-1))
         return True
     first = np.int64(0)
@@ -278,18 +261,6 @@ def _turn(row, pairs, mask):
     prefetch_at(bucket_of(pairs, mask, load32(symbols, 4 * before), token))
     prefetch_at(bucket_of(pairs, mask, token, load32(symbols, 4 * _next(alive, i))))
     return True
-
-
-@helper
-def _take_ids(row, ids):
-    """Write the symbols of a row to address `ids`; returns how many. O(symbols)."""
-    alive = load64(row, 0)
-    n = np.int64(0)
-    while alive & (alive - np.uint64(1)):  # more than the end
-        store32(ids, 4 * n, load32(row, SYMBOLS + 4 * np.int64(trailing_zeros(alive))))
-        alive &= alive - np.uint64(1)
-        n += 1
-    return n
 
 
 @helper
@@ -330,8 +301,8 @@ def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables
     pairs = address(tables[2])
     mask = tables[2].size // 8 - 1
     solid = address(tables[3])
-    behind = address(tables[4])
-    ahead = address(tables[5])
+    into = address(tables[4])
+    out_of = address(tables[5])
     whole = tables[12]
     whole_of = tables[13]
     w = np.int64(0)
@@ -359,7 +330,7 @@ def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables
                 w += load32(line, 4)
             elif n <= MOST_BYTES and (
                 _lay_whole(row, text, begin, n, whole, whole_of)
-                or _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, behind, ahead, pairs, mask)
+                or _lay_out(row, text, begin, n, byte_ids, two_bytes, solid, into, out_of, pairs, mask)
             ):
                 store64(active, 16 * n_active + 8, np.uint64(miss))
                 n_active += 1
@@ -374,7 +345,12 @@ def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables
                 continue
             miss = np.int64(load64(active, 16 * x + 8))
             ids = found + 4 * w
-            count = _take_ids(row, ids)
+            count = np.int64(0)
+            alive = load64(row, 0)
+            while alive & (alive - np.uint64(1)):  # more than the end
+                store32(ids, 4 * count, load32(row, SYMBOLS + 4 * np.int64(trailing_zeros(alive))))
+                alive &= alive - np.uint64(1)
+                count += 1
             store32(miss, 4, w)
             store32(miss, 8, count)
             w += count
@@ -386,7 +362,13 @@ def merge_words(text, segments, s, slots, misses, m, rows, firsts, found, tables
                 if count <= SHORT_IDS:
                     enter_short(np.int64(load64(slots, SLOT * k + 16)), key, load64(slots, SLOT * k + 8), ids, count)
             elif n <= LONG and count <= LONG_IDS:
-                enter_long(np.int64(key), text, begin, n, ids, count)
+                line = np.int64(key)
+                store32(line, 0, n)
+                store32(line, 4, count)
+                for y in range(0, n - 8, 8):
+                    store64(line, 8 + y, load64(text, begin + y))
+                store64(line, n, load64(text, begin + n - 8))
+                copy_64_bytes(line + 64, ids)
             n_active -= 1  # the last takes its place, and the row is free
             store64(active, 16 * x + 8, load64(active, 16 * n_active + 8))
             store64(active, 16 * x, load64(active, 16 * n_active))

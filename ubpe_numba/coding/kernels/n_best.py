@@ -50,8 +50,6 @@ for other tokens do not overwrite them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import gain_of
@@ -105,12 +103,6 @@ def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multipli
 
 
 @helper
-def adopt(u, v, rest):
-    """Note that u is the parent of v: children 0 by XOR 0 and v = 5 -> 1 by XOR 5. O(1)."""
-    rest[u].use = (rest[u].use + _ONE) ^ v
-
-
-@helper
 def release(v, nodes, rest, counts, free, n_free):
     """Give back a node out of reach, and those that only it needed; returns the number of free nodes.
 
@@ -129,28 +121,6 @@ def release(v, nodes, rest, counts, free, n_free):
     return n_free
 
 
-@helper
-def only_child(v, rest):
-    """The child of a node that nothing else needs, or -1: `use` 1 << 32 | 5 -> 5. O(1)."""
-    use = rest[v].use
-    return use & LOW if use >> 32 == 1 else np.int64(-1)
-
-
-@helper
-def path_of(v, base, suffix, n_suffix, nodes, out, w):
-    """Write the tokens of a tail to out[w:], those of `suffix` last, the youngest first; returns where they end. O(tokens).
-
-    Above, with the base 0: of node 7 -> [0, 1, 2].
-    """
-    while v != base:
-        out[w] = nodes[v].token
-        w += 1
-        v = np.int64(nodes[v].parent)
-    for i in range(n_suffix):
-        out[w + i] = suffix[n_suffix - 1 - i]
-    return w + n_suffix
-
-
 #: A kept tail of a position; `node` is its tokens << 32 | its node in the tree.
 TAIL = np.dtype([("weight", np.float64), ("node", np.int64), ("bag", np.int64)])
 ENTRY = np.dtype([("weight", np.float64), ("key", np.int64), ("slot", np.int64)])
@@ -167,29 +137,8 @@ PROGRESS = np.dtype([("documents", np.int64), ("paths", np.int64), ("ids", np.in
 DONE, NO_NODES, NO_ROOM = range(3)  # the reason why the kernel returns
 
 
-class Scratch(NamedTuple):
-    """Scratch of a search besides the tree; `beam` tails of a position are kept. Kernels take it as a plain tuple."""
-
-    tails: np.ndarray  #: TAIL[ring, beam], of the positions within reach; ring, a power of two, two more than the longest token
-    kept: np.ndarray  #: int64[ring], how many tails a position has
-    listed: np.ndarray  #: ENTRY[beam]
-    new: np.ndarray  #: NEW[beam]
-    counts: np.ndarray  #: COUNT[V], zeros
-    walks: np.ndarray  #: int64[WALKS]
-    suffix: np.ndarray  #: int32[longest document], the tokens that all tails share, the last first
-
-
-class Results(NamedTuple):
-    """Results of a search, for n paths of each of d documents. Kernels take it as a plain tuple."""
-
-    bounds: np.ndarray  #: int64[d + 1], document i has the paths bounds[i] to bounds[i + 1]; zeros at first
-    weights: np.ndarray  #: float64[n * d], of all paths, in fixed point
-    out: np.ndarray  #: int32, ids of all paths
-    out_offsets: np.ndarray  #: int64[n * d + 1], of the paths in `out`
-
-
 @helper
-def is_behind(i, x, key, listed):
+def goes_before(i, x, key, listed):
     """Whether a tail enters the list before entry i: among equals of weight and key, since matches come longest first. O(1).
 
     In the list drawn above 7.5 with the key 3 << 32 | 0 enters before entry 2, not before entry 1.
@@ -198,17 +147,11 @@ def is_behind(i, x, key, listed):
 
 
 @helper
-def is_twin(i, x, key, bag, listed, new):
-    """Whether entry i is a tail of the same bag: of this weight, as many tokens, and the same sum of their marks. O(1)."""
-    return listed[i].weight == x and new[listed[i].slot].bag == bag and listed[i].key >> 32 == key >> 32
-
-
-@helper
 def twin_of(x, key, bag, listed, new, n_new):
-    """The entry of a tail of the same bag, or -1. O(tails of that weight or less)."""
+    """The entry of a tail of the same bag (weight, number of tokens, sum of marks), or -1. O(tails of that weight or less)."""
     j = n_new - 1
     while j >= 0 and listed[j].weight <= x:
-        if is_twin(j, x, key, bag, listed, new):
+        if listed[j].weight == x and new[listed[j].slot].bag == bag and listed[j].key >> 32 == key >> 32:
             return np.int64(j)
         j -= 1
     return np.int64(-1)
@@ -222,7 +165,7 @@ def insert(last, x, key, listed):
     """
     slot = listed[last].slot
     i = last
-    while i > 0 and is_behind(i - 1, x, key, listed):
+    while i > 0 and goes_before(i - 1, x, key, listed):
         listed[i].weight = listed[i - 1].weight
         listed[i].key = listed[i - 1].key
         listed[i].slot = listed[i - 1].slot
@@ -237,11 +180,18 @@ def insert(last, x, key, listed):
 def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratch, nodes, free, progress, results):
     """The best paths of every document, from document progress[0].documents on; returns DONE, NO_NODES or NO_ROOM.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables`, scratch, a `Scratch`, and results, `Results`, as
-    plain tuples; prices float64[V], infinite for the order by weight; marks int64[V], random and odd; by_bag, whether one tail of
-    a bag is enough; n_best, how many paths of a document are written; the tree: nodes, a tuple of NODE[m], stamps
-    int64[m] and REST[m], free int32[m]; progress PROGRESS[1]. The caller allocates all. After NO_NODES there is need for a larger
-    m; after NO_ROOM the ids of the next document do not fit into `out`. O(symbols + matches) times `beam`, and the short walks.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables` as a plain tuple; prices float64[V], infinite for
+    the order by weight; marks int64[V], random and odd; by_bag, whether one tail of a bag is enough; n_best, how many paths of a
+    document are written; the tree: nodes, a tuple of NODE[m], stamps int64[m] and REST[m], free int32[m]; progress PROGRESS[1];
+    and the tuples, of ring, a power of two, two more than the longest token at least:
+
+        scratch   tails TAIL[ring, beam] of the positions within reach; kept int64[ring], how many of them; listed ENTRY[beam];
+                  new NEW[beam]; counts COUNT[V], zeros; walks int64[WALKS]; suffix int32[longest document]
+        results   bounds int64[d + 1], zeros, of the paths of each document; weights float64[n_best * d], in fixed point;
+                  out int32, ids of all paths; out_offsets int64[n_best * d + 1], of the paths in `out`
+
+    The caller allocates all. After NO_NODES there is need for a larger m; after NO_ROOM the ids of the next document do not fit
+    into `out`. O(symbols + matches) times `beam`, and the short walks.
 
     Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2, 5], weights
     [2**24, 0].
@@ -298,7 +248,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                         if count > least:
                             x = tails[at, k].weight + min(price, gain_of(idf, count, logs))
                     key = (tail - v + (1 << 32)) | k
-                    if n_new == beam and not is_behind(beam - 1, x, key, listed):
+                    if n_new == beam and not goes_before(beam - 1, x, key, listed):
                         continue
                     bag = tails[at, k].bag + marks[t]
                     last = twin_of(x, key, bag, listed, new, n_new) if by_bag else np.int64(-1)
@@ -307,7 +257,7 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                             listed[n_new].slot = n_new
                             n_new += 1
                         last = n_new - 1
-                    elif not is_behind(last, x, key, listed):
+                    elif not goes_before(last, x, key, listed):
                         continue
                     slot = insert(last, x, key, listed)
                     new[slot].parent = v
@@ -335,7 +285,8 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 stamps[v] = UNSEEN
                 rest[v].own = new[slot].count
                 rest[v].use = IN_USE
-                adopt(new[slot].parent, v, rest)
+                parent = new[slot].parent
+                rest[parent].use = (rest[parent].use + _ONE) ^ v
                 counts[new[slot].token].live += 1
                 tails[at, i].weight = listed[i].weight
                 tails[at, i].node = (listed[i].key & ~LOW) | v
@@ -346,17 +297,15 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 for i in range(kept[top & ring]):
                     n_free = release(tails[top & ring, i].node & LOW, nodes, rest, counts, free, n_free)
                 top -= 1
-            child = only_child(base, rest)
-            while child >= 0:
+            while rest[base].use >> 32 == 1:  # only one child, and nothing else needs it
                 free[n_free] = base
                 n_free += 1
-                base = child
+                base = rest[base].use & LOW
                 t = nodes[base].token
                 suffix[n_suffix] = t
                 n_suffix += 1
                 counts[t].common += 1
                 counts[t].live -= 1
-                child = only_child(base, rest)
         if status == DONE:
             w, p = progress[0].ids, progress[0].paths
             least = min(kept[0], n_best)
@@ -369,7 +318,14 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
                 out_offsets[0] = 0
                 for k in range(least):
                     weights[p] = tails[0, k].weight
-                    w = path_of(tails[0, k].node & LOW, base, suffix, n_suffix, nodes, out, w)
+                    v = tails[0, k].node & LOW
+                    while v != base:
+                        out[w] = nodes[v].token
+                        w += 1
+                        v = np.int64(nodes[v].parent)
+                    for i in range(n_suffix):  # the last that all tails share came first
+                        out[w + i] = suffix[n_suffix - 1 - i]
+                    w += n_suffix
                     p += 1
                     out_offsets[p] = w
                 bounds[d + 1] = p

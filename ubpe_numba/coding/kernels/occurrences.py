@@ -45,23 +45,3 @@ def list_places(ids, offsets, sizes, ends, places, starts):
             starts[ends[t]] = start
             ends[t] += 1
             start += sizes[t]
-
-
-@kernel
-def find_places(ids, offsets, sizes, token, places, starts):
-    """Write the indices of ids that are `token` to places, and where each starts in its document to starts.
-
-    As `list_places`, of one id; places and starts have as many elements as ids has of it, int64. O(n + d).
-
-    Documents [2, 0] and [2, 1], sizes [1, 1, 3], token 1: places [3], starts [3].
-    """
-    found = 0
-    for d in range(offsets.size - 1):
-        start = 0
-        for i in range(offsets[d], offsets[d + 1]):
-            t = ids[i]
-            if t == token and found < places.size:
-                places[found] = i
-                starts[found] = start
-                found += 1
-            start += sizes[t]

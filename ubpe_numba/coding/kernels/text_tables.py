@@ -13,9 +13,9 @@ up; where none could lie, the character is taken whole, and the merges inside it
                     400             350 begins with the last byte, has "y" after it, and comes before 400: the bytes one by one
     text      x  E4 B8 AD  z        no token that is askew has AD "z" in it: 400
 
-For each pair of neighbouring bytes, `behind` and `ahead` hold the lowest id of the askew tokens in which the pair lies at the end
-of the character: `behind` at the first byte of a character that the token has not all of, `ahead` after the last. That is more
-than needed, which costs time but never a wrong id.
+For each pair of neighbouring bytes, `into` and `out_of` hold the lowest id of the askew tokens that have the pair across an end
+of the character: `into` of those that end within one, `out_of` of those that begin within one. That is more than needed, which
+costs time but never a wrong id.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def code_point(first, second, last, width):
 
 
 @section
-def find_whole_characters(arena, lengths, stable, solid, behind, ahead):
+def find_whole_characters(arena, lengths, stable, solid, into, out_of):
     """Fill the three tables. O(tokens, and the bytes at their ends).
 
     arena uint8, the bytes of all V tokens; lengths int32[V]; stable uint8[V]. Output: solid int32[65536], the stable token of
-    a code point or -1; behind and ahead int32[65536], at `left byte << 8 | right byte`, UNBROKEN if there is no such token.
+    a code point or -1; into and out_of int32[65536], at `left byte << 8 | right byte`, UNBROKEN if there is no such token.
 
-    The tokens above: solid[0x4E2D] = 400; behind is full of UNBROKEN; ahead[0xAD << 8 | "y"] = 350.
+    The tokens above: solid[0x4E2D] = 400; into is full of UNBROKEN; out_of[0xAD << 8 | "y"] = 350.
     """
     solid[:] = -1
-    behind[:] = UNBROKEN
-    ahead[:] = UNBROKEN
+    into[:] = UNBROKEN
+    out_of[:] = UNBROKEN
     b = np.int64(256)
     for t in range(256, lengths.size):
         a = b
@@ -70,10 +70,10 @@ def find_whole_characters(arena, lengths, stable, solid, behind, ahead):
             k -= 1
         if k >= i and k > a and arena[k] >= 0xC0 and b - k < _width(arena[k]):
             key = np.int64(arena[k - 1]) << 8 | np.int64(arena[k])
-            behind[key] = min(behind[key], t)
+            into[key] = min(into[key], t)
         if i > a and i < b:
             key = np.int64(arena[i - 1]) << 8 | np.int64(arena[i])
-            ahead[key] = min(ahead[key], t)
+            out_of[key] = min(out_of[key], t)
         first = np.int64(arena[a])
         width = b - a
         if stable[t] and i == a and k == a and 0xC2 <= first < 0xF0 and width == _width(first):
@@ -83,7 +83,7 @@ def find_whole_characters(arena, lengths, stable, solid, behind, ahead):
 
 
 @helper
-def characters(text, p, end, row, byte_ids, solid, behind, ahead):
+def characters(text, p, end, row, byte_ids, solid, into, out_of):
     """Write the symbols of text[p:end] to address `row`, int32: characters that nothing can break up, else bytes.
 
     Returns how many. All arguments but p and end are addresses. O(bytes); the example is drawn above.
@@ -104,9 +104,9 @@ def characters(text, p, end, row, byte_ids, solid, behind, ahead):
                 point = code_point(byte, second, last, width)
                 if width == 2 or point >= 0x800:
                     symbol = load32(solid, 4 * point)
-                    if symbol >= 0 and before >= 0 and load32(behind, 4 * (before << 8 | byte)) <= symbol:
+                    if symbol >= 0 and before >= 0 and load32(into, 4 * (before << 8 | byte)) <= symbol:
                         symbol = np.int64(-1)
-                    if symbol >= 0 and p + width < end and load32(ahead, 4 * (last << 8 | after)) <= symbol:
+                    if symbol >= 0 and p + width < end and load32(out_of, 4 * (last << 8 | after)) <= symbol:
                         symbol = np.int64(-1)
         if symbol < 0:
             width = np.int64(1)
@@ -124,11 +124,11 @@ class TextTables(NamedTuple):
 
     byte_ids: np.ndarray  #: int32[256], the alphabet id of every byte
     two_bytes: np.ndarray  #: int32[65536], the token of two bytes, at `first << 8 | second`; NO_PAIR if there is none
-    pairs: np.ndarray  #: uint64[8 * buckets], pair -> id (pair_buckets.py)
-    solid: np.ndarray  #: int32[65536], characters that are tokens, and what may break them up (whole_characters.py)
-    behind: np.ndarray  #: int32[65536]
-    ahead: np.ndarray  #: int32[65536]
-    trie: np.ndarray  #: uint64[capacity], of stable tokens (byte_trie.py)
+    pairs: np.ndarray  #: uint64[8 * buckets], pair -> id (tables/packed.py)
+    solid: np.ndarray  #: int32[65536], characters that are tokens, and the tokens that may break them up
+    into: np.ndarray  #: int32[65536]
+    out_of: np.ndarray  #: int32[65536]
+    trie: np.ndarray  #: uint64[capacity], of stable tokens (tables/packed.py)
     token_of: np.ndarray  #: int32[nodes]
     left: np.ndarray  #: int32[m], the two ids that make up each learned token
     right: np.ndarray  #: int32[m]
@@ -229,7 +229,7 @@ def build(arena, tables, stable, node_of, parents):
     Merge ("a", "b") -> 256, bytes their own ids: two_bytes["a" << 8 | "b"] = 256, the trie has the edge from 97 by 98 to node
     256, token_of[256] = 256, prefixes[256] = 97, stable is full of 1; returns 257.
     """
-    byte_ids, two_bytes, pairs, solid, behind, ahead, trie, token_of, left, right, prefixes, lengths, _, _ = tables
+    byte_ids, two_bytes, pairs, solid, into, out_of, trie, token_of, left, right, prefixes, lengths, _, _ = tables
     two_bytes[:] = NO_PAIR
     for byte in range(256):
         node_of[byte_ids[byte]] = byte
@@ -240,5 +240,5 @@ def build(arena, tables, stable, node_of, parents):
     find_stable(id_in_buckets, pairs, left, right, 256, stable)
     n = _enter_tokens(arena, lengths, left, right, stable, byte_ids, trie, token_of, node_of, parents)
     find_prefixes(256, n, node_of, parents, token_of, stable, prefixes)
-    find_whole_characters(arena, lengths, stable, solid, behind, ahead)
+    find_whole_characters(arena, lengths, stable, solid, into, out_of)
     return n

@@ -65,7 +65,7 @@ def encode_long_word(text, begin, end, tables, dead, out, w):
     """Encode text[begin:end] into `out` from w on; returns where the ids end.
 
     text: address; tables, a `TextTables` as a plain tuple; dead uint8[bytes of the word // 8 + 1] of zeros, which is left so; out
-    int32, room for all bytes. The example and the cost are those of `encode_document` in linear_bpe.py.
+    int32, room for all bytes. The example and the cost are those of `encode_rank` in linear_bpe.py.
     """
     _, _, pairs, _, _, _, trie, token_of, left, right, prefixes, lengths, whole, whole_of = tables
     token = whole_word(text, begin, end, whole, whole_of)
