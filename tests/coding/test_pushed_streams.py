@@ -123,26 +123,26 @@ def test_an_error_while_ids_are_encoded_leaves_the_stream_as_it_was() -> None:
     tok = BPE.from_merges([[0, 1], [2, 2]], alphabet=2)
     for frame in (None, 3):
         stream, parts, whole = tok.stream(frame=frame), [], []
-        encode = stream._ids.encode
+        encode = stream._encode
 
         def interrupted(ids: Any) -> Any:
             raise KeyboardInterrupt
 
         for i in range(40):
             chunk = [0, 1, 0] if i % 3 else [1, 1]
-            before = pickle.dumps((stream._n_chunks, stream._ids.rest))
-            stream._ids.encode = interrupted
+            before = pickle.dumps((stream._n_chunks, stream._waiting))
+            stream._encode = interrupted
             try:
                 parts.append(stream.push(chunk))  # where nothing is encoded yet
             except KeyboardInterrupt:
-                assert pickle.dumps((stream._n_chunks, stream._ids.rest)) == before
-                stream._ids.encode = encode
+                assert pickle.dumps((stream._n_chunks, stream._waiting)) == before
+                stream._encode = encode
                 parts.append(stream.push(chunk))
             whole += chunk
-        stream._ids.encode = interrupted
+        stream._encode = interrupted
         with pytest.raises(KeyboardInterrupt):
             stream.finish()
-        stream._ids.encode = encode
+        stream._encode = encode
         want = tok.stream(frame=frame)
         assert np.concatenate([*parts, stream.finish()]).tolist() == [*want.push(whole).tolist(), *want.finish().tolist()]
 

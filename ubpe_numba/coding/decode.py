@@ -1,9 +1,8 @@
 """Decoding: token ids back to symbols, through the arena.
 
-One pass into a buffer of about the right size. A pass over the lengths first, to know the size, would take a third of the time;
-instead the size is estimated from some of the ids, and where the estimate was too small the rest is measured and the buffer
-replaced, once. Likewise ids are not checked first: the pass stops at one that is outside the vocabulary. Only where a user gives
-the buffer they are, so that it is left as it was.
+One pass into a buffer, whose size is estimated from some of the ids: to measure it would take a third of the time. Where the
+estimate was too small the rest is measured and the buffer replaced, once. Nor are ids checked first: the pass stops at one that
+is outside the vocabulary. Only where a user gives the buffer they are, so that it is left as it was.
 """
 
 from __future__ import annotations

@@ -31,6 +31,8 @@ class Lattice:
     >>> counts, log_likelihood = lattice.expected_counts(Ragged.from_lists([[0, 1, 0]]), None, 1)
     >>> (counts * 17).round(6).tolist(), math.exp(log_likelihood) * 128
     ([18.0, 1.0, 16.0], 17.0)
+    >>> (lattice.boundaries(np.array([0, 1, 0], np.int32)) * 17).round(6).tolist()
+    [17.0, 1.0, 17.0]
     """
 
     def __init__(self, encoder: PathEncoder, weights: np.ndarray, block: int = _BLOCK) -> None:
@@ -95,8 +97,7 @@ class Lattice:
     def sample(self, documents: Ragged, seed: int, n_threads: int | None) -> Ragged:
         """A random segmentation of every document, with the probability of its share in the weight of all.
 
-        `seed`, 0..2**64 - 1, decides the draws together with the number of the document and the position, whatever the number of
-        threads.
+        `seed`, 0..2**64 - 1, decides the draws together with the number of the document and the position.
         """
         tables = *self.encoder.matcher.tables(documents.values.size), self._listed
 
@@ -107,13 +108,7 @@ class Lattice:
         return over_documents(bound, documents, n_threads)
 
     def boundaries(self, document: np.ndarray) -> np.ndarray:
-        """The probability that a token begins at each position of a document int32[n] of alphabet ids: float64[n].
-
-        >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
-        >>> lattice = Lattice(PathEncoder(Vocabulary.from_merges(2, [[0, 1]])), np.array([0.25, 0.125, 0.5]))
-        >>> (lattice.boundaries(np.array([0, 1, 0], np.int32)) * 17).round(6).tolist()
-        [17.0, 1.0, 17.0]
-        """
+        """The probability that a token begins at each position of a document int32[n] of alphabet ids: float64[n]."""
         probabilities = np.empty(document.size)
         self.expected_counts(Ragged._trusted(document, np.array([0, document.size])), None, 1, probabilities)
         return probabilities

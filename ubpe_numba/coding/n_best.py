@@ -85,11 +85,7 @@ class NBest:
 
 
 def end_to_end(parts: list[Ragged]) -> Ragged:
-    """The rows of all parts, one part after the other.
-
-    >>> end_to_end([Ragged.from_lists([[1], [2, 3]]), Ragged.from_lists([[4]])]).to_lists()
-    [[1], [2, 3], [4]]
-    """
+    """The rows of all parts, one part after the other."""
     values = np.concatenate([part.compact().values for part in parts])
     return Ragged.from_lengths(values, np.concatenate([part.lengths for part in parts]))
 
@@ -124,58 +120,44 @@ def n_best_paths(
     if (nodes := (longest + 1) * beam) > _MAX_NODES:
         name = "n" if beam == n else "beam"
         raise ValueError(f"{name}: {beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
-    most = np.full(encoder.values.size, np.inf) if prices is None else prices
+    ring = 1 << (min(encoder.longest, longest) + 1).bit_length()
+    most_added = np.full(encoder.values.size, np.inf) if prices is None else prices
+    kernel: Any = kernels.n_best_paths
 
-    parts = thread_pool.run(
-        lambda begin, end: _of_chunk(encoder, documents.values, offsets[begin : end + 1], n, beam, by_bag, most),
-        thread_pool.chunks_of(offsets, n_threads), n_threads,
-    )  # fmt: skip
+    def chunk(begin: int, end: int) -> NBest:  # the tree and the results grow when they have to
+        part = offsets[begin : end + 1]
+        d, total, longest = end - begin, int(part[-1] - part[0]), int(np.diff(part).max(initial=0))
+        scratch = (
+            np.empty((ring, beam), kernels.TAIL), np.empty(ring, np.int64), np.empty(beam, kernels.ENTRY),
+            np.empty(beam, kernels.NEW), np.zeros(encoder.values.size, kernels.COUNT), np.empty(kernels.WALKS, np.int64),
+            np.empty(longest, np.int32),
+        )  # fmt: skip
+        size, most_nodes = max(_FIRST_NODES, 16 * beam), (longest + 1) * beam + 1
+        bounds, weights, out_offsets = np.zeros(d + 1, np.int64), np.empty(n * d), np.zeros(n * d + 1, np.int64)
+        out = np.empty(min(n * total, max(_FIRST_IDS, n * longest)), np.int32)
+        progress, status, ids = np.zeros(1, kernels.PROGRESS), kernels.NO_NODES, 0
+        while status != kernels.DONE:
+            if status == kernels.NO_NODES:
+                size = min(size, most_nodes)
+                nodes = np.empty(size, kernels.NODE), np.empty(size, np.int64), np.empty(size, kernels.REST)
+                free = np.empty(size, np.int32)
+                size *= 4
+            else:
+                out = np.concatenate([out[:ids], np.empty(min(n * total, 2 * out.size), np.int32)])
+            status = kernel(
+                documents.values, part, tuple(encoder.tables), most_added, encoder.marks, by_bag, n, scratch, nodes, free,
+                progress, (bounds, weights, out, out_offsets),
+            )  # fmt: skip
+            _, paths, ids, _ = progress[0].tolist()
+        # most of a buffer is not used: give it back
+        return NBest(Ragged._trusted(out[:ids].copy(), out_offsets[: paths + 1].copy()), bounds, weights[:paths])
+
+    parts = thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads)
     found = parts[0]
     if len(parts) > 1:
         ends = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
         found = NBest(end_to_end([part.candidates for part in parts]), ends, np.concatenate([part.weights for part in parts]))
     return NBest(found.candidates, found.offsets, found.weights / SCALE)
-
-
-def _of_chunk(
-    encoder: PathEncoder, symbols: np.ndarray, offsets: np.ndarray, n: int, beam: int, by_bag: bool, prices: np.ndarray
-) -> NBest:
-    """The best paths of some documents; the tree and the results grow when they have to."""
-    longest, documents, total = int(np.diff(offsets).max(initial=0)), offsets.size - 1, int(offsets[-1] - offsets[0])
-    ring = 1 << (min(encoder.longest, longest) + 1).bit_length()
-    scratch = (
-        np.empty((ring, beam), kernels.TAIL), np.empty(ring, np.int64), np.empty(beam, kernels.ENTRY),
-        np.empty(beam, kernels.NEW), np.zeros(encoder.values.size, kernels.COUNT), np.empty(kernels.WALKS, np.int64),
-        np.empty(longest, np.int32),
-    )  # fmt: skip
-    size, most_nodes = max(_FIRST_NODES, 16 * beam), (longest + 1) * beam + 1
-    bounds, weights, out_offsets = (
-        np.zeros(documents + 1, np.int64),
-        np.empty(n * documents),
-        np.zeros(n * documents + 1, np.int64),
-    )
-    out = np.empty(min(n * total, max(_FIRST_IDS, n * longest)), np.int32)
-    progress = np.zeros(1, kernels.PROGRESS)
-    status = kernels.NO_NODES
-    while True:
-        if status == kernels.NO_NODES:
-            size = min(size, most_nodes)
-            nodes = np.empty(size, kernels.NODE), np.empty(size, np.int64), np.empty(size, kernels.REST)
-            free = np.empty(size, np.int32)
-        kernel: Any = kernels.n_best_paths
-        status = kernel(
-            symbols, offsets, tuple(encoder.tables), prices, encoder.marks, by_bag, n, scratch, nodes, free, progress,
-            (bounds, weights, out, out_offsets),
-        )  # fmt: skip
-        _, paths, ids, _ = progress[0].tolist()
-        if status == kernels.NO_NODES:
-            size *= 4
-        elif status == kernels.NO_ROOM:
-            out = np.concatenate([out[:ids], np.empty(min(n * total, 2 * out.size), np.int32)])
-        else:
-            break
-    # most of a buffer is not used: give it back
-    return NBest(Ragged._trusted(out[:ids].copy(), out_offsets[: paths + 1].copy()), bounds, weights[:paths])
 
 
 def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:

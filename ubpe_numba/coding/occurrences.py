@@ -67,8 +67,7 @@ def usage_of(
 ) -> Usage:
     """Count the tokens of encoded documents, of `size` ids; others are passed over.
 
-    `n_copies` int64[d], as how many documents each counts, None for one; `gaps` as the attribute of `Usage`. The same for any
-    number of threads.
+    `n_copies` int64[d], as how many documents each counts, None for one; `gaps` as the attribute of `Usage`.
     """
     copies = np.ones(len(encoded), np.int64) if n_copies is None else writable(n_copies)
     ids, offsets = writable(np.asarray(encoded.values, np.int32)), encoded.offsets
@@ -87,8 +86,6 @@ def usage_of(
 def usage_in(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) -> Usage:
     """How the encoded segments of a corpus use `size` tokens, documents counted by weight.
 
-    Examples
-    --------
     >>> from ubpe_numba.documents.corpus import as_corpus
     >>> corpus = as_corpus([[0, 1, 0], [0]], boundaries=[[1], []], sample_weight=[3, 1])
     >>> found = usage_in(Ragged.from_lists([[0], [1, 0], [0]]), corpus, 2, 1)

@@ -51,8 +51,9 @@ class PairEncoder:
             left, right = vocabulary.merges.T.copy()
             edges = int(self.lengths[right].sum())
             # empty hash tables, keys and values side by side, at most half full
-            pairs, trie = (np.full(4 << max(4, k.bit_length()), -1, np.int64) for k in (m, edges))
-            tables = pairs, left, right, n, trie.view(EDGE), np.empty(n + m, np.int32), self.lengths
+            pairs = np.full(4 << max(4, m.bit_length()), -1, np.int64)
+            trie = np.full(4 << max(4, edges.bit_length()), -1, np.int64).view(EDGE)
+            tables = pairs, left, right, n, trie, np.empty(n + m, np.int32), self.lengths
             nodes = np.empty(n + edges, np.int64), np.empty(n + edges, np.int32)
             arena = vocabulary.arena.copy()  # kernels are compiled for arrays that can be written to
             linear_bpe.build_tables(arena, tables, np.empty(n + m, np.uint8), np.empty(n + m, np.int64), *nodes)

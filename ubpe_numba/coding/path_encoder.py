@@ -102,12 +102,7 @@ class PathEncoder:
         return over_documents(self.bound(objective, documents.values.size), documents, n_threads)
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
-        """The weights of paths, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point.
-
-        >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
-        >>> encoder.weigh(Ragged.from_lists([[2, 2], [3, 1]]), "tfidf").tolist() == [1.0 + math.log(2.0), 0.25]
-        True
-        """
+        """The weights of paths, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point."""
         paths = paths.compact()
         worth, logs = self.vocabulary.weights, self.tables.logs
         if objective == "additive":

@@ -71,8 +71,7 @@ def traced_places(sizes: np.ndarray, origins: np.ndarray, given: Documents, by_c
 def in_units(places: Places, offsets: np.ndarray, given: Documents, units: str) -> Places:
     """Places in documents, counted in `units`; `offsets` int64[d + 1] of the tokens of each document. O(symbols).
 
-    A token that holds a part of a character covers the whole of it. Of bytes that are no UTF-8 those count that do not continue
-    a character.
+    A token with a part of a character covers the whole of it. Of bytes that are no UTF-8 those count that begin a character.
 
     >>> text = Documents(np.frombuffer("né".encode(), np.uint8), np.array([0, 3]), "bytes")
     >>> in_units(np.array([[0, 1, 2], [1, 2, 3]]), np.array([0, 3]), text, "characters")

@@ -3,8 +3,7 @@
     document  -> short?  read, kernel on memory made beforehand (short.py; text by word_encoder.py)
               -> else    read -> special tokens out, text cut (cut_documents.py) -> alphabet ids -> kernel over chunks (run.py)
 
-A document that is not usual takes the second way, which has all options and all messages. Positions come from the lengths of the
-tokens, afterwards.
+A document that is not usual takes the second way, which has all options and all messages. Positions come from lengths of tokens.
 """
 
 from __future__ import annotations
@@ -213,8 +212,6 @@ class Plan:
             one = short_text(self.model, self.words) or general
         self.short = one, many
         return one, many
-
-    # ---------------------------------------------------------------------------------------------- calls
 
     def one(self, doc: Any, return_offsets: Any, options: Mapping[str, Any]) -> Ids:
         """The ids of one document; with `return_offsets` a pair of ids and starts, or of ids and spans."""

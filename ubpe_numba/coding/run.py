@@ -34,11 +34,7 @@ _TOKEN = 8  # symbols that one of them may have, on average: else there are fewe
 
 
 def longest_of(offsets: np.ndarray) -> int:
-    """Symbols of the longest document.
-
-    >>> longest_of(np.array([0, 2, 7, 7]))
-    5
-    """
+    """Symbols of the longest document."""
     return offsets.item(1) - offsets.item(0) if offsets.size == 2 else int(np.diff(offsets).max(initial=0))
 
 
@@ -176,7 +172,6 @@ def _append(
 
 
 def _shared(starts: np.ndarray, ids: np.ndarray, other_starts: np.ndarray, other_ids: np.ndarray) -> np.ndarray:
-    """Which tokens of the other the one holds at the same place: indices into the other, ascending."""
+    """Indices of the other tokens, ascending, that the one sequence holds at the same place."""
     i = np.minimum(np.searchsorted(starts, other_starts), starts.size - 1)
-    found: np.ndarray = np.flatnonzero((starts[i] == other_starts) & (ids[i] == other_ids))
-    return found
+    return np.flatnonzero((starts[i] == other_starts) & (ids[i] == other_ids))

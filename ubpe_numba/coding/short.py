@@ -8,8 +8,7 @@ call takes a desk, a set of arrays, reads the document onto it, runs kernels (`r
 Whatever is unusual (another type, an unknown symbol, a longer document) is answered with None, and the general reader takes it,
 which has the messages. Desks that are free lie in a list, whose `pop` and `append` are atomic: each call takes one or makes one,
 whether it comes from another thread, from the handler of a signal, or after a fork. Documents are read one after the other until
-a desk is full: the search for the best path remembers of each token where it was seen last, and that place must not lie in a
-document to come.
+a desk is full: the search for the best path remembers of each token where it was seen last, which must not lie in a later one.
 """
 
 from __future__ import annotations

@@ -33,9 +33,6 @@ _NONE = np.zeros(0, np.int32)
 Groups = Iterator[tuple[int, list[Any]]]
 
 
-# -------------------------------------------------------------------------------------------------- iterators of documents
-
-
 def groups_of(docs: Iterable[Any], batch: Any, name: str) -> Iterator[tuple[int, list[Any]]]:
     """Lists of documents of about `batch` symbols together, each with the number of its first one.
 
@@ -123,9 +120,6 @@ def refuse_one(docs: Any, name: str) -> None:
     one = isinstance(docs, (str, bytes, bytearray, memoryview)) or (isinstance(docs, np.ndarray) and docs.ndim < 2)
     if one or not isinstance(docs, Iterable):
         raise TypeError(f"{name}: expected an iterable of several, got {describe(docs)}; wrap a single one in a list ([{name}])")
-
-
-# -------------------------------------------------------------------------------------------------- a text in chunks
 
 
 def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: int) -> int:
@@ -279,9 +273,6 @@ def through(stream: EncoderStream, chunks: Iterable[Any]) -> Iterator[np.ndarray
             yield ids
     if (ids := stream.finish()).size:
         yield ids
-
-
-# -------------------------------------------------------------------------------------------------- ids in parts
 
 
 class DecoderStream:

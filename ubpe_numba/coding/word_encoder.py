@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -23,10 +22,7 @@ from ubpe_numba.runtime.tables.packed import NOBODY, NODES, byte_trie, pair_buck
 from ubpe_numba.text.cut import as_text, in_blocks, kernel_of, places_between_parts
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
-
-__all__ = ["WordEncoder"]
 
 _BUCKETS = 1 << 17  # of the cache of short segments, 64 bytes each: 8 MB a thread
 _LINES = 1 << 13  # of that of long ones, 128 bytes each: 1 MB
@@ -72,8 +68,7 @@ class WordEncoder:
     def encode(self, values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Ragged:
         """Encode every document, uint8 text and int64 offsets, to the ids of its segments as `PairEncoder.encode` makes them.
 
-        `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is checked. The same for
-        any number of threads.
+        `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. None of the three is checked.
         """
         values = as_text(values)
         if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
@@ -142,9 +137,6 @@ def _aligned(n: int) -> np.ndarray:
     return room[skip : skip + n]
 
 
-# ---------------------------------------------------------------------------------------------------- tables
-
-
 def tables_of(
     vocabulary: Vocabulary, byte_ids: np.ndarray, whole_words: bool = False
 ) -> tuple[TextTables, np.ndarray, np.ndarray]:
@@ -177,9 +169,6 @@ def tables_of(
     return tables, stable, arena
 
 
-# ---------------------------------------------------------------------------------------------------- one short text
-
-
 def short_text(model: Model, words: WordEncoder) -> One | None:
     """Make the encoder of one short text, `bytes` or `str`, for models that cut ASCII text by a kernel as it is; see short.py.
 
@@ -192,9 +181,14 @@ def short_text(model: Model, words: WordEncoder) -> One | None:
     is_kept = normalizer is None or normalizer.keeps_ascii
     if not isinstance(cutter, Pretokenizer) or cutter.kernel is None or not is_kept or segmenter.unknown is not None or late:
         return None
-    holds_special: Callable[[bytes], bool] | None = None
-    if special is not None and special.found.any() and (holds_special := _search(special)) is None:
-        return None
+    reserved, prefix = [], b""
+    if special is not None and special.found.any():
+        parts = zip(special.found.tolist(), pairwise(special.offsets.tolist()), strict=True)
+        reserved = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]
+        least, most = min(reserved), max(reserved)  # what these two begin with alike, all do
+        prefix = least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]
+        if len(reserved) > _MOST_WORDS and not prefix:
+            return None
     encoding, token_ids, only_ascii = segmenter.encoding, segmenter.token_ids, normalizer is not None
     split, classes = kernel_of(cutter.kernel)
     tables, scratch = words.tables, words.scratch
@@ -221,7 +215,11 @@ def short_text(model: Model, words: WordEncoder) -> One | None:
             data = doc.encode("utf-8", "surrogatepass")
         else:
             return None
-        if (n := len(data)) > LONGEST or (only_ascii and not data.isascii()) or (holds_special and holds_special(data)):
+        if (
+            (n := len(data)) > LONGEST
+            or (only_ascii and not data.isascii())
+            or (reserved and prefix in data and any(map(data.__contains__, reserved)))
+        ):
             return None
         try:
             desk = free.pop()
@@ -238,14 +236,3 @@ def short_text(model: Model, words: WordEncoder) -> One | None:
         return ids
 
     return one
-
-
-def _search(special: Reserved) -> Callable[[bytes], bool] | None:
-    """Make a search for any of the words in bytes, allowed or not; None where it would take long."""
-    parts = zip(special.found.tolist(), pairwise(special.offsets.tolist()), strict=True)
-    words = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]
-    least, most = min(words), max(words)  # what these two begin with alike, all do
-    prefix = least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]
-    if len(words) > _MOST_WORDS and not prefix:
-        return None
-    return lambda data: prefix in data and any(word in data for word in words)

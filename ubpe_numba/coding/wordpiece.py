@@ -10,8 +10,7 @@ symbol of one at the beginning of a word, c' = n + c inside:
 So no two entries are equal, and with the prefix "" there is one set of symbols, n is added nowhere.
 
 Texts become words by a segmenter. Words are slices of one text, the characters of all words; a special token is
-an empty one, which an encoder of words gives no ids. <s> is a special token, the normalizer gives lower case, the splitter
-cuts at white space::
+an empty one, which an encoder of words gives no ids. <s> is special, text is changed to lower case and cut at white space::
 
     texts     "Ab c<s>"  "<s>D"               bounds   0 3 5: the words of each
     words     "ab" "c" ""  "" "d"             special  2 3, ids  7 7
@@ -113,8 +112,7 @@ _END = "\0"  # what is put after every word
 class PieceEncoder:
     """The tables of a vocabulary of `pieces` with their ids, 0..2**31 - 1; the empty piece is never found.
 
-    `prefix` of pieces that go on a word, or ``""``; `unknown`, the id of a word that cannot be cut, or has more than `longest`
-    characters.
+    `prefix` of pieces within a word, or ``""``; `unknown`, the id of a word that cannot be cut or has over `longest` characters.
 
     >>> encoder = PieceEncoder({"?": 0, "un": 1, "##able": 2, "##a": 3}, "##", 0, 100)
     >>> encoder.encode(["unable", "able"], 1).to_lists()

@@ -101,8 +101,6 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
 
     Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... * 2**24; the path
     [3, 1, 1] weighs 0.5 * 2**24.
-
-    A hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
     edges, states, scaled_idf, logs = tables
     size = scaled_idf.size
@@ -211,8 +209,7 @@ def path_weights(ids, offsets, worth, logs, counts, weights):
     times. Scratch: counts int32[V] of zeros, left so. The caller allocates all. O(ids).
     Worth 0.5 of token 2: the paths [2, 0] and [2, 2] weigh 0.5 and 0.5 * 1.693..., or with empty logs 1.0.
 
-    What additions round off is kept and added at the end (D. Knuth's two-sum), so that paths of the same tokens in another order
-    weigh the same.
+    Rounded-off parts are kept and added at the end (D. Knuth's two-sum): paths of the same tokens in any order weigh the same.
     """
     for i in range(offsets.size - 1):
         total = lost = 0.0

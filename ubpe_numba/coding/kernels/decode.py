@@ -32,8 +32,7 @@ SLACK = 64  # bytes that a copy may write or read past the end, rounded up
 def decoded_size(ids, first, last, step, sizes):
     """Sum of `sizes` int32[V] over every `step`-th of the ids first to last, int32, and that of their squares. O(ids / step).
 
-    An id outside counts for nothing, and the sum of squares may overflow. Sizes as above: of [2, 3, 0] -> 43, 1605; with the
-    step 2 -> 3, 5.
+    An id outside counts for nothing, and the sum of squares may overflow. Above: [2, 3, 0] -> 43, 1605; with the step 2 3, 5.
     """
     n_tokens = np.uint32(sizes.size)
     n, squares = np.int64(0), np.int64(0)

@@ -25,10 +25,7 @@ COST = np.dtype([("first", np.float64), ("second", np.float64)])  #: what a toke
 
 @section
 def _best_tails(document, edges, states, costs, k, sums, kept, heads, parent, token):
-    """Fill the tree of the k cheapest tails of every position; returns how many paths there are. As for `k_cheapest_paths`.
-
-    Eighty lines: a merge within a loop over positions, which share all their variables.
-    """
+    """Fill the tree of the k cheapest tails of every position; returns how many paths there are. As for `k_cheapest_paths`."""
     n = document.size
     ring = np.int64(kept.size - 1)
     matched = heads[0]  # of each token that starts here: its state, -1 for the symbol,
@@ -95,8 +92,7 @@ def k_cheapest_paths(document, edges, states, costs, k, sums, kept, heads, n_tok
     """The k cheapest paths of one document, in order; returns how many there are.
 
     document int32[n] of alphabet ids; edges, states as automaton.py builds them; costs float64[2 * V], a COST each, sums of which
-    are exact.
-    Ties: the longest first token, then the better tail after it. The caller allocates all; the example is drawn above.
+    are exact. Ties: the longest first token, then the better tail after it. The caller allocates all; the example is drawn above.
     Results: n_tokens int64[k], and the tree parent, token int32[(n + 1) * k], where path i starts at node i and node n * k ends
     it. `sums[0]` holds the costs of the paths.
 

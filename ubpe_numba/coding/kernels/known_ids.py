@@ -20,8 +20,8 @@ def known_ids(given, n, low, size, table, out, offsets):
     int64[2], where the last document lies, becomes where this one does; FULL, and nothing is written, where there is no room left
     for it. The caller allocates all of them. O(n).
 
-    low 5, table [1, -1, 0], offsets [0, 4]: of [7, 5, 5] out[4:7] is [0, 1, 1] and offsets [4, 7], returns 4; of [7, 6], and of
-    [4], it returns UNKNOWN.
+    low 5, table [1, -1, 0], offsets [0, 4]: of [7, 5, 5] out[4:7] is [0, 1, 1] and offsets [4, 7], returns 4;
+    of [7, 6] or [4] UNKNOWN.
     """
     begin = offsets[1]
     if n > out.size - begin:

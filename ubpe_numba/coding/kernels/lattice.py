@@ -28,8 +28,7 @@ Expected counts. A segmentation has the probability of its share in the sum over
 heads(s) * weight(t) * tails(e) / tails(0): above, token 2 at 0 has 1 * 1/2 * 1/4 / (17/128) = 16/17, and the expected counts are
 18/17 of 0, 1/17 of 1, 16/17 of 2. They are added up in fixed point: sums of integers do not depend on the order, so not on the
 number of threads.
-Source: the E step of the EM algorithm for hidden Markov models (L. Baum, 1972), on the lattice of T. Kudo's "Subword
-regularization", 2018.
+Source: the E step of the EM algorithm for hidden Markov models (L. Baum, 1972), on the lattice of T. Kudo, 2018.
 
 Samples. The tails of all positions are summed up from the end, then tokens are drawn from the start: at s the token t to e has
 the probability weight(t) * tails(e) / tails(s), above token 2 at 0 again 16/17. There is one draw a token, a function of (seed,

@@ -162,12 +162,10 @@ def fits(id_in, pairs, left, right, n_alphabet, s, t):
 
 @helper
 def find_stable(id_in, pairs, left, right, n_alphabet, stable):
-    """Which tokens encode to themselves: fills `stable` uint8[V]. The others never occur. O(m * depth).
+    """Find the tokens that encode to themselves: fills `stable` uint8[V]. The others never occur. O(m * depth).
 
-    The arguments as for `fits`.
-
-    A token (a, b) -> z does if a and b do and nothing but z itself joins them. Merges 2 = (0, 1), 3 = (1, 1), 4 = (0, 3):
-    stable = [1, 1, 1, 1, 0], since [0, 1, 1] encodes to [2, 1].
+    The arguments as for `fits`. A token (a, b) -> z does if a and b do and nothing but z itself joins them. Merges 2 = (0, 1), 3
+    = (1, 1), 4 = (0, 3): stable = [1, 1, 1, 1, 0], since [0, 1, 1] encodes to [2, 1].
     """
     stable[:n_alphabet] = 1
     for i in range(left.size):
@@ -280,11 +278,11 @@ def _longest(trie, document, start):
 def encode_rank(symbols, offsets, tables, dead, run, out, out_offsets):
     """Encode every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables as above; out int32, room for all symbols,
-    and out_offsets int64[d + 1] for the result; scratch: dead uint8[longest document // 8 + 1] and run int64, of RUN_HEAD and as
-    many elements as the longest document has symbols, up to MOST_OF_RUN and one at least. The caller allocates all.
-    Merge (0, 1) -> 2: the documents [0, 1, 0] and [1, 0, 1] -> out [2, 0, 1, 2], out_offsets [0, 2, 4].
-    O(symbols * tokens that start at a position * depth of a token).
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables as above; out int32, room for all symbols, and out_offsets
+    int64[d + 1] for the result; scratch: dead uint8[longest document // 8 + 1] and run int64, of RUN_HEAD and as
+    many elements as the longest document has symbols, up to MOST_OF_RUN and one at least. The caller allocates all. O(symbols *
+    tokens that start at a position * depth of a token). Merge (0, 1) -> 2: documents [0, 1, 0] and [1, 0, 1] -> out [2, 0, 1, 2],
+    out_offsets [0, 2, 4].
     """
     pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
     w = np.int64(0)

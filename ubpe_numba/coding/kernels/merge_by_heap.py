@@ -13,8 +13,7 @@ at once, even if their ranks are lower: with 2 = (3, 0), 3 = (0, 1) the document
 
 With dropout an occurrence of a merge is left out with some probability. Each is drawn once, at the pass of its rank: drawn anew
 at every later pass, as in words of a few letters, nearly all omissions in a long document would be merged by the passes that
-follow. A draw is a function of (seed, document, rank, position of the left token): the same for any number of threads and any
-order of work.
+follow. A draw is a function of (seed, document, rank, position of the left token): the same for any order of work.
 
 Source: I. Provilkov, D. Emelianenko and E. Voita, "BPE-Dropout", 2020; the mixing function is that of SplitMix64 (G. Steele,
 D. Lea and C. Flood, 2014).
@@ -93,8 +92,7 @@ def merge_by_heap(symbols, offsets, document_number, tables, one_by_one, dropout
     + 1]. Ranks in any order: what a pass creates waits for its end, which is its first merge if `one_by_one`, bool.
 
     Scratch for a longest document of n symbols: links int32[5, n], heap int64[3 * n]. The caller allocates all. O(n log n).
-    Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, and [0, 1, 2] where only the first draw is
-    below it.
+    Merges as above: [0, 1, 0, 1] -> [3] with dropout 0, [0, 1, 0, 1] with dropout 1, [0, 1, 2] where only the first draw is.
     """
     entries, left, right, first_id = tables
     token, following, previous = links[0], links[1], links[2]

@@ -104,8 +104,6 @@ def encode_pairs(symbols, offsets, tables, conflicts, batch, out, out_offsets):
     O(symbols) updates of O(1), 28 B a symbol, allocated here.
 
     Merges 4 = (0, 1), 5 = (2, 3), 6 = (4, 5): the passes of [0, 1, 2, 3] are [4, 2, 3], [4, 5], [6]; by batch [4, 5], [6].
-
-    Over a hundred lines: the linked lists are ten arrays, and helpers that take them all cost more to read than they save.
     """
     entries, left, right, first_id = tables
     m = left.size

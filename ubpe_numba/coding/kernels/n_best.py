@@ -80,8 +80,7 @@ def count_in_tail(v, t, base, common, nodes, stamps, rest, walks, walk, multipli
     """How often the tail of node v holds token t; `common` is how often what follows the base does.
 
     nodes NODE[m], stamps int64[m], rest REST[m]; walks int64[WALKS], what the last walks found; walk, the number of this one;
-    multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1) for a given
-    number of tokens.
+    multiplier, odd, any of the token's own. Above: of node 6, token 2 -> 2; of node 5, token 2 -> 0. Amortised O(1).
     """
     count = np.int64(common)
     stamp = (walk << 32) | t
@@ -195,8 +194,6 @@ def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratc
 
     Token 2 = [0, 1] of idf 1, two paths of [0, 1, 0]: bounds [0, 2], out [2, 0, 0, 1, 0], out_offsets [0, 2, 5], weights
     [2**24, 0].
-
-    Over a hundred lines: the state of the search is thirty variables, and a helper could return only a few of them.
     """
     edges, states, scaled_idf, logs = tables
     nodes, stamps, rest = nodes

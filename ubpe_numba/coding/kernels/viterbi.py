@@ -4,8 +4,7 @@ A token costs a pair of numbers, and pairs are compared like words in a dictiona
 sum of idf; (-weight, 1) the largest sum of weights, then fewest tokens. Here the pair is packed into one integer, first * 2**k +
 second; k_best.py has the way for costs that do not fit. Sums of packed costs compare as the pairs of sums do, as long as two
 tails that are compared differ by less than 2**k in the second number, and by less than 2**(62 - k) in the first. Only differences
-count: sums of long documents wrap around, and their differences are right. So they are unsigned, where overflow is defined, and a
-difference is signed.
+count: sums of long documents wrap around, and their differences are right. So sums are unsigned, and differences signed.
 
 So how large sums become does not matter. Let no token cost more than c at first, and none be longer than l. From a position one
 may go on symbol by symbol, and a path that passes over a position can be cut into symbols there, so the tails of two positions
@@ -69,15 +68,13 @@ def packed_paths(symbols, offsets, edges, states, listed, owners, rows, matches,
 
     symbols int32 (alphabet ids), offsets int64[d + 1]; edges, states, listed, owners, rows and matches as automaton.py builds
     them; costs uint64, those of the tokens of `matches`, as `pack` makes them, and documents not longer than it says; out int32,
-    room for all symbols; out_offsets int64[d + 1]. Ties: the longest first token. The caller allocates all.
-    The example above: [2, 0].
+    room for all symbols; out_offsets int64[d + 1]. The caller allocates all. Ties: the longest first token; above [2, 0].
 
     Scratch: sums uint64[a power of two], of the tails within reach, two more positions than the longest token at least; tree
     int32[longest document], the best entry of a position. O(symbols + matches).
 
     No branch depends on which token is cheaper, only on how many there are. Of the next position the list is known before, and of
-    the next but one the state, so that nothing waits for them after a branch that was predicted wrongly: the loop begins two
-    positions early.
+    the next but one the state, so that nothing waits for them after a wrong prediction: the loop begins two positions early.
     """
     ring = np.int64(sums.size - 1)
     w = np.int64(0)

@@ -30,8 +30,7 @@ def cut_words(characters, offsets, inside, trie, ids, unknown, longest, out, out
     cannot be cut, or has more than `longest` characters; out int32, room for as many ids as characters; out_offsets int64[w + 1].
     The caller allocates all. O(characters * depth of the trie). An empty word has no pieces.
 
-    The example above, inside = 2, ids 7, 8, 9 of a, ab, ##b, and the words abb = [0, 1, 1, -1] and ba = [1, 0, -1]: [8, 9] and
-    [unknown].
+    The example above, inside = 2, ids 7, 8, 9 of a, ab, ##b, the words [0, 1, 1, -1] and [1, 0, -1]: [8, 9] and [unknown].
     """
     w = np.int64(0)
     out_offsets[0] = 0

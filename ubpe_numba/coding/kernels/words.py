@@ -185,8 +185,7 @@ def encode_words(values, offsets, segments, tables, caches, scratch, dead, state
     for segments that are not in a cache as `merge_words`.
 
     Merges (b, a) -> 256 and (" ", 256) -> 257; values "ba baba", offsets [0, 3, 7] ("ba ", "baba"), segments [0, 2, 3, 7]: out
-    [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the offsets of documents after the
-    last segment: [0, 2, 4].
+    [256, 32, 256, 256], returns 3, out_offsets [0, 2, _], state [2, 4, 3]. The caller sets the last offsets: [0, 2, 4].
     """
     text = address(values)
     last = values.size - 8
