@@ -26,8 +26,7 @@ from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.parameters import seconds_of, segments_of
+from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
 
 __all__ = ["LowerBound", "lower_bound"]
 

@@ -1,21 +1,46 @@
-"""The base class of all tokenizers, composed of its parts."""
+"""The base class of tokenizers of pairs and of paths: learning a vocabulary, continuing it and cutting it."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
+import inspect
+import logging
+import os
+import sys
 from typing import Any, Self
 
-from ubpe_numba import formats
-from ubpe_numba.tokenizers.fits import Fits
-from ubpe_numba.tokenizers.positions import Positions
-from ubpe_numba.tokenizers.saving import Saving, class_of
-from ubpe_numba.tokenizers.streaming import Streaming
-from ubpe_numba.vocabulary.rules import FitRules
+import numpy as np
+
+from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, as_utf8, read_documents
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError, quoted
+from ubpe_numba.fitting.fit import learn, learn_more
+from ubpe_numba.fitting.history import History
+from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.messages import Progress, warn
+from ubpe_numba.tokenizers.exchange import Exchange
+from ubpe_numba.tokenizers.fitted import DEFAULT_RULES
+from ubpe_numba.tokenizers.saving import class_of
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 
 __all__ = ["Tokenizer"]
 
+log = logging.getLogger("ubpe_numba")
 
-class Tokenizer(Fits, Positions, Streaming, Saving):
+_LONGEST_PATH = 4096  # a longer text is no name of a file
+_MANY = 1000  # fits of fewer tokens are trials
+
+
+class Tokenizer(Exchange):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
     The constructor only stores its arguments, which `fit` validates. `fit`, `load` and the other ways to a vocabulary set
@@ -35,6 +60,391 @@ class Tokenizer(Fits, Positions, Streaming, Saving):
         What each merge of the fit did, a `History` of arrays, kept in model files. Not there without a fit, as after
         `from_merges`.
     """
+
+    #: Whether `_weighed` needs the corpus of a fit.
+    _weighs_by_text: bool = False
+
+    @classmethod
+    def for_text(
+        cls, n_tokens: int | None = 4096, *, pretokenizer: Any = "cl100k", special_tokens: Any = None, **params: Any
+    ) -> Self:
+        r"""Make a tokenizer of text as language models use them: over the 256 bytes of UTF-8, so that no symbol is unknown.
+
+        `fit` and `encode` take `str` and `bytes`, `decode` gives `str` and `decode_bytes` the bytes. Surrogates that stand alone
+        in a `str` become three bytes each (``"surrogatepass"``).
+
+        Parameters
+        ----------
+        n_tokens, pretokenizer, special_tokens
+            As for the constructor.
+        **params
+            Further constructor arguments.
+
+        Returns
+        -------
+        Self
+            A tokenizer that is to be fitted.
+
+        Raises
+        ------
+        TypeError
+            For an argument that the constructor does not have; `fit` validates the others.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(260, pretokenizer="gpt2").fit(["low lower lowest, 低い 低い"])
+        >>> tok.decode(tok.encode("lowly 低")), tok.decode_bytes(tok.encode(b"low\xff"))
+        ('lowly 低', b'low\xff')
+        """
+        make: Any = cls  # the constructors differ
+        params = {"pretokenizer": pretokenizer, "special_tokens": special_tokens, "encoding": "utf-8", **params}
+        tokenizer: Self = make(n_tokens, alphabet=bytes(range(256)), **params)
+        return tokenizer
+
+    def fit(
+        self,
+        docs: Any,
+        y: None = None,
+        *,
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        memory_limit: int | None = None,
+        progress: bool | str = "auto",
+    ) -> Self:
+        """Learn a vocabulary from documents. What was fitted before is replaced, but only when all went well.
+
+        Parameters
+        ----------
+        docs
+            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer
+            array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or a single `str`,
+            `bytes` or 1-D array, which is one document. Or `Counts`. Symbols of other kinds, such as whole words, are numbered
+            first: ``numpy.unique(words, return_inverse=True)``.
+        y
+            Ignored; scikit-learn passes it. TypeError beside a flat array, where it is offsets that were meant.
+        offsets
+            int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
+        sample_weight
+            Integers of at least 0, one for each document: a document of weight w counts as w of them, in counts of pairs and in
+            document frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
+        boundaries
+            Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
+            document. Position p stands between the symbols p - 1 and p.
+        memory_limit
+            Bytes that the fit may use beside the documents. Always enough are 42 MB, 27 bytes a symbol and 31 a document. Without
+            weights of documents or segments less will do, when fewer pairs are indexed at a time and one thread is used: the same
+            result, later. The logger ``ubpe_numba`` says so (INFO). Then 42 MB, 15 bytes a symbol, 19 a document and 24 an
+            occurrence of the most frequent pair are enough, and 42 MB, 7 a symbol and 11 a document are needed.
+        progress
+            ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
+
+        Returns
+        -------
+        Self
+            The tokenizer itself, with `history_`.
+
+        Raises
+        ------
+        UnknownSymbolError
+            For a symbol outside the given alphabet.
+        TypeError, ValueError
+            For documents that are not sequences of integers, an iterator that gives none (used up by an earlier pass?), or
+            arguments out of range, naming them.
+        MemoryError
+            If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
+
+        Warns
+        -----
+        UserWarning
+            If there are no documents; if `docs` is the name of a file, which is taken for a text; if the fit ends at less than a
+            tenth of the tokens that `n_tokens` asks for, a thousand or more, since no pair is left (the logger ``ubpe_numba``
+            says so of every fit that ends early, INFO); and of a `UBPE` whose objective weighs by idf, if every idf is 0, as with
+            a single document.
+
+        Notes
+        -----
+        Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was. The same documents give the same
+        vocabulary, bit for bit, for any number of threads.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE(n_tokens=4).fit([[0, 1, 2, 0, 1], [0, 1]])
+        >>> tok.vocabulary.merges.tolist()
+        [[0, 1]]
+
+        Text is fitted as a list of `str`; documents may count several times, and tokens may be kept within bars:
+
+        >>> text = BPE(8).fit(["low lower", "low"], sample_weight=[1, 10])
+        >>> [text.id_to_token(i) for i in text.encode("low lower").tolist()]
+        ['low', ' ', 'low', 'e', 'r']
+        >>> melody = np.array([60, 62, 64, 60, 62, 64, 60, 62])
+        >>> bars = BPE(5, alphabet=[60, 62, 64]).fit(melody, boundaries=[3, 6])
+        >>> list(bars.get_vocab())[3:]
+        [(60, 62), (60, 62, 64)]
+        """
+        settings, bar = self._settings(memory_limit), Progress(progress)
+        if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
+            raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
+        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
+        if corpus.given.offsets.size == 1:
+            if hasattr(docs, "__next__"):
+                raise ValueError("docs: the iterator gave no document; was it used up before?")
+            warn("docs: there are no documents, so nothing is learned")
+        elif corpus.given.kind != "int":  # the first texts may be names of files
+            texts = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
+            with contextlib.suppress(ValueError):  # a null character
+                if texts and all(isinstance(doc, str) and len(doc) < _LONGEST_PATH and os.path.isfile(doc) for doc in texts):
+                    name = quoted(texts[0])
+                    warn(f"docs: {name} is taken for a text to learn from, and there is a file of this name: read it first")
+        return self._fit_corpus(corpus, self._alphabet_of(corpus.given), settings, bar)
+
+    def _fit_corpus(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, bar: Progress) -> Self:
+        """Learn from a corpus that has been read."""
+        self._check_alphabet(alphabet, settings)
+        vocabulary, history = learn(corpus, alphabet, settings, bar)
+        return self._learned(alphabet, settings, vocabulary, history, corpus, bar)
+
+    def _check_alphabet(self, alphabet: Alphabet, settings: Settings) -> None:
+        """ValueError, before a long fit, if the arguments do not suit the alphabet."""
+        self._check_symbols(alphabet, self._segmenter(alphabet.kind, None))
+        if settings.n_tokens < alphabet.size:
+            hint = ""
+            if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
+                hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
+            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}{hint}")
+
+    def _learned(
+        self,
+        alphabet: Alphabet,
+        settings: Settings,
+        vocabulary: Vocabulary,
+        history: History,
+        corpus: Corpus | None = None,
+        bar: Progress | None = None,
+    ) -> Self:
+        """Become fitted with the result of a fit; weighed by its corpus where that is here."""
+        if settings.rules.order == "idf":
+            vocabulary = _rearranged(vocabulary, settings.n_tokens, settings.rules.trim, self._needs_pairs)
+        if corpus is not None and bar is not None:
+            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
+        size = len(vocabulary)
+        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, size)))
+        self.history_ = history
+        if size < settings.n_tokens != MAX_SIZE:
+            self._tell_the_end(settings, size, alphabet.size)
+        return self
+
+    def _tell_the_end(self, settings: Settings, size: int, had: int) -> None:
+        """Log that a fit from `had` ids ended at `size`, below the size requested; warn if it is far below.
+
+        Far is less than a tenth of the tokens to learn, where these are a thousand or more, and there is any symbol to learn
+        from. The default of `n_tokens` requests nothing.
+        """
+        asked = settings.n_tokens
+        limits = f" and makes a token of at most {self.max_token_length} symbols" if self.max_token_length is not None else ""
+        told = (
+            f"n_tokens: the fit ended at {size} tokens of {asked}, alphabet included: "
+            f"no pair is left that occurs {settings.rules.min_count} times or more{limits}"
+        )
+        log.info(told)
+        default = inspect.signature(type(self).__init__).parameters["n_tokens"].default
+        wanted = asked - had
+        if asked != default and self.model_.vocabulary.n_symbols and wanted >= _MANY and size - had < wanted / 10:
+            warn(f"{told}; are these the documents that were meant?")
+
+    def fit_more(
+        self,
+        docs: Any,
+        n_tokens: int,
+        *,
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        memory_limit: int | None = None,
+        progress: bool | str = "auto",
+    ) -> Self:
+        """Go on from the present vocabulary until it has `n_tokens` ids; ids that exist keep their meaning and their weight.
+
+        On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
+        encoded with the present vocabulary. `n_tokens` of the tokenizer becomes the new size. A tokenizer without `history_`
+        goes on with a new round even if its last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`.
+
+        Parameters
+        ----------
+        docs, offsets, sample_weight, boundaries, memory_limit, progress
+            As for `fit`.
+        n_tokens
+            The new size of the vocabulary, alphabet included.
+
+        Returns
+        -------
+        Self
+            The tokenizer itself.
+
+        Raises
+        ------
+        ValueError
+            If the vocabulary does not know pairs, is not in order of creation, or has more than `n_tokens` ids already.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> docs = [[0, 1, 2, 0, 1], [0, 1, 2]]
+        >>> BPE(n_tokens=4).fit(docs).fit_more(docs, 5).vocabulary.merges.tolist()
+        [[0, 1], [3, 2]]
+        """
+        model = self._fitted()
+        alphabet, old, segmenter = model
+        if positive(n_tokens, "n_tokens") < len(old):
+            raise ValueError(f"n_tokens: expected at least the present {len(old)} ids, got {n_tokens}")
+        if not old.in_order_of_creation or (self.rules or DEFAULT_RULES).order != "creation":
+            raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
+        if n_tokens > MAX_SIZE:
+            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
+        first = segmenter.n_first
+        if segmenter.token_ids is not None and not first:
+            raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
+        if (special := segmenter.special) is not None:
+            after, end = special.ids[special.ids >= first], first + n_tokens
+            if int(after.min(initial=end)) < end:
+                name = "known_words" if first else "special_tokens"
+                raise ValueError(
+                    f"{name}: expected ids from {end} on, the others would have to move; fit with a mapping to such ids"
+                )
+        settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
+        bar = Progress(progress)
+        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
+        history: History | None = getattr(self, "history_", None)
+        if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
+            history = None
+        vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
+        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
+        size = len(vocabulary)
+        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.after(first, size)))
+        self.n_tokens = n_tokens
+        if history is not None:
+            self.history_ = history
+        else:
+            self.__dict__.pop("history_", None)
+        if size < settings.n_tokens != MAX_SIZE:
+            self._tell_the_end(settings, size, len(old))
+        return self
+
+    def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
+        """`fit`, then `encode_batch` of the same documents.
+
+        Parameters
+        ----------
+        docs, y, offsets
+            As for `fit`.
+
+        Returns
+        -------
+        ids
+            A `Ragged` of int32.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE(n_tokens=4).fit_transform([[0, 1, 2, 0, 1], [0, 1]]).to_lists()
+        [[3, 2, 3], [3]]
+        """
+        docs = list(docs) if hasattr(docs, "__next__") else docs
+        return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
+
+    def compression_curve(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many symbols a token stands for at every size of the vocabulary, without another fit.
+
+        Tokens as the fit merged them, which is how merge rank encodes, not the best paths of `UBPE`. From the alphabet alone,
+        1.0, to the last merge, in order of creation.
+
+        Returns
+        -------
+        sizes, symbols_per_token
+            int64[m + 1] and float64[m + 1], m the number of merges.
+
+        Raises
+        ------
+        NotFittedError
+            If there is no record of a fit: for a tokenizer that was made from merges, refined, or comes from another library.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE(n_tokens=3, alphabet=2).fit([[0, 1, 0, 1, 1]])
+        >>> tok.compression_curve()
+        (array([2, 3]), array([1.        , 1.66666667]))
+        """
+        vocabulary = self._fitted().vocabulary
+        if not hasattr(self, "history_"):
+            raise NotFittedError(f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus")
+        return self.history_.compression(vocabulary.n_alphabet)
+
+    def truncate(self, n_tokens: int, by: str = "creation") -> Self:
+        """Make a new tokenizer with a smaller vocabulary.
+
+        Parameters
+        ----------
+        n_tokens
+            The size of the new vocabulary, alphabet included.
+        by
+            ``"creation"`` keeps the lowest ids, which is the tokenizer that a shorter fit would have given. ``"idf"`` orders by
+            idf and drops the lowest, and with it all that is built on it, as in the articles; it keeps the rarest tokens, so it
+            usually encodes to more of them.
+
+        Returns
+        -------
+        Self
+            The new tokenizer, by creation with the beginning of `history_`; this one stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If `n_tokens` is below the alphabet, or the lowest ids of a rearranged pair table are not closed.
+
+        Notes
+        -----
+        Occurrences become those where tokens that left stand as their parts, if pairs are known. Probabilities stay, so they sum
+        to less than 1: `UBPE.reweight` estimates them anew.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").truncate(3).vocabulary.merges.tolist()
+        [[0, 1]]
+        """
+        alphabet, vocabulary, segmenter = self._fitted()
+        n = vocabulary.n_alphabet
+        if by not in ("creation", "idf"):
+            raise ValueError(f"by: expected 'creation' or 'idf', got {quoted(by)}")
+        if positive(n_tokens, "n_tokens") < n:
+            raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
+        if by == "idf":
+            shorter = _rearranged(vocabulary, n_tokens, "closed", self._needs_pairs)
+        else:
+            stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
+            merges = None if vocabulary.merges is None else vocabulary.merges[stay]
+            if merges is not None and merges.size and merges.max() >= n + stay.size:
+                raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")
+            shorter = vocabulary.select(stay, merges)
+        ids, first = segmenter.token_ids, segmenter.n_first
+        if ids is not None and not first and by == "idf":
+            raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
+        other = type(self)(**self.get_params())
+        other.n_tokens = n_tokens
+        made = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
+        if first and segmenter.special is not None and made.special is not None:  # known words of a list moved
+            made = segmenter._replace(token_ids=made.token_ids, reserved=segmenter.special.with_ids(made.special.ids))
+        elif ids is not None:
+            made = segmenter._replace(token_ids=ids[: len(shorter)])
+        other._adopt(Model(alphabet, shorter, made))
+        history: History | None = getattr(self, "history_", None)
+        if by == "creation" and history is not None and history.counts.size == vocabulary.n_learned:
+            other.history_ = history.first(shorter.n_learned)
+        return other
 
     def with_objective(self, objective: str, *, token_weights: Any = None) -> Tokenizer:
         """Make a tokenizer of the same vocabulary that cuts documents another way.
@@ -83,63 +493,92 @@ class Tokenizer(Fits, Positions, Streaming, Saving):
             other.history_ = self.history_
         return other
 
-    @classmethod
-    def from_published(cls, text: str, kind: str | None = None) -> Self:
-        """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
+    @property
+    def _is_plain(self) -> bool:
+        """Whether no argument changes or cuts documents before they are encoded."""
+        whole = self.pretokenizer is None and self.normalizer is None and self.encoding is None
+        no_words = self.special_tokens is None and self.known_words is None
+        return whole and no_words and self.break_tokens is None and self.stop_tokens is None
 
-        Known words, break and stop tokens and the regular expression of 0.3 do what they do there. Only where the expression does
-        not match all of a text, which ubpe then leaves out and cannot decode, encoding is a ValueError that shows the place.
+    def _segmenter(self, kind: str, size: int | None) -> Segmenter:
+        """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
+        if not isinstance(self.special_first, (bool, np.bool_)):
+            raise TypeError(f"special_first: expected True or False, got {quoted(self.special_first)}")
+        if self._is_plain:
+            return PLAIN
+        words, lone = (self.special_tokens, self.known_words), (self.break_tokens, self.stop_tokens)
+        first = bool(self.special_first)
+        return Segmenter.make(self.pretokenizer, *words, self.encoding, kind, size, self.normalizer, lone, first)
 
-        Parameters
-        ----------
-        text
-            The dump.
-        kind
-            What the symbols are, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
+    def _alphabet_of(self, given: Documents) -> Alphabet:
+        """The alphabet of a fit: the argument, or the one learned from the documents."""
+        if self.alphabet is None:
+            return Alphabet.learn(given)
+        # documents without any symbol are of any kind
+        return Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
 
-        Returns
-        -------
-        Self
-            A fitted tokenizer.
+    def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
+        """The documents of a fit: text as bytes, cut into segments."""
+        corpus, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
+        return corpus if segmenter is PLAIN else segmenter.corpus(corpus, self.n_threads)
 
-        Raises
-        ------
-        ModelFormatError
-            For anything else, naming the field.
+    def _uncut_corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> tuple[Corpus, Segmenter]:
+        """The documents of a fit, text as bytes but not cut yet, and the segmenter that cuts them."""
+        if self._is_plain:
+            return as_corpus(docs, offsets, sample_weight, boundaries), PLAIN
+        if self.encoding is not None and isinstance(docs, Counts):
+            docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
+        read = functools.partial(read_documents, encoding=self.encoding)
+        corpus = as_corpus(docs, offsets, sample_weight, boundaries, read)
+        kind = corpus.given.kind
+        if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
+            kind = "str" if self.alphabet is None and self.pretokenizer is not None else kind
+            kind = kind if self.alphabet is None else Alphabet.from_user(self.alphabet).kind
+            corpus = corpus._replace(given=corpus.given._replace(kind=kind))
+        elif self.alphabet is not None:  # integers do for bytes, and bytes for integers
+            kind = Alphabet.from_user(self.alphabet, kind).kind
+        segmenter = self._segmenter(kind, None)
+        if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
+            reserved = None if segmenter.pretokenizer is not None or segmenter.lone is None else segmenter.lone.symbols_only()
+            segmenter = PLAIN._replace(reserved=reserved)
+        return corpus, segmenter
 
-        Examples
-        --------
-        >>> from ubpe_numba import UBPEClassic
-        >>> dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
-        >>> UBPEClassic.from_published(dump).encode("aab").tolist()
-        [0, 2]
-        """
-        n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
-        make: Any = cls  # the constructors differ
-        tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
-        tokenizer._take(model)
-        return tokenizer
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
+        """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
+        return vocabulary
 
-    def to_published(self) -> str:
-        """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
 
-        Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
+def _rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool) -> Vocabulary:
+    """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
+    n = vocabulary.n_alphabet
+    merges = vocabulary.merges if by_pairs else None
+    stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
+    if merges is None:
+        return vocabulary.select(stay, None)
+    pairs, dangling = renumber(merges, n, stay)
+    if dangling:
+        raise ValueError(
+            f"rules: trim={quoted(trim)} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
+            "such a vocabulary cannot decode: use trim='closed', or order='creation'"
+        )
+    return vocabulary.select(stay, pairs)
 
-        Returns
-        -------
-        str
-            The dump, JSON.
 
-        Raises
-        ------
-        ValueError
-            For a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words that have other ids than those
-            behind the alphabet.
+def segments_of(corpus: Corpus, alphabet: Alphabet) -> Ragged:
+    """The segments of a corpus as alphabet ids; UnknownSymbolError as `fit` raises it."""
+    try:
+        return alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))
+    except UnknownSymbolError:
+        alphabet.to_ids(corpus.given)  # which names the document and the position in it
+        raise
 
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").to_published()
-        '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
-        """
-        return formats.published_ubpe.write(self._fitted(), self._needs_pairs)
+
+def seconds_of(seconds: Any) -> float | None:
+    """The argument `seconds`, None for any number of them; TypeError or ValueError if it is not valid."""
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.integer, np.floating)):
+        raise TypeError(f"seconds: expected a number or None, got {quoted(seconds)}")
+    if not seconds >= 0:
+        raise ValueError(f"seconds: expected 0 or more, got {quoted(seconds)}")
+    return float(seconds) if seconds <= sys.float_info.max else None

@@ -1,32 +1,36 @@
-"""Encoding one document or many."""
+"""Encoding one document or many, streams of them too, and the positions of their tokens."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.coding import streams
 from ubpe_numba.coding.plan import Batch, EncodeOptions, Ids, Plan
+from ubpe_numba.coding.streams import EncoderStream, stream_of
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import listed
+from ubpe_numba.documents.read import read_documents
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.tokenizers.fitted import Fitted
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.model_inputs import ModelInputs
+    from ubpe_numba.coding.occurrences import Spans
 
 
 class Encoding(Fitted):
-    """`encode`, `encode_batch` and the call for models."""
+    """`encode`, `encode_batch`, the call for models, streams, and `spans`."""
 
     #: The options of `encode` that this class takes.
     _options: ClassVar[tuple[str, ...]] = ("unknown", "units", "boundaries", "allowed_special", "disallowed_special")
 
     @abstractmethod
     def _new_plan(self) -> Plan:
-        """The plan of this model and of what this tokenizer is set to."""
+        """The plan of this model and of the arguments of this tokenizer."""
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
         """The plan of a call whose options ask for draws; None if they do not."""
@@ -35,11 +39,16 @@ class Encoding(Fitted):
     def _plan(self, options: Mapping[str, Any] | None = None) -> Plan:
         """The plan of a call with these options; TypeError for one that this class does not take.
 
-        That without draws is made once, and forgotten when an attribute of the tokenizer is set.
+        A plan without draws is made once, and forgotten when an attribute of the tokenizer is set.
         """
         if options:
             if unknown := options.keys() - set(self._options):
-                raise TypeError(self._not_an_option(sorted(unknown)[0]))
+                import difflib  # here only: for a message
+
+                name = min(unknown)
+                near = difflib.get_close_matches(name, (*self._options, "return_offsets"), 1)
+                hint = f". Did you mean {near[0]!r}?" if near else f"; expected return_offsets, {listed(self._options)}"
+                raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{hint}")
             if (drawn := self._drawn_plan(options)) is not None:
                 return drawn
         try:
@@ -48,13 +57,6 @@ class Encoding(Fitted):
             made = self.__dict__.setdefault("_made_plans", {})  # an attribute that is set meanwhile brings another dict
             plan = made["encode"] = self._new_plan()
             return plan
-
-    def _not_an_option(self, name: str) -> str:
-        import difflib  # here only: for a message
-
-        near = difflib.get_close_matches(name, (*self._options, "return_offsets"), 1)
-        hint = f". Did you mean {near[0]!r}?" if near else f"; expected return_offsets, {listed(self._options)}"
-        return f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{hint}"
 
     @overload
     def encode(
@@ -72,14 +74,14 @@ class Encoding(Fitted):
         doc
             An integer array or list, `str` or `bytes`. TypeError for another kind than was fitted.
         unknown
-            What becomes of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position, ``"skip"``
+            The treatment of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position, ``"skip"``
             them, or put the alphabet id, the symbol (``"N"``, ``b"N"``) or the special token (``"[UNK]"``) given here. A special
             token is put for each of them, and no other token crosses it. None: as the constructor says.
         return_offsets
             True: return a pair, the ids, and int64 of as many, the position in the document (in symbols: integers, code points,
             or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. Symbols that are skipped, or
-            that a normalizer or a pre-tokenizer leaves out, belong to no token, and may stand inside of one.
-            ``"spans"``: in the place of the positions int64[n, 2], for each token where it begins and where it ends, behind the
+            that a normalizer or a pre-tokenizer leaves out, belong to no token, and may lie inside of one.
+            ``"spans"``: in the place of the positions int64[n, 2], for each token where it begins and where it ends, after the
             last of its symbols. Where a normalizer makes one character of several, the first of them counts.
         units
             For text, what positions count: ``"characters"`` or ``"bytes"``, those of UTF-8, instead of symbols. A token that
@@ -114,9 +116,8 @@ class Encoding(Fitted):
         ------
         UnknownSymbolError, SpecialTokenError
             With document and position.
-        TypeError, ValueError
-            For a document of another kind, an argument out of range, or an option that this class does not take. ValueError also
-            for dropout with the articles' batch rule, and for weights times `alpha` beyond -66..66.
+        ValueError
+            For dropout with the articles' batch rule, and for weights times `alpha` beyond -66..66.
 
         Notes
         -----
@@ -177,12 +178,8 @@ class Encoding(Fitted):
         -------
         ids
             A `Ragged` of int32; with ``return_offsets=True`` a pair of `Ragged`, the ids and the position of each token in its
-            document; with ``"spans"`` the ids and int64[n, 2], a row for each of ``ids.values``.
-
-        Raises
-        ------
-        ValueError
-            As `encode`; with ``return_offsets=True`` also if a document is so long that a position does not fit int32.
+            document; with ``"spans"`` the ids and int64[n, 2], a row for each of ``ids.values``. ValueError with
+            ``return_offsets=True`` if a document is so long that a position does not fit int32.
 
         Examples
         --------
@@ -225,7 +222,7 @@ class Encoding(Fitted):
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
     ) -> ModelInputs:
-        """Encode one document or many to what a model takes, by the names that Hugging Face's tokenizers use.
+        """Encode one document or many to the inputs of a model, by the names that Hugging Face's tokenizers use.
 
         Parameters
         ----------
@@ -243,10 +240,10 @@ class Encoding(Fitted):
         pad_to_multiple_of
             With `padding`, the length is rounded up to a multiple of this.
         side, truncation_side
-            ``"right"`` or ``"left"``: where padding stands, and where documents are cut.
+            ``"right"`` or ``"left"``: the side of the padding, and the side on which documents are cut.
         template
-            What is put around each document: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list
-            of them and of ids. `encode` never puts anything.
+            The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list of them
+            and of ids. `encode` never adds anything.
         return_tensors
             ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one.
         return_offsets
@@ -260,15 +257,9 @@ class Encoding(Fitted):
         Returns
         -------
         inputs
-            A `ModelInputs`, a dict of `input_ids` and what was asked for. Of one document they are arrays of one dimension, of
-            documents that are padded int32 matrices, otherwise `Ragged` (`offset_mapping` a list of arrays).
-
-        Raises
-        ------
-        TypeError, ValueError
-            For documents or an argument that is not valid, naming it; where documents of several lengths are to be a tensor.
-        ImportError
-            By ``return_tensors="pt"`` without PyTorch.
+            A `ModelInputs`, a dict of `input_ids` and the requested arrays. Of one document they are arrays of one dimension, of
+            documents that are padded int32 matrices, otherwise `Ragged` (`offset_mapping` a list of arrays). ValueError where
+            documents of several lengths are to be a tensor.
 
         Examples
         --------
@@ -318,3 +309,177 @@ class Encoding(Fitted):
         [[2], [], [1, 2]]
         """
         return self.encode_batch(docs)
+
+    def spans(self, docs: Any, offsets: Any = None, **options: Any) -> Spans:
+        """Encode documents, and list the positions of all tokens: flat arrays, a row a token.
+
+        Parameters
+        ----------
+        docs, offsets
+            As for `encode_batch`.
+        **options
+            Further arguments of `encode_batch`, but for `return_offsets`.
+
+        Returns
+        -------
+        spans
+            A `Spans`: `ids`, `starts` and `lengths` in symbols, and `documents`. A token covers its symbols; where text is
+            changed or symbols are skipped, all up to the next token or the end of the document.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> spans = BPE.from_merges([[0, 1]], alphabet="ab").spans(["aab", "", "b"])
+        >>> spans.ids.tolist(), spans.starts.tolist(), spans.lengths.tolist(), spans.documents.tolist()
+        ([0, 2, 1], [0, 1, 0], [1, 2, 1], [0, 0, 2])
+        """
+        from ubpe_numba.coding.occurrences import spans_of  # here only: encoding need not wait for it
+
+        refuse_positions(options)
+        docs = list(docs) if hasattr(docs, "__next__") else docs
+        encode: Any = self.encode_batch  # the options differ
+        ids, starts = encode(docs, offsets, return_offsets=True, **options)
+        covers = self.is_lossless and options.get("unknown") in (None, "raise")
+        ends = None if covers else np.diff(read_documents(docs, offsets, self.encoding).offsets)
+        return spans_of(ids, starts, self._tables.decoder.lengths, ends)
+
+    def encode_iter(self, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
+        """Encode the documents of an iterable one after the other, int32 ids each, in bounded memory.
+
+        Documents are read until they have `batch` symbols together, encoded on all threads, and given out in order; what was
+        read is forgotten then. The result does not depend on `batch`.
+
+        Parameters
+        ----------
+        docs
+            An iterable of documents.
+        batch
+            Symbols that are encoded at a time.
+        **options
+            `unknown`, `allowed_special` and `disallowed_special`, as for `encode`.
+
+        Returns
+        -------
+        iterator
+            Of int32 arrays, one for each document. Errors have the number of the document in the whole iterable, and come after
+            the documents before its batch.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> [ids.tolist() for ids in tok.encode_iter(iter(["ab", "", "bab"]))]
+        [[2], [], [1, 2]]
+        """
+        self._fitted()
+        return streams.encode_iter(streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+
+    def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> NDArray[np.int64]:
+        """Encode the documents of an iterable into an array, such as a memory map.
+
+        Parameters
+        ----------
+        out
+            A one-dimensional, writable int32 array of native byte order. Document i becomes ``out[offsets[i]:offsets[i + 1]]``;
+            after the last document `out` is left as it is.
+        docs, batch, **options
+            As for `encode_iter`.
+
+        Returns
+        -------
+        offsets
+            int64[d + 1] of the documents.
+
+        Raises
+        ------
+        ValueError
+            If `out` is too small, naming the document and the position of its first id without a place, and how many whole
+            documents precede it in `out`; nothing of the one that does not fit is written.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> out = np.zeros(4, np.int32)
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_to(out, ["ab", "", "bab"]), out
+        (array([0, 1, 1, 3]), array([2, 1, 2, 0], dtype=int32))
+        """
+        self._fitted()
+        streams.check_buffer(out)
+        return streams.encode_to(out, streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+
+    def encode_stream(
+        self, chunks: Iterable[Any], *, frame: int | None = None, unknown: Any = None
+    ) -> Iterator[NDArray[np.int32]]:
+        """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
+
+        `stream` does the same where chunks are pushed.
+
+        Parameters
+        ----------
+        chunks
+            An iterable of parts of the text, each as a document is given to `encode`.
+        frame
+            None: the ids together are exactly the encoding of all chunks together. Otherwise the text is cut after every `frame`
+            symbols, wherever chunks end, and each frame is encoded as a document of its own.
+        unknown
+            As for `encode`.
+
+        Returns
+        -------
+        iterator
+            Of int32 arrays; where chunks end has no influence on the ids.
+
+        Raises
+        ------
+        ValueError
+            Without `frame` where the beginning of an encoding never becomes final; where documents are changed or cut, or have
+            special tokens. Other errors have the number of the chunk as their document.
+
+        Notes
+        -----
+        Without `frame` there has to be a rule by which the beginning of an encoding becomes final. With merges in order of
+        creation and encoding by rank, ids are final up to the last boundary that the encodings of all prefixes that end within
+        one token's length of the end have in common (proof in ``coding/kernels/incremental.py``); usually that keeps back a few
+        tokens. No other encoder has such a rule: `UBPE` searches from the end, and by the articles' batch rule a merge depends on
+        what else a pass finds anywhere.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+        >>> np.concatenate(list(tok.encode_stream(["aba", "bab", "a"]))).tolist(), tok.encode("abababa").tolist()
+        ([3, 2, 0], [3, 2, 0])
+        """
+        stream = self.stream(frame=frame, unknown=unknown)
+        streams.refuse_one(chunks, "chunks")
+        return streams.through(stream, chunks)
+
+    def stream(self, *, frame: int | None = None, unknown: Any = None) -> EncoderStream:
+        """Encode one text without end whose chunks are pushed as they come: `encode_stream` for callbacks and loops.
+
+        Parameters
+        ----------
+        frame, unknown
+            As for `encode_stream`.
+
+        Returns
+        -------
+        stream
+            An `EncoderStream`: ``push(chunk)`` and ``finish()`` return the ids that have become certain.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet=3)
+        >>> stream = tok.stream()
+        >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
+        ([3, 2], [], [3])
+        """
+        return stream_of(self._plan(), frame, self._unknown(unknown))
+
+
+def refuse_positions(options: dict[str, Any]) -> None:
+    """TypeError for an option that changes the result of `encode_batch` to a pair."""
+    for name in ("return_offsets", "units"):
+        if name in options:
+            raise TypeError(f"unexpected argument {quoted(name)}")

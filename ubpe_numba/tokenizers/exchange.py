@@ -1,9 +1,8 @@
-"""Files of other libraries: what tokenizers of pairs and of unigrams read and write."""
+"""Files of other libraries that tokenizers of pairs and of unigrams read and write alike."""
 
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -11,20 +10,18 @@ import numpy as np
 from ubpe_numba import formats
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.files import write_atomically
-from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.refining import BY_PROBABILITY, Refining
+from ubpe_numba.tokenizers.decoding import Decoding
+from ubpe_numba.tokenizers.fitted import BY_PROBABILITY
+from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.unknown import Stand, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 from ubpe_numba.vocabulary.weights import log_probabilities
 
 
-class HuggingFace(Tokenizer):
-    """Exports to Hugging Face, of pairs and of unigrams."""
-
-    @abstractmethod
-    def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
-        """The content of a `tokenizer.json`."""
+class Exchange(Decoding, Saving):
+    """Files of other libraries that tokenizers of pairs and of unigrams read and write."""
 
     def to_huggingface(
         self,
@@ -45,12 +42,12 @@ class HuggingFace(Tokenizer):
         path
             A file to write it to as well.
         unk_token
-            The special token or the symbol (``"N"``; of integers ``(5,)``) that stands in the exported tokenizer for every symbol
-            that it does not know; by default that of the argument `unknown` of this tokenizer. False: none, and no warning. Of a
-            `UBPE` a special token, for several unknown symbols side by side; without it the other library raises an error.
+            The special token or the symbol (``"N"``; of integers ``(5,)``) that replaces every unknown symbol in the exported
+            tokenizer; by default that of the argument `unknown` of this tokenizer. False: none, and no warning. Of a `UBPE` a
+            special token, for several unknown symbols side by side; without it the other library raises an error.
         template
-            What stands around a document there, such as ``"[CLS] $A [SEP]"``: ``$A`` and special tokens. What stands behind it is
-            also behind the second of a pair, with the type id 1; a second `str` says what pairs become:
+            The parts of an input there, such as ``"[CLS] $A [SEP]"``: ``$A``, the document, and special tokens. Those after it
+            also follow the second of a pair, with the type id 1; a second `str` is the template of pairs:
             ``("<s> $A", "<s> $A <s>:1 $B:1")``. `encode` here never adds anything.
         special_first
             True: in the file special tokens have the ids 0, 1, ... in the order of their ids here, and all others the next, as
@@ -63,17 +60,14 @@ class HuggingFace(Tokenizer):
 
         Raises
         ------
-        TypeError
-            For an argument of another type.
         ValueError
-            If the model cannot say the same, naming the first sample that is encoded differently; for an `unk_token` that
-            is neither a symbol nor a special token, or a `template` with a word that is none.
+            If the model cannot say the same, naming the first sample that is encoded differently.
 
         Warns
         -----
         UserWarning
-            If symbols of a text may be unknown and there is no `unk_token`: the other library leaves them out without a word,
-            where `encode` here is an error.
+            If symbols of a text may be unknown and there is no `unk_token`: the other library leaves them out silently, where
+            `encode` here is an error.
 
         Notes
         -----
@@ -138,14 +132,8 @@ class HuggingFace(Tokenizer):
         Returns
         -------
         transformers.PreTrainedTokenizerFast
-            Its `save_pretrained` writes the files that other programs read.
-
-        Raises
-        ------
-        ImportError
-            Without the extra ``hf``.
-        NotFittedError, TypeError, ValueError
-            As `to_huggingface`; ValueError too for a word that is no special token, to which transformers would give a new id.
+            Its `save_pretrained` writes the files that other programs read. ValueError also for a word that is no special token,
+            to which transformers would give a new id.
 
         Examples
         --------
@@ -156,107 +144,56 @@ class HuggingFace(Tokenizer):
         [0, 2, 3, 4]
         """
         roles = {
-            "unk_token": self._unk_token(unk_token, symbols=self._needs_pairs),
+            "unk_token": self._unk_token(unk_token),
             "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
             "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
         }  # fmt: skip
         params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
         return formats.export.to_transformers(self._huggingface(unk_token, template, special_first), roles, params)
 
-    def _unk_token(self, given: Any, symbols: bool = True) -> Any:
-        """The argument `unk_token` of an export, by default the special token or, with `symbols`, the symbol of `unknown`."""
+    def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
+        """The content of a `tokenizer.json`."""
+        model, unk_token = self._fitted(), self._unk_token(unk_token)
+        if self._needs_pairs:
+            return formats.export.to_huggingface(model, self._to_lists, unk_token, template, special_first)
+        self._check_model(model)
+        if (objective := getattr(self, "objective", None)) != "tokenizers":
+            hint = "" if objective in BY_PROBABILITY else "reweight estimates probabilities, and then "
+            raise ValueError(
+                f"objective: {quoted(objective)} takes other paths than a Unigram model of tokenizers, at least "
+                f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
+            )
+        return formats.export.to_huggingface_unigram(_with_scores(model), self._to_lists, unk_token, template, special_first)
+
+    def _to_lists(self, docs: list[Any]) -> list[list[int]]:
+        """The ids of documents, special tokens allowed, that an export has to give too.
+
+        Symbols that a normalizer or a pre-tokenizer adds may be unknown; other libraries leave these out, but for the rule that
+        a Unigram model has for them.
+        """
+        by_rule = not self._needs_pairs and self._fitted().segmenter.unknown is not None
+        return self.encode_batch(docs, allowed_special="all", unknown="raise" if by_rule else "skip").to_lists()
+
+    def _unk_token(self, given: Any) -> Any:
+        """The argument `unk_token` of an export: by default the special token or, with pairs, the symbol of `unknown`."""
         model, unknown = self._fitted(), self._unknown(None)
         if given is not None or unknown in ("raise", "skip"):
             return given
         if isinstance(unknown, Stand):
             assert model.segmenter.special is not None
             return unknown.word if model.segmenter.special.found[unknown.number] else None
-        if not symbols or not hides_symbols(unknown, model.alphabet):
+        if not self._needs_pairs or not hides_symbols(unknown, model.alphabet):
             return None
-        symbol = model.alphabet.symbols[unknown]
-        return (
-            (int(symbol),) if model.alphabet.kind == "int" else chr(symbol) if model.alphabet.kind == "str" else bytes([symbol])
-        )
-
-
-class PairFiles(HuggingFace):
-    """Files of tokenizers that merge pairs."""
-
-    @property
-    def _by_batches(self) -> bool:
-        return self.rules is not None and self.rules.encode == "batch"
-
-    def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
-        unk_token = self._unk_token(unk_token)
-        return formats.export.to_huggingface(self._fitted(), self._to_lists, unk_token, template, special_first)
-
-    def _to_lists(self, docs: list[Any]) -> list[list[int]]:
-        """The ids of documents, special tokens allowed: what an export has to give too.
-
-        What a normalizer or a pre-tokenizer puts in may be unknown; other libraries leave that out.
-        """
-        return self.encode_batch(docs, allowed_special="all", unknown="skip").to_lists()
-
-    @classmethod
-    def from_huggingface(cls, source: Any, *, kind: str | None = None, alphabet: Any = None, **params: Any) -> Self:
-        """Read a `tokenizer.json` of Hugging Face whose model is BPE.
-
-        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
-        where they are allowed. Tokens of the file's vocabulary that no pair makes are in no encoding, but can be decoded.
-
-        Parameters
-        ----------
-        source
-            The text, the path of a file or of a folder that has it, such as `save_pretrained` of transformers makes, a
-            `tokenizers.Tokenizer`, or a fast tokenizer of transformers.
-        kind
-            What symbols are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
-        alphabet
-            The integers that the characters of a model of ``"int"`` stand for, in their order.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer, with the file's normalizer, pretokenizer and special tokens.
-
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, of another type (`UBPE.from_huggingface` reads Unigram, `WordPiece.from_huggingface`
-            WordPiece), or says something that has no counterpart here, such as dropout, naming it.
-
-        Warns
-        -----
-        UserWarning
-            If an added token has another id, here and in the package tokenizers, than the file says.
-
-        Notes
-        -----
-        Text is normalised and cut as the file says; `is_lossless` says whether `decode` still gives back every text. What a
-        post-processor adds around a text is left out. Where the file has no rule for unknown characters they are an error here
-        (``unknown="skip"`` leaves them out, as Hugging Face does).
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> import json
-        >>> model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}
-        >>> tok = BPE.from_huggingface(json.dumps({"model": model, "normalizer": {"type": "Lowercase"}}))
-        >>> tok.encode("AAB").tolist(), tok.is_lossless
-        ([0, 2], False)
-        """
-        found = formats.table.from_huggingface(source, kind, alphabet)
-        return cls._imported(found.model, {**found.params, **params})
+        symbol, kind = int(model.alphabet.symbols[unknown]), model.alphabet.kind
+        return (symbol,) if kind == "int" else chr(symbol) if kind == "str" else bytes([symbol])
 
     @classmethod
     def from_sentencepiece(cls, source: Any, **params: Any) -> Self:
-        """Read a `.model` file of sentencepiece of the kind BPE, or of characters.
+        """Read a `.model` file of sentencepiece: for a `UBPE` of the kind unigram, otherwise of the kind BPE, or of characters.
 
-        The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
-        `decode` gives what it gives, but for special tokens, which are shown, and white space before the text where pieces begin
-        with several marks, or words of the user with one.
+        The tokenizer gives the same ids, with control pieces as special tokens, a `UBPE` by the objective ``"sentencepiece"``.
+        Text is changed as sentencepiece does, and `decode` gives what it gives, but for special tokens, which are shown, and
+        white space before the text where pieces begin with several marks, or words of the user with one.
 
         Parameters
         ----------
@@ -271,6 +208,10 @@ class PairFiles(HuggingFace):
             A fitted tokenizer.
             ModelFormatError for a file that is not valid, or of another kind, naming what is wrong.
 
+        Notes
+        -----
+        Source of the format: ``sentencepiece_model.proto`` of sentencepiece; of unigrams: T. Kudo, Subword regularization, 2018.
+
         Examples
         --------
         >>> from ubpe_numba import BPE
@@ -279,13 +220,15 @@ class PairFiles(HuggingFace):
         >>> tok.decode(tok.encode("aab"))
         'aab'
         """
-        return cls._imported(formats.table.from_sentencepiece(source, unigram=False), params)
+        unigram = not cls._needs_pairs
+        found = formats.table.from_sentencepiece(source, unigram=unigram)
+        return cls._imported(found, {"objective": "sentencepiece", **params} if unigram else params)
 
     def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """Make the `.model` file for sentencepiece, of the kind BPE; for tokenizers of characters that cut no text.
+        """Make the `.model` file for sentencepiece; for tokenizers of characters that cut no text.
 
-        Special tokens become control pieces, which sentencepiece does not look for in a text. A model that has no unknown token
-        gets one more id, the last.
+        The kind is BPE, of a `UBPE` unigram. Special tokens become control pieces, which sentencepiece does not look for in a
+        text. A model that has no unknown token gets one more id, the last.
 
         Parameters
         ----------
@@ -300,15 +243,21 @@ class PairFiles(HuggingFace):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> data = BPE.from_merges([[0, 1]], alphabet="ab").to_sentencepiece()
-        >>> BPE.from_sentencepiece(data).encode("aab").tolist()
-        [0, 2]
+        >>> from ubpe_numba import UBPE
+        >>> tok = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
+        >>> same = UBPE.from_sentencepiece(tok.to_sentencepiece())
+        >>> same.encode("abab").tolist() == tok.encode("abab").tolist()
+        True
         """
-        if self._by_batches:
+        model, unigram = self._fitted(), not self._needs_pairs
+        if unigram and (objective := getattr(self, "objective", None)) != "sentencepiece":
+            raise ValueError(f"objective: expected 'sentencepiece', got {quoted(objective)}; set_params changes it")
+        if not unigram and self.rules is not None and self.rules.encode == "batch":
             raise ValueError("rules: sentencepiece merges by rank, not by the articles' batch rule")
         data = formats.export.to_sentencepiece(
-            self._fitted(), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=False
+            _with_scores(model) if unigram else model,
+            lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(),
+            unigram=unigram,
         )
         if path is not None:
             write_atomically(path, data)
@@ -316,7 +265,9 @@ class PairFiles(HuggingFace):
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> Self:
-        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kinds llama (as sentencepiece's BPE) and gpt2.
+        """Read the vocabulary of a `.gguf` file of llama.cpp.
+
+        Of the kinds llama (as sentencepiece's BPE) and gpt2; a `UBPE` reads the kind t5, which is sentencepiece's unigram.
 
         Parameters
         ----------
@@ -336,358 +287,60 @@ class PairFiles(HuggingFace):
         >>> from ubpe_numba import BPE
         >>> tok = BPE.from_gguf("llama.gguf")  # doctest: +SKIP
         """
-        return cls._imported(formats.table.from_gguf(path, unigram=False), params)
+        unigram = not cls._needs_pairs
+        found = formats.table.from_gguf(path, unigram=unigram)
+        return cls._imported(found, {"objective": "sentencepiece", **params} if unigram else params)
 
     @classmethod
-    def from_tekken(cls, source: Any, **params: Any) -> Self:
-        r"""Read a `tekken.json` of Mistral.
+    def from_published(cls, text: str, kind: str | None = None) -> Self:
+        """Read the dump (`dumps()`) of the package ubpe 0.2 or 0.3: of its UBPE here for `UBPE`, of UBPEClassic otherwise.
 
-        The tokenizer gives the same ids as mistral_common's Tekkenizer does for text; its control tokens are special tokens here.
-
-        Parameters
-        ----------
-        source
-            The text or the path of a file.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer, with the file's pattern and special tokens.
-            ModelFormatError for a file that is not valid, or of another kind, naming what is wrong.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> import base64, json
-        >>> tokens = [bytes([i]) for i in range(256)] + [b"ab"]
-        >>> vocab = [{"rank": i, "token_bytes": base64.b64encode(token).decode()} for i, token in enumerate(tokens)]
-        >>> config = {"pattern": r"\p{L}+|\P{L}+", "default_vocab_size": 259, "default_num_special_tokens": 2}
-        >>> tok = BPE.from_tekken(json.dumps({"config": config, "vocab": vocab}))
-        >>> tok.encode("abc").tolist(), tok.special_ids  # ids are ranks, and 2
-        ([258, 101], {'<unk>': 0, '<s>': 1})
-        """
-        return cls._imported(formats.table.from_tekken(source), params)
-
-    @classmethod
-    def from_tiktoken(
-        cls, source: Any, *, pretokenizer: Any = None, special_tokens: dict[str, int] | None = None, **params: Any
-    ) -> Self:
-        r"""Read a `.tiktoken` file or a `tiktoken.Encoding`. `str` is taken as UTF-8, as by tiktoken.
+        Known words, break and stop tokens and the regular expression of 0.3 do what they do there. Only where the expression does
+        not match all of a text, which ubpe then leaves out and cannot decode, encoding is a ValueError that shows the place.
 
         Parameters
         ----------
-        source
-            The path of a file, its bytes, or an encoding, which knows the rest too.
-        pretokenizer, special_tokens
-            A file has no pattern and no special tokens: those that belong to it, such as ``"cl100k"``.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer.
-            ModelFormatError for a file that is not valid, or of another kind, naming what is wrong.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> ranks = BPE.from_merges([[97, 98]], alphabet=bytes(range(256))).to_tiktoken()
-        >>> ranks[-9:]
-        b'YWI= 256\n'
-        >>> BPE.from_tiktoken(ranks, pretokenizer="gpt2", special_tokens={"<end>": 300}).encode("abc").tolist()
-        [256, 99]
-        """
-        return cls._imported(formats.table.from_tiktoken(source, pretokenizer, special_tokens), params)
-
-    def to_tiktoken(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """Make the `.tiktoken` file, tokens and ranks; pattern and special tokens are not part of it (`to_tiktoken_encoding`).
-
-        Parameters
-        ----------
-        path
-            A file to write it to as well.
-
-        Returns
-        -------
-        bytes
-            The content of the file: a token in base64 and its rank in each line.
-            ValueError if it cannot say the same, naming the first sample that is encoded differently.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[97, 98]], alphabet=bytes(range(256))).to_tiktoken().splitlines()[-1]
-        b'YWI= 256'
-        """
-        data, _ = formats.export.to_tiktoken(self._fitted(), self._to_lists)
-        if path is not None:
-            write_atomically(path, data)
-        return data
-
-    def to_tiktoken_encoding(self, name: str = "ubpe-numba") -> Any:
-        """Make a `tiktoken.Encoding` that gives the same ids.
-
-        Parameters
-        ----------
-        name
-            Its name.
-
-        Returns
-        -------
-        tiktoken.Encoding
-            With the pattern and the special tokens.
-            ValueError if it cannot say the same, naming the first sample that is encoded differently.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.for_text(260, pretokenizer="gpt2").fit(["low lower lowest"])
-        >>> tok.to_tiktoken_encoding().encode("lower") == tok.encode("lower").tolist()  # doctest: +SKIP
-        True
-        """
-        return formats.export.to_tiktoken_encoding(self._fitted(), self._to_lists, name)
-
-    @classmethod
-    def from_vocab_merges(
-        cls,
-        vocab: Any,
-        merges: Any,
-        *,
-        kind: str = "bytes",
-        pretokenizer: Any = "gpt2",
-        special_tokens: dict[str, int] | None = None,
-        end_of_word: str | None = None,
-        **params: Any,
-    ) -> Self:
-        r"""Read `vocab.json` and `merges.txt`. Tokens that no pair makes become special tokens.
-
-        Parameters
-        ----------
-        vocab, merges
-            The texts of the files or their paths; `vocab` may be a mapping too.
+        text
+            The dump.
         kind
-            ``"bytes"`` is GPT-2's form, where `str` is taken as UTF-8; ``"str"`` that of characters.
-        pretokenizer, special_tokens
-            As for the constructor.
-        end_of_word
-            The character of text that ``</w>`` stands for, usually a space.
-        **params
-            Further constructor arguments.
+            The kind of symbols, ``"int"`` or ``"str"``; None takes them for integers if all of them look like one.
 
         Returns
         -------
         Self
-            A fitted tokenizer.
-            ModelFormatError for a file that is not valid, or of another kind, naming what is wrong.
+            A fitted tokenizer. ModelFormatError for anything else, naming the field.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_vocab_merges('{"a": 0, "b": 1, "ab": 2}', "#version: 0.2\na b\n", kind="str", pretokenizer=None)
-        >>> tok.encode("aab").tolist()
+        >>> from ubpe_numba import UBPEClassic
+        >>> dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
+        >>> UBPEClassic.from_published(dump).encode("aab").tolist()
         [0, 2]
         """
-        return cls._imported(
-            formats.table.from_vocab_merges(vocab, merges, kind, pretokenizer, special_tokens, end_of_word), params
-        )
+        n_tokens, model = formats.published_ubpe.read(text, kind, cls._needs_pairs)
+        make: Any = cls  # the constructors differ
+        tokenizer: Self = make(n_tokens, rules=FitRules(encode="batch"))
+        tokenizer._take(model)
+        return tokenizer
 
-    def to_vocab_merges(
-        self,
-        vocab_path: str | os.PathLike[str] | None = None,
-        merges_path: str | os.PathLike[str] | None = None,
-        *,
-        end_of_word: str | None = None,
-    ) -> tuple[str, str]:
-        r"""Make the texts of `vocab.json` and `merges.txt`. Special tokens are part of the vocabulary, the pattern of neither.
+    def to_published(self) -> str:
+        """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
 
-        Parameters
-        ----------
-        vocab_path, merges_path
-            Files to write them to as well.
-        end_of_word
-            The character that is written as ``</w>``.
+        Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
 
         Returns
         -------
-        vocab, merges : str
-            The contents of the files.
-            ValueError if it cannot say the same, naming the first sample that is encoded differently.
+        str
+            The dump, JSON. ValueError for a tokenizer with another pre-tokenizer, special tokens, an encoding, or known words
+            that have other ids than those after the alphabet.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").to_vocab_merges()
-        ('{"a": 0, "b": 1, "ab": 2}', '#version: 0.2\na b\n')
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").to_published()
+        '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
         """
-        out = formats.export.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
-        for path, text in zip((vocab_path, merges_path), out, strict=True):
-            if path is not None:
-                write_atomically(path, text.encode())
-        return out
-
-
-class UnigramFiles(Refining, HuggingFace):
-    """Files of tokenizers that search the best path."""
-
-    def _huggingface(self, unk_token: Any, template: Any, special_first: bool | None) -> str:
-        model = self._fitted()
-        if self.objective != "tokenizers":
-            self._check_objective()
-            hint = "" if self.objective in BY_PROBABILITY else "reweight estimates probabilities, and then "
-            raise ValueError(
-                f"objective: {quoted(self.objective)} takes other paths than a Unigram model of tokenizers, at least "
-                f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
-            )
-        unknown = "skip" if model.segmenter.unknown is None else "raise"  # which leaves it to the rule of the model
-        return formats.export.to_huggingface_unigram(
-            _with_scores(model),
-            lambda docs: self.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists(),
-            self._unk_token(unk_token, symbols=False),
-            template,
-            special_first,
-        )
-
-    @classmethod
-    def from_huggingface(cls, source: Any, **params: Any) -> Self:
-        """Read a `tokenizer.json` of Hugging Face whose model is Unigram; the objective is ``"tokenizers"``.
-
-        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
-        where they are allowed.
-
-        Parameters
-        ----------
-        source
-            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
-            transformers.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer, with the file's normalizer, pretokenizer and special tokens.
-
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or says something that has no
-            counterpart here, naming it.
-
-        Warns
-        -----
-        UserWarning
-            If an added token has another id, here and in the package tokenizers, than the file says.
-
-        Notes
-        -----
-        As for `BPE.from_huggingface`. Source of the model: T. Kudo, Subword regularization, 2018.
-
-        Examples
-        --------
-        >>> from ubpe_numba import UBPE
-        >>> import json
-        >>> vocab = [["<unk>", 0.0], ["a", -2.0], ["b", -2.0], ["ab", -1.0]]
-        >>> tok = UBPE.from_huggingface(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
-        >>> tok.encode("aabc").tolist()
-        [1, 3, 0]
-        """
-        return cls._imported(formats.table.from_huggingface_unigram(source), {"objective": "tokenizers", **params})
-
-    @classmethod
-    def from_sentencepiece(cls, source: Any, **params: Any) -> Self:
-        """Read a `.model` file of sentencepiece of the kind unigram; the objective is ``"sentencepiece"``.
-
-        The tokenizer gives the same ids, with control pieces as special tokens; text is changed as sentencepiece does, and
-        `decode` gives what it gives, but for special tokens, which are shown, and white space before the text where pieces begin
-        with several marks, or words of the user with one.
-
-        Parameters
-        ----------
-        source
-            The path of a file, or its content as `bytes`.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer.
-            ModelFormatError for a file that is not valid, or of another kind, naming what is wrong.
-
-        Notes
-        -----
-        Source of the format: ``sentencepiece_model.proto`` of sentencepiece; of the model: T. Kudo, Subword regularization, 2018.
-
-        Examples
-        --------
-        >>> from ubpe_numba import UBPE
-        >>> made = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> tok = UBPE.from_sentencepiece(made.to_sentencepiece())
-        >>> tok.objective, tok.decode(tok.encode("abab"))
-        ('sentencepiece', 'abab')
-        """
-        return cls._imported(formats.table.from_sentencepiece(source, unigram=True), {"objective": "sentencepiece", **params})
-
-    def to_sentencepiece(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """Make the `.model` file for sentencepiece, of the kind unigram; for tokenizers of characters that cut no text.
-
-        Special tokens become control pieces, which sentencepiece does not look for in a text. A model that has no unknown token
-        gets one more id, the last.
-
-        Parameters
-        ----------
-        path
-            A file to write it to as well.
-
-        Returns
-        -------
-        data
-            The content of the file.
-            ValueError if it cannot say the same, naming the first sample that is encoded differently.
-
-        Examples
-        --------
-        >>> from ubpe_numba import UBPE
-        >>> tok = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> UBPE.from_sentencepiece(tok.to_sentencepiece()).encode("abab").tolist() == tok.encode("abab").tolist()
-        True
-        """
-        model = self._fitted()
-        if self.objective != "sentencepiece":
-            raise ValueError(f"objective: expected 'sentencepiece', got {quoted(self.objective)}; set_params changes it")
-        data = formats.export.to_sentencepiece(
-            _with_scores(model), lambda docs: self.encode_batch(docs, disallowed_special="none").to_lists(), unigram=True
-        )
-        if path is not None:
-            write_atomically(path, data)
-        return data
-
-    @classmethod
-    def from_gguf(cls, path: str | os.PathLike[str], **params: Any) -> Self:
-        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind t5, which is sentencepiece's unigram.
-
-        Parameters
-        ----------
-        path
-            The file; of its tensors nothing is read.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer.
-            ModelFormatError for a file that is not valid, or of another kind, naming what is wrong.
-
-        Examples
-        --------
-        >>> from ubpe_numba import UBPE
-        >>> tok = UBPE.from_gguf("t5.gguf")  # doctest: +SKIP
-        """
-        return cls._imported(formats.table.from_gguf(path, unigram=True), {"objective": "sentencepiece", **params})
+        return formats.published_ubpe.write(self._fitted(), self._needs_pairs)
 
 
 def _with_scores(model: Model) -> Model:

@@ -1,21 +1,26 @@
-"""The fitted model of a tokenizer, and its tokens by name."""
+"""Constructor arguments of tokenizers by name, their fitted model, and its tokens by name."""
 
 from __future__ import annotations
 
+import inspect
+import reprlib
+from abc import ABC
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from ubpe_numba.coding.plan import Tables
-from ubpe_numba.errors import NotFittedError
+from ubpe_numba.errors import NotFittedError, quoted
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import checked_token, integer
+from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import checked_token, describe, integer, positive
 from ubpe_numba.runtime.schema import plain_copy
-from ubpe_numba.tokenizers.parameters import DEFAULT_RULES, Parameters, same
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -23,15 +28,128 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.token_names import TokenNames
 
+DEFAULT_RULES = FitRules()
+OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
+#: Objectives of probabilities, and how paths are searched by them.
+BY_PROBABILITY = {"likelihood": "additive", "sentencepiece": "sentencepiece", "tokenizers": "tokenizers"}
+#: Constructor arguments by which documents are changed or cut before they are encoded.
+CUT_BY = ("pretokenizer", "special_tokens", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens")
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple, _SHORT.maxdict = 60, 80, 4, 8, 8, 6
 
-class Fitted(Parameters):
+
+class Fitted(ABC):
     """The constructor's arguments and the model of a tokenizer; other parts of `Tokenizer` build on it."""
 
+    #: Whether encoding needs the pairs that tokens are made of.
+    _needs_pairs: ClassVar[bool] = True
+    n_tokens: int | None
+    alphabet: Any
+    rules: FitRules | None
+    max_token_length: int | None
+    pretokenizer: Any
+    special_tokens: Any
+    known_words: Any
+    normalizer: Any
+    encoding: str | None
+    break_tokens: Any = None  # as in pickles that older releases wrote
+    stop_tokens: Any = None
+    unknown: Any = "raise"
+    special_first: bool = False
+    n_threads: int | None
+    n_candidates: int = 1
     model_: Model
     history_: History
     _made_tables: Tables | None = None
     _made_names: TokenNames | None = None
     _made_plans: Mapping[str, Any] = MappingProxyType({})
+
+    def _store(self, given: dict[str, Any]) -> None:
+        """Set the arguments of a constructor, which are its `locals()`."""
+        vars(self).update({name: value for name, value in given.items() if name not in ("self", "__class__")})
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        """The names of the constructor's arguments, in their order."""
+        return list(inspect.signature(cls.__init__).parameters)[1:]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor arguments by name, as scikit-learn's `clone` needs them.
+
+        Parameters
+        ----------
+        deep
+            Ignored: no argument is an estimator.
+
+        Returns
+        -------
+        dict
+            The arguments as they were given.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE(512, normalizer="NFC").get_params()["normalizer"]
+        'NFC'
+        """
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change constructor arguments by name.
+
+        Parameters
+        ----------
+        **params
+            The new values. `n_threads`, `objective`, `token_weights` and the rule of encoding act at once, the others at the next
+            `fit`. ValueError for a name that is no argument of the constructor.
+
+        Returns
+        -------
+        Self
+            The tokenizer itself.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE(512).set_params(n_tokens=1024, n_threads=2)
+        BPE(n_tokens=1024, n_threads=2)
+        """
+        known = self._param_names()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        shown = [f"n_tokens={self.n_tokens!r}"]
+        for name, argument in list(inspect.signature(type(self).__init__).parameters.items())[1:]:
+            value = getattr(self, name)
+            default = same(value, argument.default) or (name == "rules" and value == DEFAULT_RULES)
+            if name in ("n_tokens", "alphabet") or default:
+                continue
+            if hasattr(value, "pattern") and hasattr(value, "name"):
+                from ubpe_numba.text.pretokenizer import Pretokenizer  # here only: integers need not wait for it
+
+                if isinstance(value, Pretokenizer) and value == Pretokenizer.of(value.name or value.pattern):
+                    value = value.name or value.pattern  # as the constructor takes it
+            text = repr(value) if isinstance(value, FitRules) else _SHORT.repr(value)
+            shown.append(f"{name}={' '.join(text.split())}")
+        size = f": {len(self.__dict__['model_'].vocabulary)} tokens" if "model_" in self.__dict__ else ""
+        return f"{type(self).__name__}({', '.join(shown)}){size}"
+
+    def _settings(self, memory_limit: int | None = None) -> Settings:
+        """The validated arguments that decide a fit."""
+        n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
+        if n_tokens > MAX_SIZE:
+            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
+        rules = DEFAULT_RULES if self.rules is None else self.rules
+        if not isinstance(rules, FitRules):
+            raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
+        longest = 2**62 if self.max_token_length is None else min(positive(self.max_token_length, "max_token_length"), 2**62)
+        n_candidates = positive(self.n_candidates, "n_candidates")
+        limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
+        return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(self.n_threads), longest, memory_limit=limit)
 
     def _fitted(self) -> Model:
         """The model, or a NotFittedError."""
@@ -41,31 +159,38 @@ class Fitted(Parameters):
         return model
 
     def _adopt(self, model: Model) -> None:
-        """Become fitted, or refitted. ValueError if encoding needs what the vocabulary does not have."""
+        """Become fitted, or refitted. ValueError if encoding needs what the model does not have."""
+        self._check_model(model)
+        vars(self).update(model_=model, _made_tables=None, _made_names=None, _made_plans={})
+
+    def _check_model(self, model: Model) -> None:
+        """ValueError if encoding needs what the model does not have."""
         if self._needs_pairs and model.vocabulary.merges is None:
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
-        if (lone := model.segmenter.lone) is not None:
-            lone.symbol_ids(model.alphabet)  # raises for a symbol that is not there
-        choice_of(self.unknown, model.alphabet, model.segmenter.special)  # likewise
-        self.model_ = model
-        self._made_tables = self._made_names = None
+        self._check_symbols(model.alphabet, model.segmenter)
+
+    def _check_symbols(self, alphabet: Alphabet, segmenter: Segmenter) -> None:
+        """ValueError for a break or a stop token, or `unknown`, that the alphabet does not have."""
+        if segmenter.reserved is not None and segmenter.lone is not None:
+            segmenter.lone.symbol_ids(alphabet)
+        if not isinstance(self.unknown, str) or self.unknown != "raise":
+            choice_of(self.unknown, alphabet, segmenter.special)
 
     @property
     def _tables(self) -> Tables:
-        """The encoders and the decoder of the model; those of an earlier model went with it."""
+        """The encoders and the decoder of the model."""
         made = self._made_tables
         if made is None:
-            made = Tables(self._fitted())
-            self.__dict__["_made_tables"] = made
+            made = self.__dict__["_made_tables"] = Tables(self._fitted())
         return made
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; plans that were made before depend on another one, and are forgotten."""
+        """Set an attribute, and forget the plans that were made with the value before."""
         super().__setattr__(name, value)
         self.__dict__["_made_plans"] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is made when it is first needed; equal for equal tokenizers."""
+        """All attributes but those that are made when first needed; equal for equal tokenizers."""
         return dict(plain_copy({name: self.__dict__[name] for name in sorted(self.__dict__) if not name.startswith("_made_")}))
 
     @property
@@ -107,7 +232,7 @@ class Fitted(Parameters):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The fitted `Vocabulary`, as `vocabulary_`: what every token stands for, in ids of the alphabet.
+        """The fitted `Vocabulary`, as `vocabulary_`: the symbols of every token, in ids of the alphabet.
 
         Tokens are numbered 0..V-1, special tokens are not among them; see `Vocabulary` where the ids of `encode` are others.
 
@@ -173,18 +298,18 @@ class Fitted(Parameters):
         return {"encode": (self.rules or DEFAULT_RULES).encode}
 
     def _unknown(self, unknown: Any) -> UnknownChoice:
-        """What becomes of unknown symbols: what a call says, or for None the constructor."""
+        """The treatment of unknown symbols: as a call says, or for None the constructor."""
         alphabet, _, segmenter = self._fitted()
         return choice_of(self.unknown if unknown is None else unknown, alphabet, segmenter.special)
 
     @property
     def _names(self) -> TokenNames:
-        """The names of ids, made when they are first asked for."""
-        from ubpe_numba.tokenizers.token_names import token_names  # here only: encoding need not wait for it
-
+        """The names of ids, made when they are first needed."""
         made = self._made_names
         if made is None:
-            made = self._made_names = token_names(self._fitted())
+            from ubpe_numba.tokenizers.token_names import token_names  # here only: encoding need not wait for it
+
+            made = self.__dict__["_made_names"] = token_names(self._fitted())
         return made
 
     @property
@@ -200,9 +325,13 @@ class Fitted(Parameters):
         >>> len(tok.vocabulary), tok.vocab_size
         (3, 4)
         """
-        from ubpe_numba.tokenizers.token_names import n_ids  # here only, as in `_names`
-
-        return n_ids(self._fitted())
+        _, vocabulary, segmenter = self._fitted()
+        most = len(vocabulary) - 1 if segmenter.token_ids is None else int(segmenter.token_ids.max())
+        if segmenter.special is not None:
+            most = max(most, int(segmenter.special.ids.max()))
+        if (unknown := segmenter.unknown) is not None:
+            most = max(most, unknown.id if unknown.byte_ids is None else int(unknown.byte_ids.max()))
+        return most + 1
 
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, special tokens included, in order of ids.
@@ -215,8 +344,8 @@ class Fitted(Parameters):
 
         Notes
         -----
-        Several tokens may stand for the same symbols, merged in different ways: the one of the lowest id has the name, or a
-        special token. The dict is a new one at each call.
+        Several tokens may have the same symbols, merged in different ways: the one of the lowest id has the name, or a special
+        token. The dict is a new one at each call.
 
         Examples
         --------
@@ -234,17 +363,12 @@ class Fitted(Parameters):
         Parameters
         ----------
         token
-            Its name, as `get_vocab` has it; also the `bytes` that it stands for, or a list or an array of integers.
+            Its name, as `get_vocab` has it; also its `bytes`, or a list or an array of its integers.
 
         Returns
         -------
         int or None
-            None if there is no such token.
-
-        Raises
-        ------
-        TypeError
-            For what is no token of documents of this kind.
+            None if there is no such token. TypeError for another kind of name than documents have.
 
         Examples
         --------
@@ -253,9 +377,25 @@ class Fitted(Parameters):
         >>> tok.token_to_id("lo"), tok.token_to_id(b"low"), tok.token_to_id("<end>"), tok.token_to_id("high")
         (256, 257, 258, None)
         """
-        from ubpe_numba.tokenizers.token_names import id_of  # here only, as in `_names`
+        model, names = self._fitted(), self._names
+        kind = model.alphabet.kind
+        if isinstance(token, (bytes, bytearray)) and kind == "bytes":
+            data = bytes(token)
+            if model.segmenter.unknown is None:
+                from ubpe_numba.text.characters import names_of  # here only: integers need not wait for it
 
-        return id_of(self._fitted(), self._names, token)
+                return names.by_bytes.get(names_of(data))
+            try:
+                token = data.decode()
+            except UnicodeDecodeError:
+                return None
+        elif kind == "int" and not isinstance(token, (str, bytes, bytearray)):
+            items = token.tolist() if isinstance(token, np.ndarray) else token
+            token = tuple(integer(item, "token") for item in (items if isinstance(items, (list, tuple)) else [items]))
+        elif not isinstance(token, str) or kind == "int":
+            expected = "integers" if kind == "int" else kind if kind == "str" else "str or bytes"
+            raise TypeError(f"token: expected {expected}, got {describe(token)}")
+        return names.ids.get(token)
 
     def id_to_token(self, token_id: int) -> Any:
         """The name of the token of an id.
@@ -268,12 +408,7 @@ class Fitted(Parameters):
         Returns
         -------
         str, tuple of int or None
-            As `get_vocab` has it; None for an id that stands for no token.
-
-        Raises
-        ------
-        TypeError
-            If it is no integer.
+            As `get_vocab` has it; None for an id of no token.
 
         Examples
         --------
@@ -285,7 +420,7 @@ class Fitted(Parameters):
         return self._names.names.get(integer(token_id, "token_id"))
 
     def decode_single_token_bytes(self, token: int) -> bytes:
-        r"""The bytes that one token stands for, as tiktoken's method of this name; of a special token those of its text.
+        r"""The bytes of one token, as tiktoken's method of this name; of a special token those of its text.
 
         Parameters
         ----------
@@ -295,14 +430,8 @@ class Fitted(Parameters):
         Returns
         -------
         bytes
-            Of tokens of text part of a character, perhaps.
-
-        Raises
-        ------
-        TypeError
-            If the alphabet is not one of bytes, or the id is no integer.
-        IndexError
-            If no token has this id.
+            Of tokens of text part of a character, perhaps. TypeError if the alphabet is not one of bytes, IndexError if no token
+            has this id.
 
         Examples
         --------
@@ -343,8 +472,8 @@ class Fitted(Parameters):
         return "model_" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of a step of a pipeline: a transformer of documents that is to be fitted, without targets."""
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags  # scikit-learn is there: it asks
+        """The tags of a step of a pipeline of scikit-learn: a transformer of documents, fitted without targets."""
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags  # installed, since it is the caller
 
         return Tags(
             estimator_type=None,
@@ -352,3 +481,16 @@ class Fitted(Parameters):
             transformer_tags=TransformerTags(preserves_dtype=[]),
             input_tags=InputTags(string=True),
         )
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two arguments are equal; arrays are if all their values are."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and np.array_equal(a, b)
+    if a is b or type(a) is not type(b):
+        return a is b
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
+    return np.array_equal(a, b) if hasattr(type(a), "__array__") else bool(a == b)  # as a column of a table

@@ -17,12 +17,14 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
-from ubpe_numba.tokenizers.fitted import Fitted
-from ubpe_numba.tokenizers.parameters import NOT_IN_PARAMS
+from ubpe_numba.tokenizers.fitted import CUT_BY, Fitted
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.unknown import argument_from_state, argument_state
+
+#: Constructor arguments that are not among the `params` of a model file.
+NOT_IN_PARAMS = ("alphabet", "n_threads", "special_first", *CUT_BY)
 
 
 class Saving(Fitted):
@@ -62,7 +64,7 @@ class Saving(Fitted):
         """Write a model file with further `parts`."""
         model = self._fitted()
         settings = self._settings()
-        self._unknown(None)  # which a user may have set since; errors are as of `encode`
+        self._check_model(model)  # arguments that a user may have set since
         params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in NOT_IN_PARAMS}
         params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
         if self.max_token_length is not None:

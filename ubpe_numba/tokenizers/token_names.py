@@ -5,11 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ubpe_numba.documents.read import text_of
 from ubpe_numba.formats.character_bytes import without_marks
-from ubpe_numba.runtime.arrays import describe, integer
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.private_use import byte_name
 from ubpe_numba.text.splitter import Splitter
@@ -19,24 +16,13 @@ from ubpe_numba.vocabulary.model import Model
 class TokenNames(NamedTuple):
     """The id of every name, in order of ids, and the name of every id.
 
-    `by_bytes` has the ids of what tokens stand for, bytes written as `names_of` does: another text than the name of a special
-    token, "Ġ" is the bytes C4 A0, and the token of a space is called so. Empty where tokens are named by their characters.
+    `by_bytes` has the ids by the bytes of tokens, written as `names_of` does: another text than the name of a special token,
+    "Ġ" is the bytes C4 A0, and the token of a space is called so. Empty where tokens are named by their characters.
     """
 
     ids: dict[Any, int]
     names: dict[int, Any]
     by_bytes: dict[str, int]
-
-
-def n_ids(model: Model) -> int:
-    """One more than the largest id, special tokens included."""
-    segmenter = model.segmenter
-    most = len(model.vocabulary) - 1 if segmenter.token_ids is None else int(segmenter.token_ids.max())
-    if segmenter.special is not None:
-        most = max(most, int(segmenter.special.ids.max()))
-    if (unknown := segmenter.unknown) is not None:
-        most = max(most, unknown.id if unknown.byte_ids is None else int(unknown.byte_ids.max()))
-    return most + 1
 
 
 def token_names(model: Model) -> TokenNames:
@@ -55,7 +41,7 @@ def token_names(model: Model) -> TokenNames:
     if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:
         names |= {i: byte_name(byte) for byte, i in enumerate(unknown.byte_ids.tolist()) if i >= 0 and i != unknown.id}
     steps = segmenter.pretokenizer.steps if isinstance(segmenter.pretokenizer, Splitter) else ()
-    if steps and steps[-1]["type"] == "Marks":  # prefixes or suffixes of the names stand in the file
+    if steps and steps[-1]["type"] == "Marks":  # prefixes or suffixes of the names in the file
         marks = steps[-1]["inside"], steps[-1]["end"]
         names = {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in names.items()}
     special = _of_special(model)
@@ -69,26 +55,6 @@ def token_names(model: Model) -> TokenNames:
     ids = {name: i for i, name in sorted(names.items(), reverse=True)}
     ids |= {name: i for i, name in special.items() if names[i] == name}
     return TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, by_bytes)
-
-
-def id_of(model: Model, names: TokenNames, token: Any) -> int | None:
-    """The id of a token that a user gives by its name, or by the bytes or the integers that it stands for."""
-    kind = model.alphabet.kind
-    if isinstance(token, (bytes, bytearray)) and kind == "bytes":
-        data = bytes(token)
-        if model.segmenter.unknown is None:
-            return names.by_bytes.get(names_of(data))
-        try:
-            token = data.decode()
-        except UnicodeDecodeError:
-            return None
-    elif kind == "int" and not isinstance(token, (str, bytes, bytearray)):
-        items = token.tolist() if isinstance(token, np.ndarray) else token
-        token = tuple(integer(item, "token") for item in (items if isinstance(items, (list, tuple)) else [items]))
-    elif not isinstance(token, str) or kind == "int":
-        expected = "integers" if kind == "int" else kind if kind == "str" else "str or bytes"
-        raise TypeError(f"token: expected {expected}, got {describe(token)}")
-    return names.ids.get(token)
 
 
 def _of_tokens(model: Model) -> list[Any]:

@@ -1,27 +1,34 @@
-"""The universal tokenizer: flat sequences, and the best of all segmentations."""
+"""The universal tokenizer: flat sequences, and the best of all segmentations; tokens and weights estimated on documents."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba import formats
 from ubpe_numba.coding.n_best import NBest, k_best, n_best_paths
-from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
+from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import read_document, read_documents
 from ubpe_numba.errors import quoted
+from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
-from ubpe_numba.tokenizers.exchange import UnigramFiles
-from ubpe_numba.tokenizers.refining import BY_PROBABILITY, by_path
+from ubpe_numba.runtime.messages import Progress, warn
+from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
+from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, OBJECTIVES
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.unknown import Stand
-from ubpe_numba.vocabulary.weights import token_weights
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.vocabulary.weights import log_probabilities, token_counts, token_weights
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
@@ -29,9 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["UBPE"]
 
 _MOST_ALPHA = 10_000  # beyond it hardly a weight is in range
+_ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
 
 
-class UBPE(UnigramFiles):
+class UBPE(Tokenizer):
     """Universal BPE: many merges a round, then encoding by the best path through all segmentations of a document.
 
     Parameters
@@ -82,6 +90,11 @@ class UBPE(UnigramFiles):
     (3, True)
     """
 
+    _needs_pairs = False
+    _options = (*Tokenizer._options, "sample", "alpha", "seed")
+    objective: str
+    token_weights: Any
+
     def __init__(
         self,
         n_tokens: int | None = 4096,
@@ -105,40 +118,255 @@ class UBPE(UnigramFiles):
     ) -> None:
         self._store(locals())
 
-    # ---------------------------------------------------------------------------------------------- the model
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file; see `Tokenizer.save`.
-
-        Parameters
-        ----------
-        path
-            As for `Tokenizer.save`.
-
-        Raises
-        ------
-        NotFittedError, ValueError, OSError
-            As `Tokenizer.save`; ValueError also for an objective or `token_weights` that could not be read again.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
-        >>> UBPE(6, 1, objective="shortest").fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]]).save(path)
-        >>> UBPE.load(path).objective
-        'shortest'
-        """
-        if "model_" in self.__dict__:
-            self._check_objective()
-            token_weights(self.model_.vocabulary, self.token_weights)  # what could not be read is not written
-        super().save(path)
-
     def _search(self) -> tuple[str, Any]:
         """The objective by which paths are searched, and the weights of tokens for the coder."""
         self._check_objective()
         return ("additive", LIKELIHOOD) if self.objective in BY_PROBABILITY else (self.objective, self.token_weights)
 
-    # ---------------------------------------------------------------------------------------------- encoding
+    def _check_model(self, model: Model) -> None:
+        self._check_objective()
+        if self.token_weights is not None:
+            token_weights(model.vocabulary, self.token_weights)  # raises if they do not fit the vocabulary
+        super()._check_model(model)
+
+    def _check_objective(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective: expected one of {', '.join(map(repr, OBJECTIVES))}, got {quoted(self.objective)}")
+
+    def _encode_params(self) -> dict[str, Any]:
+        weights = self.token_weights
+        params: dict[str, Any] = {"objective": self.objective}
+        if self.objective == "additive" and weights is not None and not (isinstance(weights, str) and weights == "idf"):
+            params["token_weights"] = token_weights(self.vocabulary_, weights).tolist()
+        if self.objective in BY_PROBABILITY and self.vocabulary_.log_probabilities is None:
+            params["token_weights"] = log_probabilities(self.vocabulary_).tolist()
+        return params
+
+    def _settings(self, memory_limit: int | None = None) -> Settings:
+        self._check_objective()
+        return super()._settings(memory_limit)
+
+    def _learned(self, *args: Any) -> Self:
+        super()._learned(*args)
+        by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
+        if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
+            warn(
+                "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
+                "(objective='shortest'); fit on several different documents for tf-idf"
+            )
+        return self
+
+    @property
+    def _weighs_by_text(self) -> bool:  # type: ignore[override]
+        return self.objective in BY_PROBABILITY
+
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
+        if not self._weighs_by_text:
+            return vocabulary
+        counts, ids = token_counts(vocabulary), segments_of(corpus, alphabet)
+        return self._likeliest(ids, corpus, vocabulary, counts, _ROUNDS, progress)
+
+    def _likeliest(
+        self, ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: NDArray[np.int64], n_rounds: int, progress: Progress
+    ) -> Vocabulary:
+        """A vocabulary with probabilities by EM for the objective; for ``"tokenizers"`` such as its reader of JSON can read."""
+        from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
+
+        by = BY_PROBABILITY[self.objective]
+        found = likeliest(ids, corpus, vocabulary, counts, n_rounds, self.n_threads, progress, by)
+        if self.objective != "tokenizers":
+            return found
+        from ubpe_numba.formats.json_floats import read_numbers, write_numbers
+
+        assert found.log_probabilities is not None  # which were estimated
+        return found.with_statistics(log_probabilities=read_numbers(write_numbers(found.log_probabilities)))
+
+    def refine(
+        self,
+        docs: Any,
+        *,
+        objective: str = "shortest",
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        robust: bool | str = "auto",
+        min_count: int | str = "auto",
+        max_token_length: int | None = None,
+        memory_limit: int | None = None,
+        seconds: float | None = None,
+        progress: bool | str = "auto",
+    ) -> Self:
+        """Make a new tokenizer of other tokens, for fewest tokens or for the largest likelihood, of the same alphabet and size.
+
+        It has as many tokens as this one, or as `n_tokens` says; fewer if `docs` do not hold that many that occur twice, or
+        once in text that a pre-tokenizer cuts.
+
+        Parameters
+        ----------
+        docs, offsets, sample_weight, boundaries, progress
+            As for `fit`.
+        objective
+            The goal of the search, and the objective of the new tokenizer: ``"shortest"`` or ``"likelihood"``.
+        robust
+            True: what a token saves is counted without the document in which it saves most, so that tokens which one document
+            alone needs stay away. False: what it saves in all, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
+        min_count
+            How often a token occurs at least, occurrences that overlap counted, unless too few of these save anything; 2 or
+            more. ``"auto"`` chooses.
+        max_token_length
+            Symbols of the longest token; None for that of the constructor.
+        memory_limit
+            Bytes beside the documents, about; 1.4 GB if None. What does not fit is left out, which the log says: first long
+            candidates, then documents.
+        seconds
+            After about how long to end with the best that was found; None for when nothing better is found. What comes before
+            the search takes some seconds for a million symbols and is not cut short. With a time the result depends on the
+            machine, without one on nothing but the arguments.
+
+        Returns
+        -------
+        Self
+            The new tokenizer; this one stays as it is.
+
+        Raises
+        ------
+        MemoryError
+            For a `memory_limit` below 134 MB.
+
+        Notes
+        -----
+        Candidates are all substrings that occur twice, the longer ones as far as there is memory for them, and twice as many
+        merges as tokens are wanted. The shortest paths through all segmentations say at once what each would save. Those that
+        save most come in, those that cost least leave, and that is kept if fewer tokens are needed. What ``"auto"`` chooses needs
+        the fewest tokens on an eighth of the documents that the others are tried without; of small corpora several eighths are
+        held out in turn, of tiny ones none. Then follows the search with all documents. Documents of more than 8192 symbols and a
+        32nd of all are looked at in pieces, and no token is longer than a piece.
+        Of text that is cut, tokens that save nothing beside the others give room; where all words that occur are tokens, the
+        rest are parts of them, for words that do not.
+
+        On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
+        size. Text that is cut into words hardly can gain: 1 to 5 %. What a model of bigrams, or a larger one, takes in bits
+        does not follow: on some corpora and sizes it is less than by `BPE`, on others more (benchmarks/segmentations.py).
+        `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False `docs` need
+        no more tokens than in the shortest segmentation by a fit of the same size.
+
+        By ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as
+        many merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is
+        dropped again and again, after two rounds of EM each.
+
+        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
+        it cannot be encoded with by rank, nor continued. It is in no order of creation; its counts and idf are those of the
+        shortest segmentation of `docs` (of several as short, with the longest token first), its occurrences those of the
+        objective.
+
+        Examples
+        --------
+        >>> from ubpe_numba import UBPE
+        >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
+        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
+        >>> fewer = tok.refine(docs)
+        >>> len(fewer.vocabulary), sum(map(len, tok.encode_batch(docs))), sum(map(len, fewer.encode_batch(docs)))
+        (6, 17, 4)
+        """
+        from ubpe_numba.fitting import refine  # here only: other calls need not wait for it
+
+        alphabet, vocabulary, _ = self._fitted()
+        self._check_objective()
+        n = max(len(vocabulary), self.n_tokens or 0) - vocabulary.n_alphabet
+        if not isinstance(objective, str) or objective not in refine.SPARE:
+            raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")
+        goal = refine.goal_of(robust, min_count)
+        time = seconds_of(seconds)
+        longest = self.max_token_length if max_token_length is None else positive(max_token_length, "max_token_length")
+        most_edges, settings, bar = refine.edges_of(memory_limit), self._settings(), Progress(progress, "refine")
+        uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
+        corpus = segmenter.corpus(uncut, self.n_threads)
+        given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, *goal, longest, most_edges
+        made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
+        other = type(self)(**{**self.get_params(), "objective": objective, "token_weights": None})
+        other._adopt(Model(alphabet, made, other._segmenter(alphabet.kind, len(made))))
+        return other
+
+    def reweight(
+        self,
+        docs: Any,
+        weights: str = "likelihood",
+        n_rounds: int = 4,
+        *,
+        offsets: Any = None,
+        sample_weight: Any = None,
+        boundaries: Any = None,
+        progress: bool | str = "auto",
+    ) -> Self:
+        """Make a new tokenizer of the same tokens, whose weights come from the documents' own encodings.
+
+        Parameters
+        ----------
+        docs, offsets, sample_weight, boundaries, progress
+            As for `fit`.
+        weights
+            ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the new tokenizer has
+            the objective ``"likelihood"``. ``"idf"``: idf of the documents in whose encoding a token occurs; the objective stays.
+            Of text that is cut, segments are the documents, as in a fit.
+        n_rounds
+            How many rounds of EM; of ``"idf"``, how often documents are encoded with the weights of the round before, unless
+            nothing changes any more.
+
+        Returns
+        -------
+        Self
+            The new tokenizer; this one stays as it is.
+
+        Notes
+        -----
+        The idf of a fit says in how many documents a pair occurred when it was merged. That is not what the encoder does with
+        the token: one that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in
+        250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
+        `document_frequencies` stay those of the fit.
+
+        For bags of tokens weighted by idf the encoding matters more than where the idf comes from. Of 200 documents the first
+        half finds the second as the nearest of all (1024 / 4096 tokens; benchmarks/bags.py): by ``"tfidf"`` in 42 / 53 %
+        (King James Bible), 68 / 74 % (Python sources) and 38 / 46 % (Chinese manuals), reweighted in 21 / 42, 60 / 70 and 28 /
+        45 %, since tokens that are rarely used then weigh more, and are sought; by ``"shortest"`` in 45 / 55, 73 / 79 and 38 /
+        53 %, where reweighting changes less than the standard error of 3.5, and merging by rank is as good.
+
+        More rounds of EM are not always better: they raise the likelihood of all segmentations together. On text and audio
+        the first round gains most of what there is, up to 0.02 bits per symbol of documents not seen; on DNA, where many
+        segmentations are nearly as good as the best, the frequencies of the merges that a fit made take 0.02 to 0.03 bits less
+        than any number of rounds.
+
+        Examples
+        --------
+        >>> from ubpe_numba import UBPE
+        >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
+        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
+        >>> likely = tok.reweight(docs)
+        >>> likely.objective, likely.vocabulary.occurrences.tolist()
+        ('likelihood', [0, 4, 3, 1, 4, 5])
+        """
+        alphabet, vocabulary, segmenter = self._fitted()
+        n_rounds = positive(n_rounds, "n_rounds")
+        if weights not in ("idf", "likelihood"):
+            raise ValueError(f"weights: expected 'idf' or 'likelihood', got {quoted(weights)}")
+        bar = Progress(progress, "reweight")
+        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
+        ids = segments_of(corpus, alphabet)
+        other = type(self)(**self.get_params())
+        if weights == "likelihood":
+            objective = self.objective if self.objective in BY_PROBABILITY else "likelihood"
+            other.set_params(objective=objective, token_weights=None)
+            usage = usage_in(self._plan().encode(ids), corpus, len(vocabulary), self.n_threads)
+            found = other._likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, bar)
+        else:
+            from ubpe_numba.fitting.reweight import by_own_idf  # here only, as in `_likeliest`
+
+            def encode(vocabulary: Vocabulary) -> Ragged:
+                other._adopt(Model(alphabet, vocabulary, segmenter))
+                return other._plan().encode(ids)
+
+            found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
+        other._adopt(Model(alphabet, found, segmenter))
+        return other
 
     def boundary_probabilities(self, doc: Any, *, alpha: float = 1.0, unknown: Any = None) -> NDArray[np.float64]:
         """The probability that a token begins at each position of a document, over all of its segmentations.
@@ -164,12 +392,9 @@ class UBPE(UnigramFiles):
         ids = self._whole(doc, None, True, unknown, what="boundary_probabilities")
         return self._lattice(alpha).boundaries(ids.values)
 
-    _options = (*UnigramFiles._options, "sample", "alpha", "seed")
-
     def _new_plan(self) -> Plan:
         objective, weights = self._search()
-        if self.objective in BY_PROBABILITY:
-            objective = by_path(self.objective)
+        objective = BY_PROBABILITY.get(self.objective, objective)
         return plan_by_path(self._tables, weights, objective, self.unknown, self.n_threads)
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
@@ -224,12 +449,11 @@ class UBPE(UnigramFiles):
         Raises
         ------
         ValueError
-            If `n` is less than 1 or too large for the length of the document, `beam` is less than `n`, `distinct` is something
-            else, or an option for tf-idf is given with another objective.
+            If `n` is too large for the length of the document, or an option for tf-idf is given with another objective.
 
         Notes
         -----
-        By ``"tfidf"`` the `n` best tails are kept at every position; order: heavier, fewer tokens, then the better tail behind
+        By ``"tfidf"`` the `n` best tails are kept at every position; order: heavier, fewer tokens, then the better tail after
         the first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` they are exactly the n best, ties as
         for `encode`, then the better tail; the weights of ``"shortest"`` are minus the number of tokens. By ``"tfidf"`` where
         every idf is 0, candidates are those of ``"shortest"`` and weigh 0. `beam` and `distinct`
@@ -243,13 +467,7 @@ class UBPE(UnigramFiles):
         >>> [tok.decode(ids).tolist() for ids in candidates]
         [[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]]
         """
-        n, beam, by_bag = self._search_options(n, beam, distinct)
-        ids = self._whole(doc, None, self.objective != "tfidf", unknown)
-        objective, weights_of = self._search()
-        encoder = self._tables.paths(weights_of)
-        if objective != "tfidf":
-            return k_best(encoder, ids.values, objective, n)
-        found = self._by_tfidf(encoder, ids, n, beam, by_bag, 1)
+        found = self._nbest(doc, None, n, beam, distinct, unknown, "doc")
         return found.candidates, found.weights
 
     def encode_nbest_batch(
@@ -284,22 +502,31 @@ class UBPE(UnigramFiles):
         >>> [len(candidates) for candidates, weights in found]
         [3, 1, 1]
         """
-        n, beam, by_bag = self._search_options(n, beam, distinct)
-        ids = self._whole(docs, offsets, self.objective != "tfidf", unknown, "docs")
+        return self._nbest(docs, offsets, n, beam, distinct, unknown, "docs")
+
+    def _nbest(self, docs: Any, offsets: Any, n: Any, beam: Any, distinct: Any, unknown: Any, name: str) -> NBest:
+        """The n best of documents, or of one where the argument has the name ``"doc"``."""
+        self._check_objective()
+        n, by_idf = positive(n, "n"), self.objective == "tfidf"
+        if not by_idf and (beam is not None or distinct != "path"):
+            raise ValueError(f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact")
+        if beam is None:
+            beam = n
+        elif positive(beam, "beam") < n:
+            raise ValueError(f"beam: expected at least n = {n}, got {beam}")
+        if distinct not in ("path", "bag"):
+            raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
+        ids = self._whole(docs, offsets, not by_idf, unknown, name)
         objective, weights = self._search()
         encoder = self._tables.paths(weights)
-        if objective == "tfidf":
-            return self._by_tfidf(encoder, ids, n, beam, by_bag, self.n_threads)
-        return NBest.of(k_best(encoder, document, objective, n) for document in ids)
-
-    def _by_tfidf(self, encoder: PathEncoder, ids: Ragged, n: int, beam: int, by_bag: bool, n_threads: int | None) -> NBest:
-        """The n best by tf-idf, weighed without fixed point; where every idf is 0 the first is the path of `encode`."""
-        found = n_best_paths(encoder, ids, n, beam, by_bag, n_threads)
-        if encoder.weighs:
+        if not by_idf:
+            return NBest.of(k_best(encoder, document, objective, n) for document in ids)
+        found = n_best_paths(encoder, ids, n, int(beam), distinct == "bag", 1 if name == "doc" else self.n_threads)
+        if encoder.weighs:  # without fixed point
             return dataclasses.replace(found, weights=encoder.weigh(found.candidates, "tfidf"))
-        parts = []
+        parts = []  # every idf is 0: the first is the path of `encode`
         for document, (candidates, _) in zip(ids, found, strict=True):
-            if by_bag:
+            if distinct == "bag":
                 first = encoder.encode(Ragged.from_lists([document]), "shortest", 1)
                 bag = np.sort(first.values).tolist()
                 others = [path for path in candidates if np.sort(path).tolist() != bag]
@@ -308,20 +535,6 @@ class UBPE(UnigramFiles):
                 candidates, _ = k_best(encoder, document, "shortest", n)
             parts.append((candidates, np.zeros(len(candidates))))
         return NBest.of(parts)
-
-    def _search_options(self, n: Any, beam: Any, distinct: Any) -> tuple[int, int, bool]:
-        """The checked arguments: how many paths, tails at a position, and whether one path of a bag is enough."""
-        self._check_objective()
-        n = positive(n, "n")
-        if self.objective != "tfidf" and (beam is not None or distinct != "path"):
-            raise ValueError(f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact")
-        if beam is None:
-            beam = n
-        elif positive(beam, "beam") < n:
-            raise ValueError(f"beam: expected at least n = {n}, got {beam}")
-        if distinct not in ("path", "bag"):
-            raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
-        return n, int(beam), distinct == "bag"
 
     def _whole(
         self, docs: Any, offsets: Any, by_sums: bool, unknown: Any, name: str = "doc", what: str = "encode_nbest"
@@ -334,3 +547,49 @@ class UBPE(UnigramFiles):
         choice = self._unknown(unknown)
         assert not isinstance(choice, Stand)  # there are no special tokens
         return alphabet.to_ids(read, choice, name=name)
+
+    @classmethod
+    def from_huggingface(cls, source: Any, **params: Any) -> Self:
+        """Read a `tokenizer.json` of Hugging Face whose model is Unigram; the objective is ``"tokenizers"``.
+
+        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
+        where they are allowed.
+
+        Parameters
+        ----------
+        source
+            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
+            transformers.
+        **params
+            Further constructor arguments.
+
+        Returns
+        -------
+        Self
+            A fitted tokenizer, with the file's normalizer, pretokenizer and special tokens.
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or has an option without a
+            counterpart here, naming it.
+
+        Warns
+        -----
+        UserWarning
+            If an added token has another id, here and in the package tokenizers, than the file says.
+
+        Notes
+        -----
+        As for `BPE.from_huggingface`. Source of the model: T. Kudo, Subword regularization, 2018.
+
+        Examples
+        --------
+        >>> from ubpe_numba import UBPE
+        >>> import json
+        >>> vocab = [["<unk>", 0.0], ["a", -2.0], ["b", -2.0], ["ab", -1.0]]
+        >>> tok = UBPE.from_huggingface(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
+        >>> tok.encode("aabc").tolist()
+        [1, 3, 0]
+        """
+        return cls._imported(formats.table.from_huggingface_unigram(source), {"objective": "tokenizers", **params})

@@ -25,9 +25,8 @@ from ubpe_numba.runtime.files import naming, write_atomically
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.tokenizers.positions import Positions
+from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.saving import Saving
-from ubpe_numba.tokenizers.streaming import Streaming
 from ubpe_numba.tokenizers.token_names import TokenNames
 from ubpe_numba.tokenizers.word_model import DocumentEncoder, WordByWord, added_tokens, learner, model_of, read_flags, read_pieces
 from ubpe_numba.vocabulary.reserved import SpecialChoice
@@ -38,7 +37,7 @@ __all__ = ["WordPiece"]
 _PARAMS = ("unknown", "prefix", "longest")
 
 
-class WordPiece(Positions, Streaming, Saving):
+class WordPiece(Decoding, Saving):
     """Words to ids by the longest piece, from the beginning of each word.
 
     Parameters
