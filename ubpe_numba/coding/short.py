@@ -91,6 +91,8 @@ def _joined(docs: Any, kind: str, encoding: str | None) -> tuple[Any, list[int]]
     if len(types) != 1 or len(docs) > _MOST:
         return None
     (cls,) = types
+    if cls not in (list, tuple, np.ndarray, bytes, str):
+        return None  # such as integers, of a flat list: an error that the general way tells
     if cls is str and encoding is not None:
         docs, cls = [doc.encode("utf-8", "surrogatepass") for doc in docs], bytes
     elif cls is not str and kind == "str":
