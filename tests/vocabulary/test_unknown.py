@@ -11,7 +11,7 @@ import pytest
 from ubpe_numba import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import Reserved
-from ubpe_numba.vocabulary.unknown import Stand, Unknown, argument_from_state, argument_state, choice_of
+from ubpe_numba.vocabulary.unknown import Unknown, argument_from_state, argument_state, choice_of
 
 TEXT, BYTES, NUMBERS = Alphabet.from_user("ACGTN"), Alphabet.from_user(b"ACGTN"), Alphabet.from_user([7, -1, 3])
 SPECIAL = {
@@ -26,9 +26,9 @@ SPECIAL = {
     [
         ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (4, TEXT, 4), (np.int64(2), NUMBERS, 2),
         ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
-        ("[UNK]", TEXT, Stand(1, "[UNK]")), ("?", TEXT, Stand(2, "?")),  # no symbol of the alphabet
-        ("<s>", BYTES, Stand(0, "<s>")), (b"\xff\xfe", BYTES, Stand(1, b"\xff\xfe")), ((0, 0), NUMBERS, Stand(0, (0, 0))),
-        ((np.int64(0), np.int8(0)), NUMBERS, Stand(0, (0, 0))),
+        ("[UNK]", TEXT, (1, "[UNK]")), ("?", TEXT, (2, "?")),  # no symbol of the alphabet
+        ("<s>", BYTES, (0, "<s>")), (b"\xff\xfe", BYTES, (1, b"\xff\xfe")), ((0, 0), NUMBERS, (0, (0, 0))),
+        ((np.int64(0), np.int8(0)), NUMBERS, (0, (0, 0))),
     ],
 )  # fmt: skip
 def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:

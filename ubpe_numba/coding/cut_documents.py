@@ -22,7 +22,7 @@ from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.stretches import Stretches, traced, without_symbols
-from ubpe_numba.vocabulary.unknown import Stand, UnknownChoice, with_ids
+from ubpe_numba.vocabulary.unknown import UnknownChoice, with_ids
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.word_encoder import WordEncoder
@@ -59,11 +59,11 @@ def encode_cut(
     pieces = segmenter.stretches(given, name, special)
     pieces = segmenter.rewritten(pieces, special, trace)
     known: NDArray[np.bool_] | None = None
-    if words is None and (unknown == "skip" or isinstance(unknown, Stand)):  # by words all symbols are known
+    if words is None and (unknown == "skip" or isinstance(unknown, tuple)):  # by words all symbols are known
         known = alphabet.lookup(pieces.values) >= 0
         pieces = traced(pieces) if trace else pieces
-        if isinstance(unknown, Stand):
-            pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown.number)
+        if isinstance(unknown, tuple):
+            pieces = without_symbols(pieces, segmenter.segments(pieces), np.flatnonzero(~known), unknown[0])
             known = None
     if words is not None:
         found = words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
@@ -106,7 +106,7 @@ def _encode_segments(
     """The ids of every stretch, each of its segments encoded by itself."""
     alphabet, _, segmenter = model
     cuts = segmenter.segments(pieces)
-    if isinstance(unknown, Stand):  # these symbols have been taken out
+    if isinstance(unknown, tuple):  # these symbols have been taken out
         unknown = "raise"
     elif unknown == "raise" and segmenter.unknown is not None and alphabet.kind == "str":
         from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have such characters

@@ -145,7 +145,7 @@ class Tables:
     def decode_short(self) -> Callable[..., Any] | None:
         """The decoder of one short document; None where text is changed back as a whole."""
         segmenter = self.model.segmenter
-        if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
+        if segmenter.restores:
             return None
         return short_decoder(self.decoder, self.model.alphabet, segmenter.encoding)
 
@@ -250,7 +250,7 @@ class Plan:
         """Read documents, or the one "doc", and give their ids, and the places of tokens if `return_offsets` requests them."""
         alphabet, _, segmenter = self.model
         kind, encoding = alphabet.kind, segmenter.encoding
-        special = SpecialChoice(options.get("allowed_special", "none"), options.get("disallowed_special", "all"))
+        special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
         said = options.get("unknown")
         unknown = choice_of(self.unknown if said is None else said, alphabet, segmenter.special)
         boundaries, units = options.get("boundaries"), options.get("units")

@@ -24,7 +24,7 @@ from ubpe_numba.documents.read import Documents, as_document, utf8_document
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, positive
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.unknown import Stand, UnknownChoice
+from ubpe_numba.vocabulary.unknown import UnknownChoice
 
 __all__ = ["DecoderStream", "EncoderStream"]
 
@@ -191,7 +191,7 @@ class EncoderStream:
         """
         if self.rest is not None:
             raise ValueError("chunk: the stream is finished; make a new one")
-        assert not isinstance(self._unknown, Stand)  # there are no special tokens
+        assert not isinstance(self._unknown, tuple)  # there are no special tokens
         name = f"chunks: chunk {self._n_chunks}"
         given: Documents = (as_document if self._model.segmenter.encoding is None else utf8_document)(chunk, name=name)
         try:

@@ -29,6 +29,7 @@ from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.corpus import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.fit import learn
 from ubpe_numba.fitting.kernels import other_paths
@@ -131,8 +132,9 @@ def _batches(corpus: Corpus, segmenter: Segmenter, alphabet: Alphabet) -> Iterat
     while begin < n:
         at = int(np.searchsorted(offsets[ends], offsets[begin] + _BATCH, side="right")) - 1
         end = max(int(ends[at]), int(ends[np.searchsorted(ends, begin, side="right")]))
-        some = corpus.values[offsets[begin] : offsets[end]], offsets[begin : end + 1] - offsets[begin]
-        cut, of = segmenter.cut(corpus._replace(values=some[0], offsets=some[1]))
+        kind = corpus.given.kind
+        some = Documents(corpus.values[offsets[begin] : offsets[end]], offsets[begin : end + 1] - offsets[begin], kind)
+        cut, of = segmenter.cut(segmenter.rewritten(segmenter.stretches(some, "docs")), kind)
         weights = None if corpus.weights is None else corpus.weights[begin:end][of]
         yield alphabet.to_ids(cut), document[begin:end][of], weights
         begin = end

@@ -47,7 +47,6 @@ from ubpe_numba.runtime.lazy import require
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.unknown import choice_of, symbol_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -384,7 +383,7 @@ def unk_token_of(model: Model, unk_token: Any) -> UnkToken | None:
         return UnkToken(name, special[name])
     alphabet = model.alphabet
     symbol = symbol_of(unk_token if isinstance(unk_token, (str, bytes)) else tuple(unk_token), alphabet)
-    if symbol is not None:
+    if symbol is not None and symbol >= 0:
         if alphabet.kind == "bytes":
             name = names_of(bytes([int(alphabet.symbols[symbol])]))
         return UnkToken(name, ids_of(model)[symbol], symbol)
@@ -523,7 +522,7 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     plan = plan_by_path(tables, LIKELIHOOD, "sentencepiece") if unigram else plan_by_rank(tables)
     given = samples_of(model)
     docs, ids, texts = texts_of(model.alphabet, (given, encode(given)))
-    found, _ = plan.documents(as_documents(texts), "raise", SpecialChoice("none", "none"), "docs")
+    found, _ = plan.documents(as_documents(texts), "raise", ("none", "none"), "docs")
     compare(docs, ids, found.to_lists(), "what was written")
     if (package := _package("sentencepiece")) is not None:
         try:

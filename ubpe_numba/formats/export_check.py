@@ -22,7 +22,7 @@ from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, SpecialChoice, Word
+from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, Word
 from ubpe_numba.vocabulary.stretches import Stretches
 from ubpe_numba.vocabulary.unknown import UnknownChoice
 
@@ -227,7 +227,7 @@ def word_samples(pieces: list[str], special: list[str]) -> list[str]:
 
 def changed(model: Model, docs: list[Any]) -> Stretches:
     """Documents as they are encoded: without special tokens, normalised, and cut where that does more than cut."""
-    segmenter, chosen = model.segmenter, SpecialChoice("all")
+    segmenter, chosen = model.segmenter, ("all", "all")
     given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
     return segmenter.rewritten(segmenter.stretches(given, "docs", chosen), chosen)
 
@@ -254,7 +254,7 @@ def encode_with(plan: Plan, docs: list[Any], unknown: UnknownChoice = "skip") ->
     given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
     if segmenter.unknown is not None and segmenter.encoding is None:
         unknown = "raise"  # a rule of the model
-    found: list[list[int]] = plan.documents(given, unknown, SpecialChoice("all"), "docs")[0].to_lists()
+    found: list[list[int]] = plan.documents(given, unknown, ("all", "all"), "docs")[0].to_lists()
     return found
 
 

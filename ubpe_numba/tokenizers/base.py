@@ -323,7 +323,11 @@ class Tokenizer(Exchange):
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
         size = len(vocabulary)
-        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter.after(first, size)))
+        self._adopt(
+            model._replace(
+                vocabulary=vocabulary, segmenter=segmenter.numbered(np.arange(first, first + size) if first else None, size)
+            )
+        )
         self.n_tokens = n_tokens
         if history is not None:
             self.history_ = history

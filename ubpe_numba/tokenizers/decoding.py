@@ -258,7 +258,7 @@ class Decoding(Encoding):
         ['l', '', 'é', '']
         """
         segmenter = self._fitted().segmenter
-        if segmenter.restores or (segmenter.decoding is not None and segmenter.decoding.n):
+        if segmenter.restores:
             raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")
         gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
         return DecoderStream(self._fitted(), self._tables.decoder, gone, errors)

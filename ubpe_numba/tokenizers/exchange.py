@@ -15,7 +15,7 @@ from ubpe_numba.tokenizers.fitted import BY_PROBABILITY
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.unknown import Stand, hides_symbols
+from ubpe_numba.vocabulary.unknown import hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 from ubpe_numba.vocabulary.weights import log_probabilities
 
@@ -179,9 +179,9 @@ class Exchange(Decoding, Saving):
         model, unknown = self._fitted(), self._unknown(None)
         if given is not None or unknown in ("raise", "skip"):
             return given
-        if isinstance(unknown, Stand):
+        if isinstance(unknown, tuple):
             assert model.segmenter.special is not None
-            return unknown.word if model.segmenter.special.found[unknown.number] else None
+            return unknown[1] if model.segmenter.special.found[unknown[0]] else None
         if not self._needs_pairs or not hides_symbols(unknown, model.alphabet):
             return None
         symbol, kind = int(model.alphabet.symbols[unknown]), model.alphabet.kind

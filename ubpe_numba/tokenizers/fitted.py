@@ -290,7 +290,7 @@ class Fitted(ABC):
         """
         model, params = self._fitted(), self._encode_params()
         if (unknown := self._unknown(None)) != "raise":
-            params["unknown"] = unknown if isinstance(unknown, (str, int)) else unknown.word
+            params["unknown"] = unknown if isinstance(unknown, (str, int)) else unknown[1]
         return model.fingerprint(type(self).__name__, params)
 
     def _encode_params(self) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, OBJECTIVES
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.unknown import Stand
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 from ubpe_numba.vocabulary.weights import log_probabilities, token_counts, token_weights
 
@@ -545,7 +544,7 @@ class UBPE(Tokenizer):
         alphabet, _, segmenter = self._fitted()
         read = read_documents(docs, offsets, segmenter.encoding) if name == "docs" else read_document(docs, segmenter.encoding)
         choice = self._unknown(unknown)
-        assert not isinstance(choice, Stand)  # there are no special tokens
+        assert not isinstance(choice, tuple)  # there are no special tokens
         return alphabet.to_ids(read, choice, name=name)
 
     @classmethod

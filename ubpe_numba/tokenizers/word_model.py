@@ -54,7 +54,7 @@ class DocumentEncoder:
         if units not in (None, *UNITS):
             raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
         documents = list(documents)
-        plain = chosen == SpecialChoice("all", "none") and not self.has_flags
+        plain = chosen == ("all", "none") and not self.has_flags
         number, texts = [-1] * len(documents), None  # which of the texts each document is, -1 for one of words
         cutter = self.segmenter.pretokenizer
         if isinstance(cutter, Splitter) and (return_offsets or not plain or cutter.asks_for_start):

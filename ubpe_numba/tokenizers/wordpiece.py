@@ -29,7 +29,6 @@ from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
 from ubpe_numba.tokenizers.word_model import DocumentEncoder, WordByWord, added_tokens, learner, model_of, read_flags, read_pieces
-from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.segmenter import Segmenter
 
 __all__ = ["WordPiece"]
@@ -225,7 +224,7 @@ class WordPiece(Decoding, Saving):
         >>> tok.encode(" Ünable, un", return_offsets="spans")[1].tolist()
         [[1, 3], [3, 7], [7, 8], [9, 11]]
         """
-        chosen = SpecialChoice(allowed_special, disallowed_special)
+        chosen = allowed_special, disallowed_special
         found = self._encoder.encode([words], "words", None, return_offsets, units, chosen, self.n_threads)
         if return_offsets == "spans":
             return found[0].values, found[1]
@@ -264,7 +263,7 @@ class WordPiece(Decoding, Saving):
         """
         if offsets is not None:
             raise TypeError("offsets: expected None, documents are lists of words or texts")
-        chosen = SpecialChoice(allowed_special, disallowed_special)
+        chosen = allowed_special, disallowed_special
         found = self._encoder.encode(documents, "documents", 0, return_offsets, units, chosen, self.n_threads)
         return found if return_offsets else found[0]
 

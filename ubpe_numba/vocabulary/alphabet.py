@@ -41,23 +41,6 @@ class SymbolTable(NamedTuple):
     keys: NDArray[np.int64]  # the sorted symbols if there is no table, else empty
     order: NDArray[np.int32]  # the ids of `keys`
 
-    @classmethod
-    def of(cls, symbols: NDArray[Any], more: NDArray[Any], ids_of_more: NDArray[np.int32]) -> SymbolTable:
-        """Make it from at least one symbol, in the order of their ids, and more with any ids of these.
-
-        O(span), or O(n log n) without a table.
-        """
-        ids = np.arange(symbols.size, dtype=np.int32)
-        if more.size:
-            symbols, ids = np.concatenate([symbols, more]), np.concatenate([ids, ids_of_more])
-        low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
-        if span <= TABLE_SPAN:
-            table = np.full(span + 2, -1, np.int32)
-            table[symbols.astype(np.int64) - low + 1] = ids
-            return cls(low, table, np.zeros(0, np.int64), ids[:0])
-        order = np.argsort(symbols)
-        return cls(low, ids[:0], symbols[order].astype(np.int64), ids[order])
-
     def __call__(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """The ids, int32[n], of n integers (not uint64), -1 for unknown ones. O(n), or O(n log size) without a table."""
         ids = np.empty(values.size, np.int32)
@@ -130,10 +113,12 @@ class Alphabet:
         folded_symbols: NDArray[Any] | None = None,
         folded_ids: NDArray[np.int32] = _NO_IDS,
     ) -> None:
-        """Store without a check; `symbols` is None for the identity."""
-        folded = _frozen(np.zeros(0, _DTYPES[kind])) if folded_symbols is None else folded_symbols
+        """Store without a check, read-only; `symbols` is None for the identity."""
+        folded = np.zeros(0, _DTYPES[kind]) if folded_symbols is None else folded_symbols
         fields = {"kind": kind, "size": size, "is_identity": symbols is None, "folded_symbols": folded, "folded_ids": folded_ids}
         for name, value in {**fields, "_symbols": symbols, "_finder": None}.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -189,19 +174,19 @@ class Alphabet:
             first, second = order[at[0]], order[at[0] + 1]
             twice = _shown(values[first], kind)
             raise ValueError(f"{name}: symbol {quoted(twice)} is there twice, as entry {first} and entry {second}")
-        if n is None or n == values.size:
-            return cls._from_distinct(values, kind)
-        dtype = _dtype_of(values, kind)
-        ascending = np.argsort(values[n:])  # whatever their order in a mapping, equal alphabets have equal fields
-        folded, onto = values[n:][ascending].astype(dtype), np.asarray(ids)[ascending].astype(np.int32)
-        return cls(kind, n, _frozen(values[:n].astype(dtype)), _frozen(folded), _frozen(onto))
+        return cls._from_distinct(values, kind, values.size if n is None else n, ids)
 
     @classmethod
-    def _from_distinct(cls, values: NDArray[Any], kind: str) -> Alphabet:
-        """Make an alphabet of valid symbols: held in the dtype of their kind, or not at all if they are the identity."""
-        if np.array_equal(values, np.arange(values.size)):
-            return cls(kind, values.size)
-        return cls(kind, values.size, _frozen(values.astype(_dtype_of(values, kind))))
+    def _from_distinct(cls, values: NDArray[Any], kind: str, n: int, ids: Any = _NO_IDS) -> Alphabet:
+        """Make an alphabet of valid symbols, held in the dtype of their kind, of integers the narrowest of two."""
+        if n == values.size and np.array_equal(values, np.arange(n)):
+            return cls(kind, n)
+        wide = kind == "int" and not -(2**31) <= values.min() <= values.max() < 2**31
+        values = values.astype(np.int64 if wide else _DTYPES[kind])
+        if n == values.size:
+            return cls(kind, n, values)
+        ascending = np.argsort(values[n:])  # whatever their order in a mapping, equal alphabets have equal fields
+        return cls(kind, n, values[:n].copy(), values[n:][ascending], np.asarray(ids)[ascending].astype(np.int32))
 
     @classmethod
     def from_user(cls, alphabet: Any, kind: str | None = None) -> Alphabet:
@@ -272,14 +257,16 @@ class Alphabet:
         size = values.size if n_symbols is None else n_symbols
         if kind == "int" and low >= 0 and high < min(max(_DENSE, 4 * size), _DENSE_MOST):
             return cls(kind, high + 1)
-        return cls._from_distinct(distinct_symbols(documents), kind)
+        symbols = distinct_symbols(documents)
+        return cls._from_distinct(symbols, kind, symbols.size)
 
     @property
     def symbols(self) -> NDArray[Any]:
         """The symbol of each id, read-only: uint8 for bytes, uint32 code points for str, int32 or int64 for integers."""
         symbols = self._symbols
         if symbols is None:
-            symbols = _frozen(np.arange(self.size, dtype=_DTYPES[self.kind]))
+            symbols = np.arange(self.size, dtype=_DTYPES[self.kind])
+            symbols.setflags(write=False)
             object.__setattr__(self, "_symbols", symbols)
         return symbols
 
@@ -290,8 +277,20 @@ class Alphabet:
 
     @property
     def finder(self) -> SymbolTable:
-        """What looks up the ids of symbols, made when it is first needed."""
-        finder = self._finder or SymbolTable.of(self.symbols, self.folded_symbols, self.folded_ids)
+        """The look-up of ids, made when it is first needed. O(span), or O(n log n) without a table."""
+        if self._finder is not None:
+            return self._finder
+        symbols, ids = self.symbols, np.arange(self.size, dtype=np.int32)
+        if self.folded_ids.size:
+            symbols, ids = np.concatenate([symbols, self.folded_symbols]), np.concatenate([ids, self.folded_ids])
+        low, span = int(symbols.min()), int(symbols.max()) - int(symbols.min()) + 1
+        if span <= TABLE_SPAN:
+            table = np.full(span + 2, -1, np.int32)
+            table[symbols.astype(np.int64) - low + 1] = ids
+            finder = SymbolTable(low, table, np.zeros(0, np.int64), ids[:0])
+        else:
+            order = np.argsort(symbols)
+            finder = SymbolTable(low, ids[:0], symbols[order].astype(np.int64), ids[order])
         object.__setattr__(self, "_finder", finder)  # two threads may both make it: both make the same
         return finder
 
@@ -366,9 +365,7 @@ class Alphabet:
         UnknownSymbolError
             For the first unknown symbol if `unknown` is ``"raise"``, with its document and position.
         TypeError
-            If the documents are `str` and the alphabet is not, or the other way round, or `unknown` is neither a word nor an id.
-        ValueError
-            If `unknown` is another word, or not an id of the alphabet.
+            If the documents are `str` and the alphabet is not, or the other way round.
         """
         if isinstance(unknown, bool) or not isinstance(unknown, (str, int, np.integer)):
             raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
@@ -451,7 +448,7 @@ class Alphabet:
         return symbols.astype(np.uint8, copy=False).tobytes() if self.kind == "bytes" else symbols
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds.
+        """The fields of a model file.
 
         Returns
         -------
@@ -489,20 +486,16 @@ class Alphabet:
                 return made
             if symbols is None:
                 raise ValueError("symbols: expected them, as there are folded ones")
-            return made._with_folded(folded_symbols, folded_ids)
+            folded = cls.from_symbols(folded_symbols, kind).symbols
+            onto = integers_of(folded_ids, "folded_ids")
+            if onto.shape != folded.shape:
+                raise ValueError(f"folded_ids: expected {folded.size}, one for each of folded_symbols, got shape {onto.shape}")
+            if not 0 <= onto.min() <= onto.max() < size:
+                raise ValueError(f"folded_ids: expected 0..{size - 1}, got {onto.min()}..{onto.max()}")
+            both = np.concatenate([made.symbols.astype(np.int64), folded.astype(np.int64)])
+            return cls._from_values(both, kind, "symbols, and behind them folded_symbols", size, onto)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"alphabet: {error}") from error
-
-    def _with_folded(self, symbols: Any, ids: Any) -> Alphabet:
-        """The alphabet with further symbols, of a state; TypeError or ValueError if they are not valid."""
-        folded = Alphabet.from_symbols(symbols, self.kind).symbols
-        onto = integers_of(ids, "folded_ids")
-        if onto.shape != folded.shape:
-            raise ValueError(f"folded_ids: expected {folded.size}, one for each of folded_symbols, got shape {onto.shape}")
-        if not 0 <= onto.min() <= onto.max() < self.size:
-            raise ValueError(f"folded_ids: expected 0..{self.size - 1}, got {onto.min()}..{onto.max()}")
-        both = np.concatenate([self.symbols.astype(np.int64), folded.astype(np.int64)])
-        return Alphabet._from_values(both, self.kind, "symbols, and behind them folded_symbols", self.size, onto)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an Alphabet is frozen: cannot set {name!r}")
@@ -527,13 +520,13 @@ class Alphabet:
     def __repr__(self) -> str:
         if self.is_identity:
             return f"Alphabet(kind={self.kind!r}, size={self.size})"
-        folded = "" if self.is_lossless else f", folded={self._first(self.folded_symbols)}"
-        return f"Alphabet(kind={self.kind!r}, size={self.size}, symbols={self._first(self.symbols)}{folded})"
-
-    def _first(self, symbols: NDArray[Any]) -> str:
-        """The first of some symbols, as `repr` shows them."""
-        some = self.output(symbols[:8])
-        return (str(some.tolist()) if isinstance(some, np.ndarray) else repr(some)) + "..." * (symbols.size > 8)
+        shown = ""
+        for name, symbols in (("symbols", self.symbols), ("folded", self.folded_symbols)):
+            some = self.output(symbols[:8])
+            if symbols.size:
+                first = str(some.tolist()) if isinstance(some, np.ndarray) else repr(some)
+                shown += f", {name}={first}" + "..." * (symbols.size > 8)
+        return f"Alphabet(kind={self.kind!r}, size={self.size}{shown})"
 
 
 def distinct_symbols(documents: Documents) -> NDArray[Any]:
@@ -557,17 +550,6 @@ def _limit(kind: object) -> int:
     return _LIMITS[kind]
 
 
-def _dtype_of(values: NDArray[Any], kind: str) -> type[np.integer[Any]]:
-    """The dtype in which symbols of a kind are held; of integers the narrowest of two."""
-    wide = kind == "int" and not -(2**31) <= values.min() <= values.max() < 2**31
-    return np.int64 if wide else _DTYPES[kind]
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
-
-
 def _window(documents: Documents) -> NDArray[Any]:
     """The part of `values` that the offsets cover."""
     values, offsets, _ = documents
@@ -579,10 +561,7 @@ def _shown(symbol: Any, kind: str) -> int | str:
 
 
 def _read_symbols(symbols: Any) -> Documents:
-    """Read an alphabet given as a sequence: a document of its symbols.
-
-    Raises TypeError if it is no sequence or its entries differ in type, ValueError for an entry of another length than 1.
-    """
+    """A document of the symbols of an alphabet that is given as a sequence; TypeError or ValueError for invalid entries."""
     if isinstance(symbols, np.ndarray) and symbols.dtype.kind in "OUST":
         symbols = symbols.tolist()
     if isinstance(symbols, (str, bytes, bytearray, memoryview)) or hasattr(type(symbols), "__array__"):
@@ -602,7 +581,7 @@ def _read_symbols(symbols: Any) -> Documents:
 
 
 def _groups_by_id(alphabet: Mapping[Any, int]) -> tuple[NDArray[np.int64], int, NDArray[np.int64]]:
-    """What has which id in a mapping of n symbols to ids.
+    """The order of symbols by ids, for a mapping of n symbols to ids.
 
     Indices of entries int64[n]: first of each id 0..m-1 the first entry that has it, then all the others; m; and the ids of those
     others. Raises TypeError or ValueError unless the ids are 0..m-1, each at least once.

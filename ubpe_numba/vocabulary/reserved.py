@@ -17,7 +17,7 @@ Words from elsewhere may have further flags: no word goes on beside them (SINGLE
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 __all__ = ["Reserved", "SpecialChoice", "Word"]
 
 Word = str | bytes | tuple[int, ...]
+#: The arguments `allowed_special` and `disallowed_special` of a call of `encode`.
+SpecialChoice = tuple[Any, Any]
 
 #: The table: where the symbols of a row begin and end, the id that they become (-1: they stay symbols), and flags.
 RESERVED = np.dtype([("begin", np.int64), ("end", np.int64), ("id", np.int32), ("flags", np.uint16)])
@@ -48,27 +50,11 @@ _STORED = _SIDES | NORMALIZED | ONLY_DECODED
 
 _NONE = np.zeros(0, np.int64)
 _SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
-_SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
+SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 _CHUNK = 1 << 20  # symbols that are looked up at a time
 _PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
 _DTYPES = {"int": np.int64, "str": np.uint32, "bytes": np.uint8}
 _EXPECTED = {"int": "integers", "str": "single characters", "bytes": "single bytes"}
-
-
-class _Finder(NamedTuple):
-    """The automaton that finds the words (`runtime/tables/automaton.py` has its layout)."""
-
-    alphabet: Alphabet  # of the symbols in the words
-    edges: np.ndarray
-    states: np.ndarray
-    word_of: np.ndarray  # int32: the index of the word that each token of the automaton is, -1 for a symbol that is none
-
-
-class SpecialChoice(NamedTuple):
-    """Which special tokens a call of `encode` allows and forbids, as the user says it."""
-
-    allowed: Any = "none"
-    disallowed: Any = "all"
 
 
 class Reserved:
@@ -86,6 +72,8 @@ class Reserved:
         Ids, flags and numbers of symbols of the words, and where their symbols begin in `values`.
     always, found, late : bool[w]
         Which words are known words, found in every document; are found in texts at all; are found in normalised text.
+    has_symbols, has_flags : bool
+        Whether there are break or stop tokens; whether a word may be found where there is more than its symbols, or others.
     shared : bool
         Whether a word may have the id of a token of the vocabulary.
     number : dict
@@ -117,12 +105,13 @@ class Reserved:
         self.offsets, self.lengths = bounds[: w + 1], np.diff(bounds[: w + 1])
         self.always, self.found = self.flags & SPECIAL == 0, self.flags & ONLY_DECODED == 0
         self.late = self.flags & NORMALIZED > 0
+        self.has_symbols, self.has_flags = symbols.size > 0, bool((self.flags & (_SIDES | NORMALIZED)).any())
         self.number = {word: i for i, word in enumerate(words)}
         # made when they are needed; no cached_property: that of Python 3.11 has a lock, which a fork may copy held
         self._choices: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
         self._symbols: dict[int, Alphabet] = {}
         self._normalized: tuple[Callable[[str], str] | None, tuple[Reserved, np.ndarray]] | None = None
-        self._finder: _Finder | None = None
+        self._finder: tuple[Alphabet, np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         symbols = self.symbols(BREAK), self.symbols(STOP)
@@ -161,8 +150,15 @@ class Reserved:
                 raise ValueError("special_first: special_tokens is a mapping, which says the ids itself; expected a list")
             for word in value:
                 number = len(words) if in_front else None
+                if isinstance(value, Mapping):
+                    number = value[word]
+                    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+                        raise TypeError(f"{name}: {quoted(word)}: expected an id, got {describe(number)}")
+                    if number < 0:
+                        raise ValueError(f"{name}: {quoted(word)}: expected an id of at least 0, got {quoted(number)}")
+                    number = int(number)
                 words.append(_word(word, kind, name))
-                given.append(_id(value[word], name, word) if isinstance(value, Mapping) else number)
+                given.append(number)
                 masks.append((flags or {}).get(words[-1], 0) | (SPECIAL if name == "special_tokens" else 0))
         ids = [0] * len(words) if size is None else _ids(given, size + (sum(m & SPECIAL > 0 for m in masks) if first else 0))
         alone, ending = _symbols(breaks, kind, "break_tokens"), _symbols(stops, kind, "stop_tokens")
@@ -180,16 +176,6 @@ class Reserved:
         none = np.zeros(0, np.int32)
         return Reserved(self.kind, (), none, none, self.symbols(BREAK), self.symbols(STOP)) if self.has_symbols else None
 
-    @property
-    def has_symbols(self) -> bool:
-        """Whether there are break or stop tokens."""
-        return self.rows.size > len(self.words)
-
-    @property
-    def has_flags(self) -> bool:
-        """Whether a word may be found where there is more than its symbols, or others."""
-        return bool((self.flags & (_SIDES | NORMALIZED)).any())
-
     # ---------------------------------------------------------------------------------------------- words
 
     def active(self, chosen: SpecialChoice | None) -> tuple[np.ndarray, np.ndarray]:
@@ -200,12 +186,12 @@ class Reserved:
         """
         if chosen is None:
             return self.found, np.zeros(len(self.words), bool)
-        named = not (isinstance(chosen.allowed, str) and isinstance(chosen.disallowed, str))
+        named = not all(isinstance(part, str) for part in chosen)
         if not named and chosen in self._choices:
             return self._choices[chosen]
         some = self.found & ~self.always
-        allowed = self._chosen(chosen.allowed, "allowed_special", some)
-        forbidden = self._chosen(chosen.disallowed, "disallowed_special", some & ~allowed)
+        allowed = self._chosen(chosen[0], "allowed_special", some)
+        forbidden = self._chosen(chosen[1], "disallowed_special", some & ~allowed)
         made = self.always | allowed | forbidden, forbidden
         if not named:
             self._choices[chosen] = made
@@ -256,25 +242,23 @@ class Reserved:
             data, bounds = values.tobytes(), self.offsets  # a plain search is faster, where it finds nothing
             if not any(self.values[bounds[i] : bounds[i + 1]].tobytes() in data for i in np.flatnonzero(active)):
                 return _NONE, _NONE
-        self._finder = self._finder or self._automaton()
+        if self._finder is None:  # the alphabet of the symbols in words, their automaton, and the word of each of its tokens
+            symbols, lengths = self.values[: self.offsets[-1]], self.lengths
+            alphabet = Alphabet.from_symbols(np.unique(symbols), self.kind)
+            ids, n = alphabet.lookup(symbols), alphabet.size
+            multiple, single = np.flatnonzero(lengths > 1), np.flatnonzero(lengths == 1)
+            word_of = np.full(n + multiple.size, -1, np.int32)  # -1 for a symbol that is no word
+            word_of[n:] = multiple
+            word_of[ids[self.offsets[single]]] = single
+            arena = np.concatenate([np.arange(n, dtype=np.int32), ids[np.repeat(lengths > 1, lengths)]])
+            edges, states, *_ = automaton.automaton_of(n, arena, np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
+            self._finder = alphabet, edges, states, word_of
         alphabet, edges, states, word_of = self._finder
         found = np.empty(values.size, np.int32)
         rest = word_of, self.lengths, active.view(np.uint8), found
         n = find_words.find_words(alphabet.lookup(values), offsets, edges, states, *rest)
         at = np.flatnonzero(found >= 0) if n else _NONE
         return at, found[at].astype(np.int64)
-
-    def _automaton(self) -> _Finder:
-        values, lengths = self.values[: self.offsets[-1]], self.lengths
-        alphabet = Alphabet.from_symbols(np.unique(values), self.kind)
-        symbols, n = alphabet.lookup(values), alphabet.size
-        multiple, single = np.flatnonzero(lengths > 1), np.flatnonzero(lengths == 1)
-        word_of = np.full(n + multiple.size, -1, np.int32)
-        word_of[n:] = multiple
-        word_of[symbols[self.offsets[single]]] = single
-        arena = np.concatenate([np.arange(n, dtype=np.int32), symbols[np.repeat(lengths > 1, lengths)]])
-        edges, states, *_ = automaton.automaton_of(n, arena, np.concatenate([np.ones(n, np.int64), lengths[multiple]]))
-        return _Finder(alphabet, edges, states, word_of)
 
     def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
@@ -391,9 +375,17 @@ class Reserved:
         found: dict[str, Any] = {"break_tokens": self.symbols(BREAK).tolist(), "stop_tokens": self.symbols(STOP).tolist()}
         if self.words:
             flags = self.flags & _STORED
+            words: list[Any] = []  # str, or {"points": [...]} with surrogates; {"bytes": [...]}; lists of integers
+            for word in self.words:
+                if not isinstance(word, str):
+                    words.append({"bytes": list(word)} if isinstance(word, bytes) else list(word))
+                elif word.isascii() or word.encode("utf-8", "replace").decode() == word:
+                    words.append(word)
+                else:
+                    words.append({"points": [ord(c) for c in word]})
             found["special_tokens"] = _WORDS.write(
                 {
-                    "kind": self.kind, "words": list(map(_to_json, self.words)), "ids": self.ids.tolist(),
+                    "kind": self.kind, "words": words, "ids": self.ids.tolist(),
                     "known": self.always.tolist(), "flags": flags.tolist() if flags.any() else None, "shared": self.shared,
                 }
             )  # fmt: skip
@@ -466,14 +458,6 @@ def _word(word: Any, kind: str, name: str) -> Word:
     raise TypeError(f"{name}: expected words of {'integers' if kind == 'int' else kind}, got {quoted(word)}")
 
 
-def _id(value: Any, name: str, word: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: {quoted(word)}: expected an id, got {describe(value)}")
-    if value < 0:
-        raise ValueError(f"{name}: {quoted(word)}: expected an id of at least 0, got {quoted(value)}")
-    return int(value)
-
-
 def _ids(given: list[int | None], size: int) -> list[int]:
     """The ids of words: those given, and for the others the next free ones from `size` on."""
     taken = {i for i in given if i is not None}
@@ -481,7 +465,7 @@ def _ids(given: list[int | None], size: int) -> list[int]:
     ids = [next(free) if i is None else i for i in given]
     if len(set(ids)) < len(ids):
         raise ValueError("special_tokens: two have the same id")
-    most = 2 * (size + len(given)) + _SPARE
+    most = 2 * (size + len(given)) + SPARE
     if max(ids, default=0) >= most:
         raise ValueError(f"special_tokens: expected ids below {most}, got {quoted(max(ids))}")
     return ids
@@ -493,32 +477,25 @@ def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
         return _NONE
     if not isinstance(value, Iterable) or (kind == "int" and isinstance(value, (str, bytes, bytearray))):
         raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {describe(value)}")
-    symbols = [_symbol(symbol, kind, name) for symbol in value]
+    symbols: list[int] = []
+    for symbol in value:
+        if isinstance(symbol, (str, bytes, bytearray)) and len(symbol) == 1:
+            ok = kind == "str" if isinstance(symbol, str) else kind == "bytes"
+            if ok or (kind == "bytes" and ord(symbol) < 128):
+                symbols.append(ord(symbol))
+                continue
+        elif kind != "str" and isinstance(symbol, (int, np.integer)) and not isinstance(symbol, bool):
+            if not (0 <= symbol < 256 or (kind == "int" and -(2**63) <= symbol < 2**63)):
+                raise ValueError(f"{name}: {quoted(int(symbol))} is out of range")
+            symbols.append(int(symbol))
+            continue
+        hint = "; known_words keeps longer ones whole" if isinstance(symbol, (str, bytes)) else ""
+        raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {quoted(symbol)}{hint}")
     return np.unique(as_document(symbols, name=name).values.astype(np.int64))
 
 
-def _symbol(symbol: Any, kind: str, name: str) -> int:
-    if isinstance(symbol, (str, bytes, bytearray)) and len(symbol) == 1:
-        number = ord(symbol)
-        if (kind == "str" and isinstance(symbol, str)) or (kind == "bytes" and (number < 128 or not isinstance(symbol, str))):
-            return number
-    elif kind != "str" and isinstance(symbol, (int, np.integer)) and not isinstance(symbol, bool):
-        if (kind == "int" and -(2**63) <= symbol < 2**63) or 0 <= symbol < 256:
-            return int(symbol)
-        raise ValueError(f"{name}: {quoted(int(symbol))} is out of range")
-    hint = "; known_words keeps longer ones whole" if isinstance(symbol, (str, bytes)) else ""
-    raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {quoted(symbol)}{hint}")
-
-
-def _to_json(word: Word) -> Any:
-    """A word for JSON: a str, or ``{"points": [...]}`` if it holds surrogates; ``{"bytes": [...]}``; or a list of integers."""
-    if isinstance(word, str):
-        return word if word.isascii() or word.encode("utf-8", "replace").decode() == word else {"points": [ord(c) for c in word]}
-    return {"bytes": list(word)} if isinstance(word, bytes) else list(word)
-
-
 def _from_json(found: Any, kind: str) -> Word:
-    """The inverse of `_to_json`; ModelFormatError for anything else."""
+    """A word of a model file (see `Reserved.state`); ModelFormatError for anything else."""
     if isinstance(found, str):
         return found
     if isinstance(found, dict) and len(found) == 1:

@@ -17,7 +17,7 @@ from ubpe_numba.documents.read import Documents, text_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.schema import Field, Schema, check_fields, integers_of, pickled
-from ubpe_numba.vocabulary.reserved import STOP, Reserved, SpecialChoice
+from ubpe_numba.vocabulary.reserved import SPARE, STOP, Reserved, SpecialChoice
 from ubpe_numba.vocabulary.stretches import Stretches, traced, without_late_words, without_words
 from ubpe_numba.vocabulary.unknown import Unknown
 
@@ -45,26 +45,23 @@ class Decoding(NamedTuple):
     n: int = 0
 
     def token(self, text: str) -> str:
-        """What a token stands for."""
+        """The text of a token, replaced."""
         for old, new in self.replace:
             text = text.replace(old, new)
         return text
 
-    def stripped(self, text: str) -> str:
-        """A text without what is left out at its beginning.
-
-        >>> Decoding((), " ", 1).stripped("  a")
-        ' a'
-        """
-        for _ in range(self.n):
-            text = text.removeprefix(self.strip)
-        return text
-
     def n_stripped(self, symbols: np.ndarray) -> int:
-        """How many symbols of a text, bytes or code points, are left out at its beginning."""
+        """Number of symbols of a text, bytes or code points, that are left out at its beginning.
+
+        >>> Decoding((), " ", 1).n_stripped(np.frombuffer(b"  a", np.uint8))
+        1
+        """
         size = self.n * len(self.strip.encode())
         text = symbols[:size].tobytes().decode("utf-8", "ignore") if symbols.dtype == np.uint8 else text_of(symbols[:size])
-        gone = text[: len(text) - len(self.stripped(text))]
+        rest = text
+        for _ in range(self.n):
+            rest = rest.removeprefix(self.strip)
+        gone = text[: len(text) - len(rest)]
         return len(gone.encode()) if symbols.dtype == np.uint8 else len(gone)
 
     def state(self) -> dict[str, Any]:
@@ -82,16 +79,16 @@ class Decoding(NamedTuple):
         return cls(tuple((old, new) for old, new in found["replace"]), found["strip"], found["n"])
 
 
-def _is_replacement(pair: Any) -> bool:
-    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair) and pair[0] != ""
-
-
 _DECODING = Schema(
     "decoding",
     {
         "replace": Field(
             f"at most {_MOST_STEPS} pairs of texts",
-            lambda pairs: isinstance(pairs, list) and len(pairs) <= _MOST_STEPS and all(map(_is_replacement, pairs)),
+            lambda pairs: (
+                isinstance(pairs, list)
+                and len(pairs) <= _MOST_STEPS
+                and all(isinstance(pair, list) and len(pair) == 2 and set(map(type, pair)) == {str} and pair[0] for pair in pairs)
+            ),
         ),
         "strip": Field("a text", lambda text: isinstance(text, str)),
         "n": Field(f"0..{_MOST_STEPS}", lambda n: type(n) is int and 0 <= n <= _MOST_STEPS),
@@ -139,16 +136,26 @@ class Segmenter(NamedTuple):
         """
         if encoding not in (None, "utf-8"):
             raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(encoding)}")
-        cutter, changer = _text_steps(pretokenizer, normalizer)
-        if cutter is not None and kind == "int":
-            raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
-        if changer is not None and kind == "int":
-            raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
+        cutter = changer = None
+        if pretokenizer is not None or normalizer is not None:
+            from ubpe_numba.text.normalizer import Normalizer  # here only: integers have no such steps
+            from ubpe_numba.text.pretokenizer import Pretokenizer
+            from ubpe_numba.text.splitter import Splitter
+
+            cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
+            changer = Normalizer.of(normalizer)
+            if cutter is not None and kind == "int":
+                raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
+            if changer is not None and kind == "int":
+                raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
         reserved = Reserved.from_user(special, known, kind, size, first=special_first, breaks=lone[0], stops=lone[1])
         made = cls(cutter, reserved, None, encoding, changer)
-        return made if size is None else made.after(made._n_special if special_first else 0, size)
+        if size is None:
+            return made
+        n = int((~reserved.always).sum()) if reserved is not None and special_first else 0
+        return made.numbered(np.arange(n, n + size) if n else None, size)
 
     @property
     def special(self) -> Reserved | None:
@@ -173,32 +180,24 @@ class Segmenter(NamedTuple):
         """
         made = corpus
         if self.pretokenizer is not None or self.special is not None or self.normalizer is not None:
-            made = self._segments_of(corpus, n_threads)
+            kind = corpus.given.kind
+            given = self.rewritten(self.stretches(corpus.given, "docs"))
+            kept = Documents(given.values, given.cuts, kind)  # for the alphabet: of weight 0 too
+            pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, kind), "docs"))
+            if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
+                cuts = self.kernel or self.segments(pieces)
+                from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
+
+                return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
+            cut, of = self.cut(pieces, kind)
+            made = as_corpus(Counts.of(cut, np.ones(of.size, np.int64) if corpus.weights is None else corpus.weights[of]))
+            if self.pretokenizer is None:  # the documents still are documents, and empty ones count
+                made = made._replace(n_documents=made.n_documents + corpus.n_empty)
+            made = made._replace(given=kept)
         return self.lone.part(made) if self.pretokenizer is None and self.lone is not None else made
 
-    def _segments_of(self, corpus: Corpus, n_threads: int | None) -> Corpus:
-        given = self.rewritten(self.stretches(corpus.given, "docs"))
-        kept = Documents(given.values, given.cuts, corpus.given.kind)  # for the alphabet: of weight 0 too
-        pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, corpus.given.kind), "docs"))
-        if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
-            cuts = self.kernel or self.segments(pieces)
-            from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
-
-            return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
-        cut, of = self._cut(pieces, corpus.given.kind)
-        weights = np.ones(of.size, np.int64) if corpus.weights is None else corpus.weights[of]
-        counts = Counts.of(cut, weights)
-        made = as_corpus(counts)
-        if self.pretokenizer is None:  # the documents still are documents, and empty ones count
-            made = made._replace(n_documents=made.n_documents + corpus.n_empty)
-        return made._replace(given=kept)
-
-    def cut(self, corpus: Corpus) -> tuple[Documents, np.ndarray]:
-        """The segments of a corpus that a pre-tokenizer cuts, none counted, and which of the corpus' each is from, int64[s]."""
-        kind = corpus.given.kind
-        return self._cut(self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, kind), "docs")), kind)
-
-    def _cut(self, pieces: Stretches, kind: str) -> tuple[Documents, np.ndarray]:
+    def cut(self, pieces: Stretches, kind: str) -> tuple[Documents, np.ndarray]:
+        """The segments of stretches as they are encoded, and the index of the document of each, int64[s]."""
         segments = self.segments(pieces)
         per_document = np.diff(np.searchsorted(segments, pieces.cuts[pieces.first]))
         return Documents(pieces.values, segments, kind), np.repeat(np.arange(per_document.size), per_document)
@@ -240,11 +239,12 @@ class Segmenter(NamedTuple):
 
     @property
     def restores(self) -> bool:
-        """Whether text that was decoded is changed back."""
-        return self.normalizer is not None and self.normalizer.restores
+        """Whether a decoded text is changed as a whole."""
+        at_start = self.decoding is not None and self.decoding.n > 0
+        return at_start or (self.normalizer is not None and self.normalizer.restores)
 
     def restored(self, text: Any, errors: str) -> Any:
-        """What was decoded, changed back where that is `str` and something was done to it."""
+        """A decoded document in which the normalizer of a text is undone as far as it can be."""
         if self.normalizer is None or not isinstance(text, str):
             return text
         return self.normalizer.restore(text, errors)
@@ -314,7 +314,8 @@ class Segmenter(NamedTuple):
         parts = {"normalizer": self.normalizer, "unknown": self.unknown, "decoding": self.decoding}
         fields: dict[str, Any] = dict.fromkeys(_FIELDS.fields)
         if self.pretokenizer is not None:
-            fields[_cutter_name(self.pretokenizer)] = self.pretokenizer.state()
+            name = type(self.pretokenizer).__name__  # not `isinstance`: the classes are imported for text only
+            fields[_CUTTERS.get(name, "pretokenizer")] = self.pretokenizer.state()
         fields |= {name: part.state() for name, part in parts.items() if part is not None}
         fields |= {"encoding": self.encoding, "token_ids": self.token_ids}
         fields |= {"whole_words": self.whole_words or None, "one_by_one": self.one_by_one or None}
@@ -324,10 +325,10 @@ class Segmenter(NamedTuple):
     def from_state(cls, state: dict[str, Any], size: int, kind: str) -> Segmenter:
         """The inverse of `state`, for a vocabulary of `size` ids and documents of `kind`; ModelFormatError for anything else."""
         fields = _FIELDS.read(state)
-        if sum(fields[name] is not None for name in _CUTTERS) > 1:
-            raise ModelFormatError(f"text: expected only one of {', '.join(_CUTTERS)}")
+        if sum(fields[name] is not None for name in _CUTTERS.values()) > 1:
+            raise ModelFormatError(f"text: expected only one of {', '.join(_CUTTERS.values())}")
         steps: tuple[Any, Any] = None, None
-        if any(fields[name] is not None for name in (*_CUTTERS, "normalizer")):
+        if any(fields[name] is not None for name in (*_CUTTERS.values(), "normalizer")):
             steps = _steps_of_state(fields)
             if kind == "int":
                 raise ModelFormatError("text: integers are neither cut nor normalised")
@@ -335,7 +336,7 @@ class Segmenter(NamedTuple):
         reserved = Reserved.from_state(*words, kind, size)
         if fields["encoding"] and kind != "bytes":
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {quoted(fields['encoding'])}")
-        unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], _most(size))
+        unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], 2 * size + SPARE)
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
         decoding = None if fields["decoding"] is None else Decoding.from_state(fields["decoding"])
@@ -344,21 +345,12 @@ class Segmenter(NamedTuple):
         return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
 
     @property
-    def _n_special(self) -> int:
-        """How many special tokens there are, without known words."""
-        return 0 if self.special is None else int((~self.special.always).sum())
-
-    @property
     def n_first(self) -> int:
-        """How many special tokens have the ids 0, 1, ... in front of those of the vocabulary, which follow without gaps; or 0."""
-        n, ids = self._n_special, self.token_ids
-        if ids is None or self.special is None or not n or not np.array_equal(ids, np.arange(n, n + ids.size)):
+        """Number of special tokens with the ids 0, 1, ..., if those of the vocabulary follow without gaps; else 0."""
+        if self.token_ids is None or self.special is None:
             return 0
-        return n if np.array_equal(self.special.ids[~self.special.always], np.arange(n)) else 0
-
-    def after(self, n_first: int, size: int) -> Segmenter:
-        """Number the `size` tokens of a vocabulary from `n_first` on; errors as of `numbered`."""
-        return self.numbered(np.arange(n_first, n_first + size) if n_first else None, size)
+        ids = np.concatenate([self.special.ids[~self.special.always], self.token_ids])
+        return ids.size - self.token_ids.size if np.array_equal(ids, np.arange(ids.size)) else 0
 
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """Set the ids of the `size` tokens of a vocabulary, None for 0..size-1.
@@ -371,7 +363,7 @@ class Segmenter(NamedTuple):
             taken = integers_of(token_ids, "token_ids")
             if taken.shape != (size,):
                 raise ModelFormatError(f"token_ids: expected {size} ids, got shape {taken.shape}")
-            most, least = _most(size), 0 if self.unknown is None else -1
+            most, least = 2 * size + SPARE, 0 if self.unknown is None else -1
             if (bad := np.flatnonzero((taken < least) | (taken >= most))).size:
                 raise ModelFormatError(f"token_ids[{bad[0]}]: expected 0..{most - 1}, got {taken[bad[0]]}")
             token_ids = taken.astype(np.int32)
@@ -384,17 +376,13 @@ class Segmenter(NamedTuple):
         return self._replace(token_ids=token_ids)
 
 
-def _most(size: int) -> int:
-    """How many ids there may be for so many tokens."""
-    return 2 * size + (1 << 16)
-
-
-_CUTTERS = ("pretokenizer", "splitter", "python_pattern")
+#: The field of a model file for each class of pre-tokenizers.
+_CUTTERS = {"Pretokenizer": "pretokenizer", "Splitter": "splitter", "PythonPattern": "python_pattern"}
 _OBJECT, _TRUE = Field(default=None), Field("true", lambda value: value is True, default=None)
 _FIELDS = Schema(
     "text",
     {
-        **dict.fromkeys((*_CUTTERS, "normalizer", "special_tokens"), _OBJECT),
+        **dict.fromkeys((*_CUTTERS.values(), "normalizer", "special_tokens"), _OBJECT),
         "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
         "token_ids": _OBJECT, "unknown": _OBJECT, "decoding": _OBJECT,
         "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _OBJECT, "stop_tokens": _OBJECT,
@@ -402,33 +390,9 @@ _FIELDS = Schema(
 )  # fmt: skip
 
 
-# ------------------------------------------------------------------------- text: the imports here are those that integers lack
-
-
-def _text_steps(pretokenizer: Any, normalizer: Any) -> tuple[Pretokenizer | Splitter | None, Normalizer | None]:
-    """The arguments `pretokenizer` and `normalizer` of a tokenizer as steps."""
-    if pretokenizer is None and normalizer is None:
-        return None, None
-    from ubpe_numba.text.normalizer import Normalizer
-    from ubpe_numba.text.pretokenizer import Pretokenizer
-    from ubpe_numba.text.splitter import Splitter
-
-    cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
-    return cutter, Normalizer.of(normalizer)
-
-
-def _cutter_name(cutter: Pretokenizer | Splitter) -> str:
-    """The field of a model file that holds a pre-tokenizer."""
-    from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
-
-    if not isinstance(cutter, Pretokenizer):
-        return "splitter"
-    return "python_pattern" if isinstance(cutter, PythonPattern) else "pretokenizer"
-
-
 def _steps_of_state(fields: dict[str, Any]) -> tuple[Pretokenizer | Splitter | None, Normalizer | None]:
     """The pre-tokenizer and the normalizer of a model file; ModelFormatError if they are not valid."""
-    from ubpe_numba.text.normalizer import Normalizer
+    from ubpe_numba.text.normalizer import Normalizer  # here only: integers have no such steps
     from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
     from ubpe_numba.text.splitter import Splitter
 

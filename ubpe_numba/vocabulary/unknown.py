@@ -5,7 +5,7 @@ The argument::
     "raise", "skip"     themselves
     3                   the id 3 of the alphabet
     "N", b"N"           the id of this symbol, of an alphabet of characters or bytes
-    "[UNK]", (-1, -1)   a special token, which replaces every unknown symbol: a `Stand`
+    "[UNK]", (-1, -1)   a special token, which replaces every unknown symbol: its index and itself
 
 The rule: a model whose symbols are characters is held over bytes, and a character that is a token is made of its bytes before
 anything else is merged. What is left of another are bytes, and tokens of several bytes that are parts of a character. These have
@@ -30,20 +30,13 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import Reserved
 
 __all__ = [
-    "Stand", "Unknown", "UnknownChoice", "argument_from_state", "argument_state", "choice_of", "hides_symbols", "symbol_of",
+    "Unknown", "UnknownChoice", "argument_from_state", "argument_state", "choice_of", "hides_symbols", "symbol_of",
     "with_ids",
 ]  # fmt: skip
 
 
-class Stand(NamedTuple):
-    """The special token that replaces every unknown symbol: its index among the words, and the word."""
-
-    number: int
-    word: Any
-
-
-#: ``"raise"``, ``"skip"``, an id of the alphabet, or a special token.
-UnknownChoice = str | int | Stand
+#: ``"raise"``, ``"skip"``, an id of the alphabet, or a special token: its index among the words, and the word.
+UnknownChoice = str | int | tuple[int, Any]
 
 
 def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> UnknownChoice:
@@ -54,7 +47,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
 
     >>> special = Reserved.from_user(["<s>", "[UNK]"], None, "str", 4)
     >>> [choice_of(said, Alphabet.from_user("ACGN"), special) for said in ("skip", 2, "N", "[UNK]")]
-    ['skip', 2, 3, Stand(number=1, word='[UNK]')]
+    ['skip', 2, 3, (1, '[UNK]')]
     """
     if isinstance(unknown, str) and unknown in ("raise", "skip"):
         return unknown
@@ -65,18 +58,14 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     word = _word(unknown)
     if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))):
         raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
-    symbol = _symbol(word, alphabet.kind)
-    if alphabet.kind != "int" and (found := symbol_of(word, alphabet)) is not None:
-        return found
+    symbol = None if alphabet.kind == "int" else symbol_of(word, alphabet)
+    if symbol is not None and symbol >= 0:
+        return symbol
     index = None if special is None else special.number.get(word)
     if special is None or index is None or special.always[index]:
-        what = (
-            "is not a special token"
-            if symbol is None or alphabet.kind == "int"
-            else "is neither in the alphabet nor a special token"
-        )
+        what = "is not a special token" if symbol is None else "is neither in the alphabet nor a special token"
         raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(word)}, which {what}")
-    return Stand(index, special.words[index])
+    return index, special.words[index]
 
 
 def _word(unknown: Any) -> Any:
@@ -90,26 +79,17 @@ def _word(unknown: Any) -> Any:
 
 
 def symbol_of(word: Any, alphabet: Alphabet) -> int | None:
-    """The id of the symbol that a word of one character, byte or integer is; None for other words.
+    """The id of the symbol that a word of one character, byte or integer is, -1 if there is none; None for other words.
 
     >>> [symbol_of(word, Alphabet.from_user("ACGN")) for word in ("N", "X", "NN")]
-    [3, None, None]
+    [3, -1, None]
     """
-    if (symbol := _symbol(word, alphabet.kind)) is None:
+    kind = alphabet.kind
+    types: Any = {"int": tuple, "bytes": (bytes, str), "str": str}[kind]
+    if not isinstance(word, types) or len(word) != 1 or (kind == "bytes" and isinstance(word, str) and not word.isascii()):
         return None
-    found = int(alphabet.lookup(np.array([symbol], np.int64))[0])
-    return found if found >= 0 else None
-
-
-def _symbol(word: Any, kind: str) -> int | None:
-    """The symbol that a word of one character, byte or integer is, None for other words."""
-    if kind == "int":
-        return int(word[0]) if isinstance(word, tuple) and len(word) == 1 else None
-    if isinstance(word, bytes):
-        return word[0] if kind == "bytes" and len(word) == 1 else None
-    if isinstance(word, str) and len(word) == 1 and (kind == "str" or (kind == "bytes" and word.isascii())):
-        return ord(word)
-    return None
+    symbol = ord(word) if isinstance(word, (str, bytes)) else int(word[0])
+    return int(alphabet.lookup(np.array([symbol], np.int64))[0])
 
 
 def hides_symbols(unknown: Any, alphabet: Alphabet) -> bool:

@@ -182,9 +182,7 @@ class Vocabulary:
         Raises
         ------
         ModelFormatError
-            Before anything large is allocated: for a wrong shape or dtype, an id out of range, a pair that is there twice, a
-            token built on itself, tokens of more than `max_symbols` symbols in all, weights that are not finite or out of
-            range, or negative counts.
+            If any of these is not as described, or a pair is there twice; before anything large is allocated.
 
         Notes
         -----
@@ -237,23 +235,7 @@ class Vocabulary:
         n_documents: int,
         n_symbols: int,
     ) -> Vocabulary:
-        """Make a vocabulary from what a fit learned, without any check.
-
-        Parameters
-        ----------
-        n_alphabet : int
-            The number of alphabet symbols.
-        merges : int32[m, 2]
-            The pairs, in order of creation.
-        weights : float64[m]
-            The idf of each learned token.
-        counts, document_frequencies : int64[m]
-            Occurrences of each pair, and documents that held it.
-        occurrences : int64[V]
-            How often each token, symbols included, occurs in the corpus when all merges are made.
-        n_documents, n_symbols : int
-            Size of the corpus.
-        """
+        """Make a vocabulary from the pairs of a fit, in order of creation, without any check; parameters as of `from_merges`."""
         zeros = np.zeros(n_alphabet, np.int64)
         statistics = {
             "weights": np.concatenate([zeros, weights]),
@@ -409,11 +391,8 @@ class Vocabulary:
         >>> v.parents(4), v.parents(0)
         ((3, 2), None)
         """
-        t = checked_token(token, len(self))
-        if t < self.n_alphabet:
-            return None
-        left, right = self._pairs()[t - self.n_alphabet].tolist()
-        return left, right
+        _, *parts = self.tree(token, 1).tokens.tolist()
+        return (parts[0], parts[1]) if parts else None
 
     def tree(self, token: int, depth: int | None = None) -> MergeTree:
         """How a token was built, down to the symbols.
@@ -438,7 +417,9 @@ class Vocabulary:
         t = checked_token(token, len(self))
         if depth is not None and integer(depth, "depth") < 0:
             raise ValueError(f"depth: expected at least 0, got {depth}")
-        pairs = np.zeros((0, 2), np.int32) if t < self.n_alphabet else self._pairs()
+        pairs = self.merges
+        if pairs is None and t >= self.n_alphabet:
+            raise ValueError("token: this vocabulary knows flat sequences only, not the pairs that they were merged of")
         rows: list[tuple[int, int, int, int]] = []
         waiting = [(t, -1, 0, 0)]
         while waiting:
@@ -446,18 +427,12 @@ class Vocabulary:
             t, _, level, start = node
             here = len(rows)
             rows.append(node)
-            if t >= self.n_alphabet and (depth is None or level < depth):
+            if pairs is not None and t >= self.n_alphabet and (depth is None or level < depth):
                 left, right = pairs[t - self.n_alphabet].tolist()
                 middle = start + int(self.offsets[left + 1] - self.offsets[left])
                 waiting += [(right, here, level + 1, middle), (left, here, level + 1, start)]
         tokens, above, depths, starts = np.array(rows, np.int64).T.copy()
         return MergeTree(tokens.astype(np.int32), above, depths, starts)
-
-    def _pairs(self) -> np.ndarray:
-        """The pairs; ValueError if they are not known."""
-        if self.merges is None:
-            raise ValueError("token: this vocabulary knows flat sequences only, not the pairs that they were merged of")
-        return self.merges
 
     def select(self, stay: np.ndarray, merges: np.ndarray | None) -> Vocabulary:
         """The vocabulary of some of the learned tokens, in another order if need be.
@@ -478,27 +453,23 @@ class Vocabulary:
         statistics: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _STATISTICS}
         statistics |= {"n_documents": self.n_documents, "n_symbols": self.n_symbols}
         kept = np.concatenate([np.arange(self.n_alphabet), tokens])
-        if (occurrences := self._occurrences_without(np.setdiff1d(np.arange(len(self)), kept))) is not None:
-            statistics["occurrences"] = occurrences[kept]
+        gone = np.setdiff1d(np.arange(len(self)), kept)
+        if self.occurrences is not None and (self.in_order_of_creation or not gone.size):
+            found = self.occurrences.tolist()
+            if gone.size and self.merges is not None:  # each occurrence of a removed token becomes one of its two parts
+                parts = self.merges[gone[::-1] - self.n_alphabet].tolist()
+                for token, (left, right) in zip(gone.tolist()[::-1], parts, strict=True):
+                    found[left] += found[token]
+                    found[right] += found[token]
+            limited = np.array([min(count, 2**63 - 1) for count in found], np.int64)  # a file may hold any
+            statistics["occurrences"] = limited[kept]
         if self.log_probabilities is not None:
             statistics["log_probabilities"] = self.log_probabilities[kept]
         if merges is not None:
             return Vocabulary.from_merges(self.n_alphabet, merges, **statistics)
         lengths = self.offsets[tokens + 1] - self.offsets[tokens]
-        parts = [self.sequence(t) for t in tokens.tolist()]
-        flat = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+        flat = np.concatenate([np.zeros(0, np.int32), *map(self.sequence, tokens.tolist())])
         return Vocabulary.from_sequences(self.n_alphabet, flat, lengths, **statistics)
-
-    def _occurrences_without(self, gone: np.ndarray) -> np.ndarray | None:
-        """Occurrences where each token of `gone`, int64[k] ascending, stands as its two parts; None if that is not known."""
-        if self.occurrences is None or (gone.size and not self.in_order_of_creation):
-            return None
-        found = self.occurrences.tolist()
-        if gone.size and self.merges is not None:
-            for token, (left, right) in zip(gone.tolist()[::-1], self.merges[gone[::-1] - self.n_alphabet].tolist(), strict=True):
-                found[left] += found[token]
-                found[right] += found[token]
-        return np.array([min(count, 2**63 - 1) for count in found], np.int64)  # a file may hold any
 
     def with_statistics(self, **changes: np.ndarray | None) -> Vocabulary:
         """The same tokens with other statistics.
