@@ -20,11 +20,6 @@ def _enter_short(bucket, lo, hi, ids, n):
 
 
 @njit
-def _enter_long(line, text, i, n, ids, n_ids):
-    word_cache.enter_long(address(line), address(text), i, n, address(ids), n_ids)
-
-
-@njit
 def _is_in_line(line, text, i, n):
     return word_cache.is_in_line(address(line), address(text), i, n)
 
@@ -48,8 +43,9 @@ def test_a_line_holds_its_word_and_no_other(n: int) -> None:
     rng = np.random.default_rng(n)
     text, ids = rng.integers(0, 256, 300).astype(np.uint8), np.arange(16, dtype=np.int32)
     line = np.zeros(16, np.uint64)
-    _enter_long(line, text, 100, n, ids, 5)
-    assert _is_in_line(line, text, 100, n) and line[0] == n | 5 << 32 and line[8:].view(np.int32).tolist() == ids.tolist()
+    line[0], line[8:] = n | 5 << 32, ids.view(np.uint64)
+    line.view(np.uint8)[8 : 8 + n] = text[100 : 100 + n]
+    assert _is_in_line(line, text, 100, n)
     assert not _is_in_line(line, text, 101, n) and not _is_in_line(line, text, 100, n - 1)
     text[200 : 200 + n] = text[100 : 100 + n]
     assert _is_in_line(line, text, 200, n)

@@ -48,7 +48,13 @@ class NBest:
 
     @classmethod
     def of(cls, found: Iterable[tuple[Ragged, np.ndarray]]) -> NBest:
-        """Join the candidates and weights, float64, of each document."""
+        """Join the results for each document.
+
+        Parameters
+        ----------
+        found : iterable of (Ragged, float64)
+            The candidates and weights of each document.
+        """
         parts = list(found)
         if not parts:
             return cls(Ragged.from_lists([]), np.zeros(1, np.int64), np.zeros(0))

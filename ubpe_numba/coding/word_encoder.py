@@ -74,11 +74,9 @@ class WordEncoder:
         if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
             thread_pool.asked_for(n_threads)  # raises for a bad n_threads
             return self._encode(values, offsets, segments)
-
         workers = thread_pool.resolve(n_threads)
         places = places_between_parts(values, offsets, segments) if workers > 1 else np.empty(0, np.int64)
         starts = np.insert(offsets, np.searchsorted(offsets, places), places) if places.size else offsets
-
         per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)
         chunks = thread_pool.chunks_of(starts, n_threads, per_thread)
         parts = thread_pool.run(lambda a, b: self._encode(values, starts[a : b + 1], segments), chunks, n_threads)
