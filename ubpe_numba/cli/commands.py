@@ -35,16 +35,21 @@ def fit(options: Namespace) -> None:
     _suffix(options.output, "-o", (".json", ".npz"))
     check_output(options.output)
     if options.curve is not None:
-        if _suffix(options.curve, "--curve", (".csv", ".png")) == ".png":
-            _curve_png([1], [1.0])  # fails before the fit if matplotlib is missing
+        _suffix(options.curve, "--curve", (".csv", ".png"))
+        _curve(options.curve, np.ones(1, np.int64), np.ones(1))  # fails before the fit if matplotlib is missing
         check_output(options.curve)
     tokenizer = _unfitted(options, reader.is_text())
     with _placed(reader), warnings.catch_warnings():
-        for told in ("docs: there are no documents", "n_tokens: the fit ended"):  # which the reader and _warn_if_short tell
+        for told in ("docs: there are no documents", "n_tokens: the fit ended"):  # told by the reader, and below
             warnings.filterwarnings("ignore", told, UserWarning)
         tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=False if options.quiet else "auto")
     tokenizer.save(options.output)
-    _warn_if_short(options, tokenizer)
+    n, asked = len(tokenizer.vocabulary), options.n_tokens
+    if asked is not None and n < 0.9 * asked:
+        least = 2 if options.min_count is None else options.min_count
+        within = "" if options.max_token_length is None else " and would make a token within --max-token-length"
+        told = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
+        warnings.warn(told, UserWarning, stacklevel=2)
     sizes, ratios = tokenizer.compression_curve()
     if options.curve is not None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
@@ -56,8 +61,8 @@ def fit(options: Namespace) -> None:
 
 def encode(options: Namespace) -> None:
     """Write the ids of documents."""
-    tokenizer = _tokenizer(options.model, n_threads=options.threads)
-    reader = _reader_for(tokenizer, options)
+    tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
+    reader = Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
     if is_words and tokenizer.pretokenizer is None:
@@ -70,7 +75,7 @@ def encode(options: Namespace) -> None:
 
 def decode(options: Namespace) -> None:
     """Write the documents of ids."""
-    tokenizer = _tokenizer(options.model, n_threads=options.threads)
+    tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
     text = tokenizer.alphabet_.kind != "int"
@@ -85,10 +90,10 @@ def decode(options: Namespace) -> None:
 
 def inspect(options: Namespace) -> None:
     """Print the facts of a model and, with --on, of its encoding of documents."""
-    tokenizer = _tokenizer(options.model, n_threads=options.threads)
+    tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
-    reader = _reader_for(tokenizer, options) if options.files else None
+    reader = Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind) if options.files else None
     if isinstance(tokenizer, WordPiece):
         words = describe_words(tokenizer, options.top, options.sort, reader)
         print(words_table(words, options.json))
@@ -106,39 +111,31 @@ def explore(options: Namespace) -> None:
     for name in ("max_symbols", "rate"):
         if (given := getattr(options, name)) is not None and not given > 0:
             raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
-    tokenizer = _tokenizer(options.model, n_threads=options.threads)
-    reader = _reader_for(tokenizer, options)
-    with _placed(reader):
-        _write_page(options, tokenizer, reader)
-
-
-def _write_page(options: Namespace, tokenizer: Tokenizer | WordPiece, reader: Reader) -> None:
-    """Make the report of a tokenizer and the documents of a reader, and write it.
-
-    ValueError for a WordPiece, and for options that do not fit the documents.
-    """
+    tokenizer: Any = load(options.model, n_threads=options.threads)
+    reader = Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind)
     if isinstance(tokenizer, WordPiece):
         raise ValueError(f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE")
     allowed, disallowed = SPECIAL[options.special]
-    # arrays are not copied; of text each document becomes what the model is one of
-    given = reader.whole() if tokenizer.alphabet_.kind == "int" else {"docs": reader}
-    report = explorer.explore(
-        tokenizer,
-        **given,
-        title=options.title,
-        kind=options.kind,
-        unit=options.unit,
-        rate=options.rate,
-        letters=options.letters,
-        segmentations=options.segmentation or "auto",
-        max_symbols=options.max_symbols,
-        allowed_special=allowed,
-        disallowed_special=disallowed,
-        progress=False if options.quiet else "auto",
-    )
-    assert report is not None  # without a path
-    with output(options.output) as f:
-        f.write(report.html.encode())
+    with _placed(reader):
+        # arrays are not copied; of text each document becomes bytes or `str` as the model has them
+        given = reader.whole() if tokenizer.alphabet_.kind == "int" else {"docs": reader}
+        report = explorer.explore(
+            tokenizer,
+            **given,
+            title=options.title,
+            kind=options.kind,
+            unit=options.unit,
+            rate=options.rate,
+            letters=options.letters,
+            segmentations=options.segmentation or "auto",
+            max_symbols=options.max_symbols,
+            allowed_special=allowed,
+            disallowed_special=disallowed,
+            progress=False if options.quiet else "auto",
+        )
+        assert report is not None  # without a path
+        with output(options.output) as f:
+            f.write(report.html.encode())
 
 
 def convert(options: Namespace) -> None:
@@ -156,7 +153,7 @@ def convert(options: Namespace) -> None:
     if len(asked.get("template", ())) > 2:
         raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(asked['template'])}")
     check_output(options.output)
-    tokenizer: Any = _read(options)
+    tokenizer = _read(options)
     if to in ("json", "npz"):
         tokenizer.save(options.output)
         return
@@ -240,26 +237,9 @@ def _symbols(rows: str) -> dict[bytes, int]:
     return alphabet
 
 
-def _warn_if_short(options: Namespace, tokenizer: Tokenizer) -> None:
-    """UserWarning if a fit ended far below the size that was asked for."""
-    n, asked = len(tokenizer.vocabulary), options.n_tokens
-    if asked is not None and n < 0.9 * asked:
-        least = 2 if options.min_count is None else options.min_count
-        within = "" if options.max_token_length is None else " and would make a token within --max-token-length"
-        warnings.warn(
-            f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}",
-            UserWarning,
-            stacklevel=2,
-        )
-
-
 def _form(options: Namespace) -> Form:
     lines = getattr(options, "lines", False)
     return Form(options.format, lines, options.field, options.dtype, options.record)
-
-
-def _reader_for(tokenizer: Tokenizer | WordPiece, options: Namespace) -> Reader:
-    return Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind)
 
 
 @contextlib.contextmanager
@@ -277,26 +257,34 @@ def _placed(reader: Reader | None) -> Iterator[None]:
         raise ValueError(f"{path}: document {number}, {what}") from None
 
 
-def _tokenizer(path: str, **params: Any) -> Tokenizer | WordPiece:
-    """The tokenizer in a file of any format."""
-    found: Tokenizer | WordPiece = load(path, **params)
-    return found
-
-
-def _read(options: Namespace) -> Tokenizer | WordPiece:
-    """The tokenizer that `convert` reads. ModelFormatError, with the file, if that is not valid."""
-    if options.source is None:
-        params: dict[str, Any] = {"tokenizer": options.tokenizer, "kind": options.kind}
-        if options.pretokenizer is not None:
-            params["pretokenizer"] = None if options.pretokenizer == "none" else options.pretokenizer
-        if options.special_token is not None:
-            params["special_tokens"] = dict(_word(word) for word in options.special_token)
-        return _tokenizer(options.model, **params)
-    if options.source == "own":
+def _read(options: Namespace) -> Any:
+    """The tokenizer that `convert` reads: ModelFormatError, with the file, if that is not valid; ValueError for odd options."""
+    source, path = options.source, pathlib.Path(options.model)
+    if source == "own":
         _refuse(options, "kind", "pretokenizer", "special_token", "tokenizer")
-        return _tokenizer(options.model)
+        return load(options.model)
+    params: dict[str, Any] = {}
+    if options.pretokenizer is not None:
+        params["pretokenizer"] = None if options.pretokenizer == "none" else options.pretokenizer
+    if source is None:
+        if options.special_token is not None:
+            params["special_tokens"] = dict(map(_word, options.special_token))
+        return load(options.model, tokenizer=options.tokenizer, kind=options.kind, **params)
+    cls: Any = TOKENIZERS[options.tokenizer or ("UBPE" if source == "published" else "BPE")]
     try:
-        return _read_of_other_library(options)
+        if source == "published":
+            _refuse(options, "pretokenizer", "special_token")
+            return cls.from_published(text_of(path, None), options.kind)
+        if cls is UBPE:
+            raise ValueError(f"--tokenizer: {source} has merges: expected BPE or UBPEClassic")
+        params["special_tokens"] = dict(map(_word, options.special_token or ()))
+        if source == "huggingface":
+            _refuse(options, "pretokenizer", "special_token")
+            return cls.from_huggingface(path, kind=options.kind)
+        if source == "tiktoken":
+            _refuse(options, "kind")
+            return cls.from_tiktoken(options.model, **params)
+        return cls.from_vocab_merges(path / "vocab.json", path / "merges.txt", kind=options.kind or "bytes", **params)
     except ModelFormatError as error:
         if str(error).startswith(options.model):  # as readers of paths begin
             raise
@@ -308,36 +296,6 @@ def _refuse(options: Namespace, *names: str) -> None:
     for name in names:
         if getattr(options, name) is not None:
             raise ValueError(f"--{name.replace('_', '-')}: not for --from {options.source}")
-
-
-def _read_of_other_library(options: Namespace) -> Tokenizer:
-    """The tokenizer in a file of another library.
-
-    ModelFormatError as the reader of the format raises it, ValueError for options that do not fit the format.
-    """
-    source = options.source
-    cls: Any = TOKENIZERS[options.tokenizer or ("UBPE" if source == "published" else "BPE")]
-    if source == "published":
-        _refuse(options, "pretokenizer", "special_token")
-        found: Tokenizer = cls.from_published(text_of(pathlib.Path(options.model), None), options.kind)
-        return found
-    if cls is UBPE:
-        raise ValueError(f"--tokenizer: {source} has merges: expected BPE or UBPEClassic")
-    pattern = None if options.pretokenizer == "none" else options.pretokenizer
-    special = dict(_word(word) for word in options.special_token or ())
-    if source == "huggingface":
-        _refuse(options, "pretokenizer", "special_token")
-        found = cls.from_huggingface(pathlib.Path(options.model), kind=options.kind)
-    elif source == "tiktoken":
-        _refuse(options, "kind")
-        found = cls.from_tiktoken(options.model, pretokenizer=pattern, special_tokens=special)
-    else:
-        folder = pathlib.Path(options.model)
-        rest = {"kind": options.kind or "bytes", "special_tokens": special}
-        if options.pretokenizer is not None:
-            rest["pretokenizer"] = pattern
-        found = cls.from_vocab_merges(folder / "vocab.json", folder / "merges.txt", **rest)
-    return found
 
 
 def _integer(symbol: str, name: str) -> int:
@@ -367,20 +325,16 @@ def _suffix(path: str, option: str, known: tuple[str, ...]) -> str:
 def _curve(path: str, sizes: np.ndarray, ratios: np.ndarray) -> bytes:
     """The content of the file of a compression curve: a picture or CSV, by the suffix of its path."""
     if path.lower().endswith(".png"):
-        return _curve_png(sizes, ratios)
+        from ubpe_numba.plot import CompressionDisplay
+        from ubpe_numba.views.colours import LIGHT
+        from ubpe_numba.views.displays.canvas import bare_figure
+
+        figure, file = bare_figure((8, 5), LIGHT, layout="constrained"), io.BytesIO()
+        CompressionDisplay({"": (sizes, ratios)}).plot(figure.subplots())
+        figure.savefig(file, format="png", dpi=120)
+        return file.getvalue()
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["n_tokens", "symbols_per_token"])
     rows.writerows(zip(sizes.tolist(), ratios.tolist(), strict=True))
     return text.getvalue().encode()
-
-
-def _curve_png(sizes: Any, ratios: Any) -> bytes:
-    from ubpe_numba.plot import CompressionDisplay
-    from ubpe_numba.views.colours import LIGHT
-    from ubpe_numba.views.displays.canvas import bare_figure
-
-    figure, file = bare_figure((8, 5), LIGHT, layout="constrained"), io.BytesIO()
-    CompressionDisplay({"": (sizes, ratios)}).plot(figure.subplots())
-    figure.savefig(file, format="png", dpi=120)
-    return file.getvalue()

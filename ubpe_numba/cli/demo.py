@@ -27,7 +27,7 @@ _AVERAGED = RATE // BEAT_RATE
 _WINDOW = 121  # samples of the moving mean: one second
 _STEP = 6  # units of the record: the noise of its rests is smaller
 _BARS = "▁▂▃▄▅▆▇█"
-_WIDEST, _SIDE = 28, 14  # characters of the sketch of a motif, and of what stands on either side of it
+_WIDEST, _SIDE = 28, 14  # characters of the sketch of a motif, and of its surroundings on either side
 _LOWEST = 36  # the range of a sketch at least, so that rests do not look like waves
 _MOTIFS, _LEAST = 10, 5  # motifs that are shown; how often one must occur
 
@@ -104,7 +104,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
             f"{name:10} {way:14} {n:6} {levels.size / n:16.2f} {fit * 1e3:6.1f}ms {encode * 1e3:6.1f}ms {decode * 1e3:6.2f}ms"
             f" {pause:6.2f} s  {'exact' if same else 'NOT EXACT'}"
         )
-    print("\nShapes that recur: some tokens of the shortest encoding, the highest first. Between | | stands the token, the same")
+    print("\nShapes that recur: some tokens of the shortest encoding, the highest first. Between | | is the token, the same")
     print("every time, beside it the median of what comes before and after it.")
     for line in motifs(tokenizer, levels, offsets, encoded, quantization):
         print(line)

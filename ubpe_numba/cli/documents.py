@@ -30,7 +30,7 @@ from ubpe_numba.runtime.files import atomically, naming_target
 
 STANDARD = "-"
 COMPRESSED = ".gz"
-#: What --special says, as the arguments `allowed_special` and `disallowed_special`.
+#: The option --special as the arguments `allowed_special` and `disallowed_special`.
 SPECIAL = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}
 _SUFFIXES = {
     ".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz", ".raw": "raw", ".bin": "raw",
@@ -157,7 +157,10 @@ class Reader:
                     if form == "text":
                         yield line
                     elif form == "ids":
-                        yield _numbers(line, f"{path}: line {i + 1}")
+                        try:
+                            yield np.array([int(word) for word in line.split()], np.int64)
+                        except (ValueError, OverflowError):
+                            raise ValueError(f"{path}: line {i + 1}: expected integers") from None
                     elif line.strip():
                         yield self._json(line, f"{path}: line {i + 1}")
 
@@ -202,8 +205,16 @@ class Reader:
     def _array(self, path: str, form: str) -> Documents:
         """The documents of a file of arrays."""
         if form == "raw":
-            return self._raw(path)
-        source: Any = BytesIO(_content(path)) if path == STANDARD or _is_compressed(path) else path
+            if self.form.dtype is None:
+                raise ValueError(f"{path}: raw integers, say of which type with --dtype")
+            dtype, data, record = integer_type(self.form.dtype, "--dtype"), _content(path), self.form.record
+            if len(data) % dtype.itemsize:
+                raise ValueError(f"{path}: {len(data)} bytes are no whole number of {dtype}")
+            values = np.frombuffer(data, dtype)
+            if record is not None and values.size % record:
+                raise ValueError(f"{path}: {values.size} symbols are no whole number of records of {record}")
+            return as_documents(values if record is None else values.reshape(-1, record), name=path)
+        source: Any = BytesIO(_content(path)) if path == STANDARD or path.lower().endswith(COMPRESSED) else path
         with contextlib.ExitStack() as stack:
             try:
                 found = np.load(source, mmap_mode="r" if form == "npy" and source is path else None, allow_pickle=False)
@@ -222,19 +233,6 @@ class Reader:
         array = np.asarray(found)
         return as_documents(array, name=path)
 
-    def _raw(self, path: str) -> Documents:
-        if self.form.dtype is None:
-            raise ValueError(f"{path}: raw integers, say of which type with --dtype")
-        dtype = integer_type(self.form.dtype, "--dtype")
-        data = _content(path)
-        n, record = len(data) // dtype.itemsize, self.form.record
-        if len(data) % dtype.itemsize:
-            raise ValueError(f"{path}: {len(data)} bytes are no whole number of {dtype}")
-        values = np.frombuffer(data, dtype)
-        if record is not None and n % record:
-            raise ValueError(f"{path}: {n} symbols are no whole number of records of {record}")
-        return as_documents(values if record is None else values.reshape(-1, record), name=path)
-
 
 def integer_type(name: str | None, option: str) -> np.dtype[Any]:
     """The dtype of this name; ValueError, with the name of the option, if there is none or it is not one of integers."""
@@ -251,7 +249,7 @@ def integer_type(name: str | None, option: str) -> np.dtype[Any]:
 def _opened(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD:
         yield sys.stdin.buffer
-    elif _is_compressed(path):
+    elif path.lower().endswith(COMPRESSED):
         status = os.stat(path)
         if stat.S_ISREG(status.st_mode) and not status.st_size:  # which gzip takes for no members, of no bytes
             raise ValueError(f"{path}: not a valid gzip file: it has no byte")
@@ -270,15 +268,11 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 def _content(path: str) -> Any:
     """All bytes of a file, as a memory map if it is a regular file."""
     with _opened(path) as f:
-        if path != STANDARD and not _is_compressed(path):
+        if path != STANDARD and not path.lower().endswith(COMPRESSED):
             status = os.fstat(f.fileno())
             if stat.S_ISREG(status.st_mode) and status.st_size:
                 return memoryview(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ))
         return f.read()
-
-
-def _is_compressed(path: str) -> bool:
-    return path.lower().endswith(COMPRESSED)
 
 
 def _warn_if_empty(path: str, n_documents: int, n_symbols: int) -> None:
@@ -286,13 +280,6 @@ def _warn_if_empty(path: str, n_documents: int, n_symbols: int) -> None:
     if not n_symbols:
         what = "no document" if not n_documents else "no symbol"
         warnings.warn(f"{path}: empty, there is {what} in it", UserWarning, stacklevel=2)
-
-
-def _numbers(line: bytes, where: str) -> np.ndarray:
-    try:
-        return np.array([int(word) for word in line.split()], np.int64)
-    except (ValueError, OverflowError):
-        raise ValueError(f"{where}: expected integers") from None
 
 
 @contextlib.contextmanager
@@ -337,30 +324,28 @@ def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.d
         elif name == "ids":
             f.writelines(" ".join(map(str, doc.tolist())).encode() + b"\n" for doc in documents)
         else:
-            (_write_text if name == "text" else _write_json)(f, documents, form.lines)
+            _write_lines(f, name, documents, form.lines)
 
 
-def _write_json(f: BinaryIO, documents: Iterable[Any], _: bool) -> None:
+def _write_lines(f: BinaryIO, name: str, documents: Iterable[Any], lines: bool) -> None:
+    """Write documents as ``"text"``, a line each or a single one, or as lines of ``"jsonl"``."""
     for i, doc in enumerate(documents):
+        value = doc
+        if name == "text":
+            if not isinstance(doc, bytes):
+                raise ValueError("--to: the model is one of integers, not of text: expected jsonl, npz, npy or raw")
+            if lines and b"\n" in doc:
+                raise ValueError(f"document {i}: it has more than one line: write jsonl or npz")
+            if i and not lines:
+                raise ValueError("several documents cannot be told apart in a text: write --lines, jsonl or npz")
+            f.write(doc + b"\n" if lines else doc)
+            continue
         if isinstance(doc, bytes):
             try:
-                value: Any = doc.decode("utf-8", "surrogatepass")
+                value = doc.decode("utf-8", "surrogatepass")
             except UnicodeDecodeError as error:
                 raise ValueError(f"document {i}, byte {error.start}: not UTF-8, which jsonl needs; write text or npz") from None
-        else:
-            value = doc.tolist()
-        f.write(json.dumps(value).encode() + b"\n")
-
-
-def _write_text(f: BinaryIO, documents: Iterable[Any], lines: bool) -> None:
-    for i, doc in enumerate(documents):
-        if not isinstance(doc, bytes):
-            raise ValueError("--to: the model is one of integers, not of text: expected jsonl, npz, npy or raw")
-        if lines and b"\n" in doc:
-            raise ValueError(f"document {i}: it has more than one line: write jsonl or npz")
-        if i and not lines:
-            raise ValueError("several documents cannot be told apart in a text: write --lines, jsonl or npz")
-        f.write(doc + b"\n" if lines else doc)
+        f.write(json.dumps(value if isinstance(value, str) else value.tolist()).encode() + b"\n")
 
 
 def _write_arrays(f: BinaryIO, name: str, documents: Iterable[Any], dtype: np.dtype[Any] | None) -> None:

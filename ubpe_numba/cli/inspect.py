@@ -10,7 +10,6 @@ import numpy as np
 
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.wordpiece import WordPiece
-from ubpe_numba.vocabulary.reserved import Reserved
 
 _WIDTH = 60  # characters of a token that the text shows
 _MOST = 20  # special tokens that it shows
@@ -46,10 +45,13 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
         if (cutter := segmenter.pretokenizer) is None
         else cutter.name or getattr(cutter, "pattern", repr(cutter)),
         "special_tokens": {_shown(word): number for word, number in special.items()},
-        **({} if segmenter.lone is None else {name: symbols for name, symbols in _lone(segmenter.lone) if symbols}),
         "fitted_on": {"documents": vocabulary.n_documents, "symbols": vocabulary.n_symbols},
         "fingerprint": tokenizer.fingerprint,
     }
+    if segmenter.lone is not None:
+        for name, symbols in zip(("break_tokens", "stop_tokens"), segmenter.lone.symbol_arguments(), strict=True):
+            if symbols:
+                found[name] = [_shown(bytes([b])) for b in symbols] if isinstance(symbols, bytes) else list(symbols)
     if objective := getattr(tokenizer, "objective", None):
         found["objective"] = objective
     order = np.arange(vocabulary.n_alphabet, len(vocabulary))
@@ -179,12 +181,6 @@ def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
         "weight": float(vocabulary.weights[i]),
         "token": symbols.tolist() if isinstance(symbols, np.ndarray) else _shown(symbols),
     }
-
-
-def _lone(lone: Reserved) -> Iterator[tuple[str, list[Any]]]:
-    """Break and stop tokens by their names."""
-    for name, symbols in zip(("break_tokens", "stop_tokens"), lone.symbol_arguments(), strict=True):
-        yield name, list(symbols or ()) if not isinstance(symbols, bytes) else [_shown(bytes([b])) for b in symbols]
 
 
 def _shown(word: Any) -> Any:

@@ -133,9 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--tokenizer", choices=_TOKENIZERS, default="BPE", help="default %(default)s")
     fit.add_argument("--n-tokens", type=int, metavar="N", help="size, alphabet included (default 4096)")
     fit.add_argument("--alphabet", type=int, metavar="N", help="of integers: 0..N-1 (default: what occurs)")
-    symbols = (
-        "of text: the only characters, such as ACGTN (default: all bytes); behind a comma others with their ids: ACGTN,acgtn"
-    )
+    symbols = "of text: the only characters, such as ACGTN (default: all bytes); after a comma others with their ids: ACGTN,acgtn"
     fit.add_argument("--symbols", metavar="TEXT", help=symbols)
     fit.add_argument("--n-candidates", type=int, metavar="N", help="pairs looked at in a round; not for BPE (default 50)")
     fit.add_argument("--pretokenizer", metavar="NAME", help="gpt2, cl100k, o200k, whitespace, digits, or a regular expression")
@@ -143,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     first = "special tokens have the ids 0, 1, ..., and all others follow"
     fit.add_argument("--special-first", action="store_true", default=None, help=first)
     unknown = (
-        "what becomes of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an error, the "
+        "treatment of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an error, the "
         "default), skip, a special token, a symbol of a text, or of integers an id of the alphabet"
     )
     fit.add_argument("--unknown", metavar="WHAT", help=unknown)
@@ -220,7 +218,7 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--special-token", action="append", metavar="WORD=ID", help=words)
     unknown = "for huggingface: the special token or the symbol that others become there (default: as --unknown of the fit says)"
     convert.add_argument("--unk-token", metavar="WORD", help=unknown)
-    around = "for huggingface: what stands around a document there, such as '[CLS] $A [SEP]'; a second one is for pairs"
+    around = "for huggingface: the parts of an input there, such as '[CLS] $A [SEP]'; a second one is for pairs"
     convert.add_argument("--template", action="append", metavar="TEXT", help=around)
     first = "for huggingface: special tokens have the ids 0, 1, ... there, and all others follow"
     convert.add_argument("--special-first", action="store_true", default=None, help=first)
