@@ -50,7 +50,7 @@ def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Quantization]:
     Three samples become their mean, the mean of the 121 samples around is subtracted (beyond the ends of the record its first and
     last sample are repeated), and the rest goes to the nearest multiple of 6. Sums are those of integers, so that levels are the
     same on every machine. Returns `levels` (int32[36000]): symbols of the quantisation: 0 is the lowest level; `offsets`
-    (int64[301]): of the 300 documents of one second; `quantization`: what the levels stand for, in units of the record.
+    (int64[301]): of the 300 documents of one second; `quantization`: the values of the levels, in units of the record.
 
     >>> levels, offsets, scale = load_beats()
     >>> levels.size, len(offsets) - 1, scale.n_symbols, scale.max_error

@@ -57,7 +57,7 @@ class Tokenizer(Exchange):
     segmenter_
         How documents are changed and cut, and their special tokens found.
     history_
-        What each merge of the fit did, a `History` of arrays, kept in model files. Not there without a fit, as after
+        A record of each merge of the fit, a `History` of arrays, kept in model files. Not there without a fit, as after
         `from_merges`.
     """
 
@@ -70,7 +70,7 @@ class Tokenizer(Exchange):
     ) -> Self:
         r"""Make a tokenizer of text as language models use them: over the 256 bytes of UTF-8, so that no symbol is unknown.
 
-        `fit` and `encode` take `str` and `bytes`, `decode` gives `str` and `decode_bytes` the bytes. Surrogates that stand alone
+        `fit` and `encode` take `str` and `bytes`, `decode` gives `str` and `decode_bytes` the bytes. Isolated surrogates
         in a `str` become three bytes each (``"surrogatepass"``).
 
         Parameters
@@ -84,11 +84,6 @@ class Tokenizer(Exchange):
         -------
         Self
             A tokenizer that is to be fitted.
-
-        Raises
-        ------
-        TypeError
-            For an argument that the constructor does not have; `fit` validates the others.
 
         Examples
         --------
@@ -131,7 +126,7 @@ class Tokenizer(Exchange):
             document frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
         boundaries
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
-            document. Position p stands between the symbols p - 1 and p.
+            document. Position p is between the symbols p - 1 and p.
         memory_limit
             Bytes that the fit may use beside the documents. Always enough are 42 MB, 27 bytes a symbol and 31 a document. Without
             weights of documents or segments less will do, when fewer pairs are indexed at a time and one thread is used: the same
@@ -149,9 +144,6 @@ class Tokenizer(Exchange):
         ------
         UnknownSymbolError
             For a symbol outside the given alphabet.
-        TypeError, ValueError
-            For documents that are not sequences of integers, an iterator that gives none (used up by an earlier pass?), or
-            arguments out of range, naming them.
         MemoryError
             If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
 
@@ -360,7 +352,7 @@ class Tokenizer(Exchange):
         return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
 
     def compression_curve(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many symbols a token stands for at every size of the vocabulary, without another fit.
+        """Symbols per token at every size of the vocabulary, without another fit.
 
         Tokens as the fit merged them, which is how merge rank encodes, not the best paths of `UBPE`. From the alphabet alone,
         1.0, to the last merge, in order of creation.
@@ -368,12 +360,8 @@ class Tokenizer(Exchange):
         Returns
         -------
         sizes, symbols_per_token
-            int64[m + 1] and float64[m + 1], m the number of merges.
-
-        Raises
-        ------
-        NotFittedError
-            If there is no record of a fit: for a tokenizer that was made from merges, refined, or comes from another library.
+            int64[m + 1] and float64[m + 1], m the number of merges. NotFittedError if there is no record of a fit: for a
+            tokenizer that was made from merges, refined, or comes from another library.
 
         Examples
         --------
@@ -402,16 +390,12 @@ class Tokenizer(Exchange):
         Returns
         -------
         Self
-            The new tokenizer, by creation with the beginning of `history_`; this one stays as it is.
-
-        Raises
-        ------
-        ValueError
-            If `n_tokens` is below the alphabet, or the lowest ids of a rearranged pair table are not closed.
+            The new tokenizer, by creation with the beginning of `history_`; this one stays as it is. ValueError if the lowest ids
+            of a rearranged pair table are not closed.
 
         Notes
         -----
-        Occurrences become those where tokens that left stand as their parts, if pairs are known. Probabilities stay, so they sum
+        Occurrences become those where removed tokens are replaced by their parts, if pairs are known. Probabilities stay, so they sum
         to less than 1: `UBPE.reweight` estimates them anew.
 
         Examples
@@ -464,12 +448,7 @@ class Tokenizer(Exchange):
         -------
         tokenizer
             A `UBPE`, or by rank a tokenizer of this class (`UBPEClassic` for a `UBPE`); it shares all arrays with this one, which
-            stays as it is.
-
-        Raises
-        ------
-        ValueError
-            For an unknown objective; by rank, if the vocabulary knows flat sequences only, or for `token_weights`; or if the
+            stays as it is. ValueError by rank if the vocabulary knows flat sequences only, or for `token_weights`; or if the
             objective needs statistics that the vocabulary does not have.
 
         Examples

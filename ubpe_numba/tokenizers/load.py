@@ -38,10 +38,10 @@ def load(
         `tekken.json`, `tokenizer.model`, `vocab.json` (with `merges.txt`), `encoder.json` (with `vocab.bpe`) and `vocab.txt`; or
         a `tokenizers.Tokenizer`, or a fast tokenizer of transformers.
     tokenizer
-        What it becomes, ``"BPE"``, ``"UBPEClassic"`` or ``"UBPE"``, where the file leaves that open: by default a `BPE`, of
+        The class, ``"BPE"``, ``"UBPEClassic"`` or ``"UBPE"``, where the file leaves that open: by default a `BPE`, of
         unigrams `UBPE`, and of a dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
     kind
-        What the symbols of a file of another library are, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
+        The kind of symbols of a file of another library, ``"bytes"``, ``"str"`` or ``"int"``; None decides by the file.
     pretokenizer, special_tokens
         As for the constructor, for files that do not say them: ranks, and `vocab.json` with `merges.txt`. ``"auto"``: the pattern
         of GPT-2 for the latter, and of the published ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper, what
@@ -61,9 +61,7 @@ def load(
     ModelFormatError
         If the format is not known, or, naming what the file was recognised as, the file is not valid or cannot be reproduced.
     ValueError
-        For an argument that does not go with the file, and for ranks of which the pattern is not known.
-    OSError
-        If it cannot be read.
+        For an argument that does not fit the file, and for ranks of which the pattern is not known.
 
     Warns
     -----

@@ -38,13 +38,6 @@ class Saving(Fitted):
         path
             Where; the suffix decides the format.
 
-        Raises
-        ------
-        ValueError
-            For another suffix.
-        OSError
-            From the disk; the old file is then still there.
-
         Examples
         --------
         >>> import os, tempfile
@@ -96,18 +89,14 @@ class Saving(Fitted):
         n_threads
             As for the constructor; a file does not hold it.
         max_symbols
-            How many symbols the alphabet may have, and the tokens stand for in all. A few hundred bytes can claim gigabytes, so
-            it is 2**22 and 64 more for each byte of the file unless given here; `save` warns if a model needs more.
+            How many symbols the alphabet may have, and all tokens together. A few hundred bytes can claim gigabytes, so it is
+            2**22 and 64 more for each byte of the file unless given here; `save` warns if a model needs more.
 
         Returns
         -------
         Self
-            The tokenizer that was saved, with its `history_`, but for `n_threads`.
-
-        Raises
-        ------
-        ModelFormatError
-            For a file that is not a model, saying what is wrong, or one of another class, naming it.
+            The tokenizer that was saved, with its `history_`, but for `n_threads`. ModelFormatError for a file that is not a
+            model, or one of another class.
 
         Warns
         -----
@@ -130,7 +119,7 @@ class Saving(Fitted):
     def _loaded(
         cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
     ) -> Self:
-        """A tokenizer from what a file of so many bytes holds."""
+        """A tokenizer from the content of a file of so many bytes."""
         make: Any = class_of(state["tokenizer"]) if inspect.isabstract(cls) else cls  # the constructors differ
         tok: Self = make(n_threads=n_threads)
         thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
@@ -201,8 +190,8 @@ def _words(segmenter: Segmenter, size: int) -> tuple[Any, Any]:
     for known in (False, True):
         parts.append({w: int(i) for w, i, k in zip(special.words, special.ids, special.always, strict=True) if bool(k) is known})
     if n_first:
-        behind = list(range(n_first + size, size + len(special.words)))
-        return list(parts[0]), (list(parts[1]) if [*parts[1].values()] == behind else parts[1]) or None
+        after = list(range(n_first + size, size + len(special.words)))
+        return list(parts[0]), (list(parts[1]) if [*parts[1].values()] == after else parts[1]) or None
     if [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(special.words))):
         parts = [list(part) for part in parts]
     return parts[0] or None, parts[1] or None

@@ -46,13 +46,13 @@ class WordPiece(Decoding, Saving):
     unknown
         The piece for a word that cannot be cut.
     prefix
-        What stands before pieces that go on a word; ``""`` if the same pieces do for both.
+        The mark before pieces that go on a word; ``""`` if the same pieces do for both.
     longest
         Words of more characters are unknown.
     n_threads
         Threads for batches; None for the number of CPUs.
     normalizer, pretokenizer
-        What changes a text and what cuts it into words: a `Normalizer` and a `Splitter`, or the steps that they are made of, such
+        The steps that change a text and cut it into words: a `Normalizer` and a `Splitter`, or the steps that they are made of, such
         as ``"BertNormalizer"`` and ``"BertPreTokenizer"`` (`from_huggingface` sets them). With a `pretokenizer` documents may be
         `str`.
     special_tokens
@@ -63,13 +63,6 @@ class WordPiece(Decoding, Saving):
         How some of these words are found, by names as in a `tokenizer.json`: white space beside them belongs to them,
         ``"lstrip"`` and ``"rstrip"``; they are not part of a longer word, ``"single_word"``; they are found after the others, in
         text that the normalizer has changed, and are changed as it is, ``"normalized"``.
-
-    Raises
-    ------
-    ValueError
-        If `unknown` is no piece, two pieces have one id, or a word of `flags` is not known.
-    TypeError
-        For a vocabulary of other things than `str` and ids.
 
     Notes
     -----
@@ -205,13 +198,6 @@ class WordPiece(Decoding, Saving):
         -------
         ids
             int32[n]; with `return_offsets` a triple of such arrays, ids, words, starts; or ids and spans.
-
-        Raises
-        ------
-        TypeError
-            For a `str` without a pretokenizer, or for words that are no `str`, naming the position.
-        SpecialTokenError
-            For a special token that is not allowed, naming the position.
 
         Examples
         --------
@@ -498,25 +484,18 @@ class WordPiece(Decoding, Saving):
         path
             A file to write it to as well.
         template
-            What stands around a document there, such as ``"[CLS] $A [SEP]"``; see `BPE.to_huggingface`.
+            The parts of an input there, such as ``"[CLS] $A [SEP]"``; see `BPE.to_huggingface`.
 
         Returns
         -------
         str
-            The content of the file.
-
-        Raises
-        ------
-        TypeError
-            For a template of another type.
-        ValueError
-            Without a pretokenizer, for a `template` with a word that is no special token, or if the file cannot say the same,
-            naming the first sample that is encoded differently.
+            The content of the file. ValueError without a pretokenizer, for a `template` with a word that is no special token, or
+            if the file cannot say the same, naming the first sample that is encoded differently.
 
         Notes
         -----
-        Special tokens are special there as well. What BERT puts around a text, ``[CLS]`` and ``[SEP]``, is in the file
-        only as `template`.
+        Special tokens are special there as well. ``[CLS]`` and ``[SEP]``, which BERT puts around a text, are in the file only as
+        `template`.
 
         Examples
         --------
@@ -616,11 +595,6 @@ class WordPiece(Decoding, Saving):
         -------
         WordPiece
             Special tokens have the ids 0, 1, ..., characters follow.
-
-        Raises
-        ------
-        TypeError, ValueError
-            For another criterion, numbers out of range, or words that are no `str`.
 
         Notes
         -----
