@@ -395,8 +395,8 @@ class Tokenizer(Exchange):
 
         Notes
         -----
-        Occurrences become those where removed tokens are replaced by their parts, if pairs are known. Probabilities stay, so they sum
-        to less than 1: `UBPE.reweight` estimates them anew.
+        Occurrences become those where removed tokens are replaced by their parts, if pairs are known. Probabilities stay, so they
+        sum to less than 1: `UBPE.reweight` estimates them anew.
 
         Examples
         --------

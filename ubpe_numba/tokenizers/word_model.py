@@ -16,7 +16,6 @@ from ubpe_numba.coding.wordpiece import PieceEncoder, TextWords
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, code_points
 from ubpe_numba.errors import UnknownTokenError, quoted
-from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -257,13 +256,8 @@ def added_tokens(special: Mapping[str, int], known: Mapping[str, int], flags: Ma
     return Reserved("str", words, np.array([*special.values(), *known.values()], np.int32), masks)
 
 
-def learner(
-    words: Any, n_tokens: Any, criterion: str, min_count: Any, special_tokens: Any, options: dict[str, Any]
-) -> tuple[dict[str, int], Callable[[], list[str]]]:
-    """The special tokens to begin with, and the function that learns the pieces after them; arguments of `WordPiece.train`."""
-    if criterion not in CRITERIA:
-        raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {quoted(criterion)}")
-    n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
+def word_counts(words: Any) -> dict[str, int]:
+    """How often each word of a corpus occurs; TypeError or ValueError for words or counts that are not valid."""
     if isinstance(words, (str, bytes)):
         raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
     counts = dict(words) if isinstance(words, Mapping) else Counter(words)
@@ -273,15 +267,5 @@ def learner(
         positive(count, f"words[{quoted(word)}]")
     if sum(count * len(word) for word, count in counts.items()) >= 2**62:
         raise ValueError("words: expected less than 2**62 characters in all, by counts")
-    first = read_pieces(special_tokens, "special_tokens")
-    unknown, prefix = options.get("unknown", "[UNK]"), options.get("prefix", "##")
-    first = first if unknown in first else {unknown: 0, **first}
-    if n < len(first):
-        raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
     counts.pop("", None)
-
-    def learn() -> list[str]:
-        learned = [piece for piece in learn_pieces(counts, n, criterion, least, prefix) if piece not in first]
-        return learned[: n - len(first)]
-
-    return first, learn
+    return counts

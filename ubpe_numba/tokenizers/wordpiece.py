@@ -18,6 +18,7 @@ from ubpe_numba.coding.wordpiece import PieceEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive
@@ -28,7 +29,15 @@ from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
-from ubpe_numba.tokenizers.word_model import DocumentEncoder, WordByWord, added_tokens, learner, model_of, read_flags, read_pieces
+from ubpe_numba.tokenizers.word_model import (
+    DocumentEncoder,
+    WordByWord,
+    added_tokens,
+    model_of,
+    read_flags,
+    read_pieces,
+    word_counts,
+)
 from ubpe_numba.vocabulary.segmenter import Segmenter
 
 __all__ = ["WordPiece"]
@@ -52,9 +61,8 @@ class WordPiece(Decoding, Saving):
     n_threads
         Threads for batches; None for the number of CPUs.
     normalizer, pretokenizer
-        The steps that change a text and cut it into words: a `Normalizer` and a `Splitter`, or the steps that they are made of, such
-        as ``"BertNormalizer"`` and ``"BertPreTokenizer"`` (`from_huggingface` sets them). With a `pretokenizer` documents may be
-        `str`.
+        The steps that change a text and cut it into words: a `Normalizer` and a `Splitter`, or names or steps for them, such as
+        ``"BertNormalizer"`` and ``"BertPreTokenizer"`` (`from_huggingface` sets them). With a `pretokenizer` documents may be `str`.
     special_tokens
         Words with ids that are found in every `str` before anything is done to it, the longest at a place.
     known_words
@@ -610,6 +618,14 @@ class WordPiece(Decoding, Saving):
         >>> tok.encode(["lowest", "slow"]).tolist(), [*tok.vocabulary][8:]
         ([9, 2, 5, 6, 0], ['lo', 'low'])
         """
-        first, learn = learner(words, n_tokens, criterion, min_count, special_tokens, options)
+        if criterion not in CRITERIA:
+            raise ValueError(f"criterion: expected one of {', '.join(map(repr, CRITERIA))}, got {quoted(criterion)}")
+        n, least = positive(n_tokens, "n_tokens"), positive(min_count, "min_count")
+        counts, first = word_counts(words), read_pieces(special_tokens, "special_tokens")
+        unknown = options.get("unknown", "[UNK]")
+        first = first if unknown in first else {unknown: 0, **first}
+        if n < len(first):
+            raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
         cls([*first], **options)  # raises for options, before a long training
-        return cls([*first, *learn()], **options)
+        learned = learn_pieces(counts, n, criterion, least, options.get("prefix", "##"))
+        return cls([*first, *[piece for piece in learned if piece not in first][: n - len(first)]], **options)
