@@ -62,7 +62,8 @@ class WordPiece(Decoding, Saving):
         Threads for batches; None for the number of CPUs.
     normalizer, pretokenizer
         The steps that change a text and cut it into words: a `Normalizer` and a `Splitter`, or names or steps for them, such as
-        ``"BertNormalizer"`` and ``"BertPreTokenizer"`` (`from_huggingface` sets them). With a `pretokenizer` documents may be `str`.
+        ``"BertNormalizer"`` and ``"BertPreTokenizer"`` (`from_huggingface` sets them). With a `pretokenizer` documents may be
+        `str`.
     special_tokens
         Words with ids that are found in every `str` before anything is done to it, the longest at a place.
     known_words
