@@ -22,8 +22,6 @@ from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.reserved import Reserved
 
-__all__ = ["ModelInputs"]
-
 _PADS = ("[PAD]", "<pad>", "<|pad|>")
 _PADDING = {False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
 _LEFT = {"left": True, "right": False}

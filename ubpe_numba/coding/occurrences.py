@@ -22,8 +22,6 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import checked_token, offsets_of, writable
 
-__all__ = ["Occurrences", "Spans", "TokenIndex", "Usage"]
-
 
 class Usage(NamedTuple):
     """How an encoder uses the V tokens of a vocabulary on d documents.
