@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import subprocess
 import sys
 
@@ -16,10 +18,16 @@ assert ubpe_numba.__version__ and not hasattr(ubpe_numba, "__path_of_nothing__")
 from ubpe_numba import *
 from ubpe_numba.tokenizers.ubpe import UBPE as home
 assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_numba)} & {*globals()}
-assert {*ubpe_numba.__all__} == {*ubpe_numba._HOMES}
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    for_checkers = {
+        alias.asname: node.module
+        for node in ast.walk(ast.parse(inspect.getsource(ubpe_numba)))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ubpe_numba.")
+        for alias in node.names
+    }
+    assert for_checkers == {name: f"ubpe_numba.{module}" for name, module in ubpe_numba._HOMES.items()}
 
 
 def test_what_arguments_take_is_public() -> None:

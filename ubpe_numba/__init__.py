@@ -7,114 +7,76 @@ numba and numpy a quarter of a second.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from ubpe_numba.coding.model_inputs import ModelInputs
-    from ubpe_numba.coding.n_best import NBest
-    from ubpe_numba.coding.occurrences import Occurrences, Spans, TokenIndex, Usage
-    from ubpe_numba.coding.streams import DecoderStream, EncoderStream
-    from ubpe_numba.documents.counts import Counts, count_documents
-    from ubpe_numba.documents.mixing import language_weights
-    from ubpe_numba.documents.quantization import Quantization, quantize
-    from ubpe_numba.documents.ragged import Ragged
-    from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
-    from ubpe_numba.text.normalizer import Normalizer
-    from ubpe_numba.text.pretokenizer import Pretokenizer
-    from ubpe_numba.text.splitter import Splitter
-    from ubpe_numba.tokenizers.base import Tokenizer
-    from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
-    from ubpe_numba.tokenizers.load import load
-    from ubpe_numba.tokenizers.ubpe import UBPE
-    from ubpe_numba.tokenizers.warmup import warmup
-    from ubpe_numba.tokenizers.wordpiece import WordPiece
-    from ubpe_numba.verification.verify import Verification, verify
-    from ubpe_numba.vocabulary.alphabet import Alphabet
-    from ubpe_numba.vocabulary.rules import ARTICLE, PUBLISHED_0_2, PUBLISHED_0_3, FitRules
-    from ubpe_numba.vocabulary.vocabulary import MergeTree, Vocabulary
+if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
+    from ubpe_numba.coding.model_inputs import ModelInputs as ModelInputs
+    from ubpe_numba.coding.n_best import NBest as NBest
+    from ubpe_numba.coding.occurrences import Occurrences as Occurrences
+    from ubpe_numba.coding.occurrences import Spans as Spans
+    from ubpe_numba.coding.occurrences import TokenIndex as TokenIndex
+    from ubpe_numba.coding.occurrences import Usage as Usage
+    from ubpe_numba.coding.streams import DecoderStream as DecoderStream
+    from ubpe_numba.coding.streams import EncoderStream as EncoderStream
+    from ubpe_numba.documents.counts import Counts as Counts
+    from ubpe_numba.documents.counts import count_documents as count_documents
+    from ubpe_numba.documents.mixing import language_weights as language_weights
+    from ubpe_numba.documents.quantization import Quantization as Quantization
+    from ubpe_numba.documents.quantization import quantize as quantize
+    from ubpe_numba.documents.ragged import Ragged as Ragged
+    from ubpe_numba.errors import ModelFormatError as ModelFormatError
+    from ubpe_numba.errors import NotFittedError as NotFittedError
+    from ubpe_numba.errors import SpecialTokenError as SpecialTokenError
+    from ubpe_numba.errors import UnknownSymbolError as UnknownSymbolError
+    from ubpe_numba.errors import UnknownTokenError as UnknownTokenError
+    from ubpe_numba.text.normalizer import Normalizer as Normalizer
+    from ubpe_numba.text.pretokenizer import Pretokenizer as Pretokenizer
+    from ubpe_numba.text.splitter import Splitter as Splitter
+    from ubpe_numba.tokenizers.base import Tokenizer as Tokenizer
+    from ubpe_numba.tokenizers.bpe import BPE as BPE
+    from ubpe_numba.tokenizers.bpe import UBPEClassic as UBPEClassic
+    from ubpe_numba.tokenizers.load import load as load
+    from ubpe_numba.tokenizers.ubpe import UBPE as UBPE
+    from ubpe_numba.tokenizers.warmup import warmup as warmup
+    from ubpe_numba.tokenizers.wordpiece import WordPiece as WordPiece
+    from ubpe_numba.verification.verify import Verification as Verification
+    from ubpe_numba.verification.verify import verify as verify
+    from ubpe_numba.vocabulary.alphabet import Alphabet as Alphabet
+    from ubpe_numba.vocabulary.rules import ARTICLE as ARTICLE
+    from ubpe_numba.vocabulary.rules import PUBLISHED_0_2 as PUBLISHED_0_2
+    from ubpe_numba.vocabulary.rules import PUBLISHED_0_3 as PUBLISHED_0_3
+    from ubpe_numba.vocabulary.rules import FitRules as FitRules
+    from ubpe_numba.vocabulary.vocabulary import MergeTree as MergeTree
+    from ubpe_numba.vocabulary.vocabulary import Vocabulary as Vocabulary
 
 __version__ = "0.1.0"
 
-#: The module of every public name.
-_HOMES = {
-    "ARTICLE": "vocabulary.rules",
-    "BPE": "tokenizers.bpe",
-    "PUBLISHED_0_2": "vocabulary.rules",
-    "PUBLISHED_0_3": "vocabulary.rules",
-    "UBPE": "tokenizers.ubpe",
-    "Alphabet": "vocabulary.alphabet",
-    "Counts": "documents.counts",
-    "DecoderStream": "coding.streams",
-    "EncoderStream": "coding.streams",
-    "FitRules": "vocabulary.rules",
-    "MergeTree": "vocabulary.vocabulary",
-    "ModelFormatError": "errors",
-    "ModelInputs": "coding.model_inputs",
-    "NBest": "coding.n_best",
-    "Normalizer": "text.normalizer",
-    "NotFittedError": "errors",
-    "Occurrences": "coding.occurrences",
-    "Pretokenizer": "text.pretokenizer",
-    "Quantization": "documents.quantization",
-    "Ragged": "documents.ragged",
-    "Spans": "coding.occurrences",
-    "SpecialTokenError": "errors",
-    "Splitter": "text.splitter",
-    "TokenIndex": "coding.occurrences",
-    "Tokenizer": "tokenizers.base",
-    "UBPEClassic": "tokenizers.bpe",
-    "UnknownSymbolError": "errors",
-    "UnknownTokenError": "errors",
-    "Usage": "coding.occurrences",
-    "Verification": "verification.verify",
-    "Vocabulary": "vocabulary.vocabulary",
-    "WordPiece": "tokenizers.wordpiece",
-    "count_documents": "documents.counts",
-    "language_weights": "documents.mixing",
-    "load": "tokenizers.load",
-    "quantize": "documents.quantization",
-    "verify": "verification.verify",
-    "warmup": "tokenizers.warmup",
+_NAMES = {
+    "coding.model_inputs": "ModelInputs",
+    "coding.n_best": "NBest",
+    "coding.occurrences": "Occurrences Spans TokenIndex Usage",
+    "coding.streams": "DecoderStream EncoderStream",
+    "documents.counts": "Counts count_documents",
+    "documents.mixing": "language_weights",
+    "documents.quantization": "Quantization quantize",
+    "documents.ragged": "Ragged",
+    "errors": "ModelFormatError NotFittedError SpecialTokenError UnknownSymbolError UnknownTokenError",
+    "text.normalizer": "Normalizer",
+    "text.pretokenizer": "Pretokenizer",
+    "text.splitter": "Splitter",
+    "tokenizers.base": "Tokenizer",
+    "tokenizers.bpe": "BPE UBPEClassic",
+    "tokenizers.load": "load",
+    "tokenizers.ubpe": "UBPE",
+    "tokenizers.warmup": "warmup",
+    "tokenizers.wordpiece": "WordPiece",
+    "verification.verify": "Verification verify",
+    "vocabulary.alphabet": "Alphabet",
+    "vocabulary.rules": "ARTICLE PUBLISHED_0_2 PUBLISHED_0_3 FitRules",
+    "vocabulary.vocabulary": "MergeTree Vocabulary",
 }
+#: The module of every public name.
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "ARTICLE",
-    "BPE",
-    "PUBLISHED_0_2",
-    "PUBLISHED_0_3",
-    "UBPE",
-    "Alphabet",
-    "Counts",
-    "DecoderStream",
-    "EncoderStream",
-    "FitRules",
-    "MergeTree",
-    "ModelFormatError",
-    "ModelInputs",
-    "NBest",
-    "Normalizer",
-    "NotFittedError",
-    "Occurrences",
-    "Pretokenizer",
-    "Quantization",
-    "Ragged",
-    "Spans",
-    "SpecialTokenError",
-    "Splitter",
-    "TokenIndex",
-    "Tokenizer",
-    "UBPEClassic",
-    "UnknownSymbolError",
-    "UnknownTokenError",
-    "Usage",
-    "Verification",
-    "Vocabulary",
-    "WordPiece",
-    "count_documents",
-    "language_weights",
-    "load",
-    "quantize",
-    "verify",
-    "warmup",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ubpe_numba import formats
 from ubpe_numba.coding.decode import ids_to_skip
@@ -178,7 +179,22 @@ class WordPiece(Decoding, Saving):
 
     # ---------------------------------------------------------------------------------------------- encoding
 
-    def encode(  # type: ignore[override]
+    @overload  # type: ignore[override]
+    def encode(
+        self, words: str | Iterable[str], *, return_offsets: Literal[False] = ...,
+        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
+    ) -> NDArray[np.int32]: ...  # fmt: skip
+    @overload
+    def encode(
+        self, words: str | Iterable[str], *, return_offsets: Literal[True],
+        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...  # fmt: skip
+    @overload
+    def encode(
+        self, words: str | Iterable[str], *, return_offsets: Literal["spans"],
+        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...  # fmt: skip
+    def encode(
         self,
         words: str | Iterable[str],
         *,
@@ -225,7 +241,22 @@ class WordPiece(Decoding, Saving):
             return found[0].values, found[1]
         return tuple(part.values for part in found) if return_offsets else found[0].values
 
-    def encode_batch(  # type: ignore[override]
+    @overload  # type: ignore[override]
+    def encode_batch(
+        self, documents: Iterable[Any], offsets: None = ..., *, return_offsets: Literal[False] = ...,
+        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
+    ) -> Ragged: ...  # fmt: skip
+    @overload
+    def encode_batch(
+        self, documents: Iterable[Any], offsets: None = ..., *, return_offsets: Literal[True],
+        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
+    ) -> tuple[Ragged, Ragged, Ragged]: ...  # fmt: skip
+    @overload
+    def encode_batch(
+        self, documents: Iterable[Any], offsets: None = ..., *, return_offsets: Literal["spans"],
+        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
+    ) -> tuple[Ragged, NDArray[np.int64]]: ...  # fmt: skip
+    def encode_batch(
         self,
         documents: Iterable[str | Iterable[str]],
         offsets: None = None,
