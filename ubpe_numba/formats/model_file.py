@@ -57,7 +57,11 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
     Raises ValueError for another suffix, OSError if the file cannot be written.
     """
     suffix = suffix_of(path, _SUFFIXES)
-    data = _to_json(model) if suffix == ".json" else _to_npz(model)
+    head, arrays = _split(model)
+    if suffix == ".json":
+        data = _to_json(head, arrays)
+    else:
+        data = npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
     write_atomically(path, data)
     return len(data)
 
@@ -70,7 +74,13 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
     """
     suffix = suffix_of(path, _SUFFIXES)
     with open_regular(path) as f, naming(path):
-        return (_from_json(f) if suffix == ".json" else from_npz(f)), os.fstat(f.fileno()).st_size
+        size = os.fstat(f.fileno()).st_size
+        if suffix == ".npz":
+            return from_npz(f), size
+        if not is_object(f):  # checked before all of a large file of another kind is read
+            raise ModelFormatError("not a JSON object")
+        f.seek(0)
+        return from_document(parse_json(f.read().removeprefix(BYTE_ORDER_MARK))), size
 
 
 def from_document(document: dict[str, Any]) -> dict[str, Any]:
@@ -81,8 +91,8 @@ def from_document(document: dict[str, Any]) -> dict[str, Any]:
 def claimable(n_bytes: int) -> int:
     """How many symbols a file of `n_bytes` may claim, for its alphabet or for all its tokens.
 
-    The limit keeps a small file from allocating gigabytes: 30 pairs can stand for 2**30 symbols. In real vocabularies a token
-    takes 10 to 40 bytes of the file and stands for a few symbols.
+    The limit keeps a small file from allocating gigabytes: 30 pairs can make a token of 2**30 symbols. In real vocabularies a
+    token takes 10 to 40 bytes of the file and has a few symbols.
     """
     return 2**22 + 64 * n_bytes
 
@@ -165,11 +175,12 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
         raise ModelFormatError(f"not valid JSON: {shortened(error)}") from error
 
 
-def _to_json(model: dict[str, Any]) -> bytes:
-    head, arrays = _split(model)
+def _to_json(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
+    """The file, one line for each part and each field of the vocabulary."""
     for name, array in arrays.items():
         part, _, field = name.partition(".")
-        if name in _SYMBOLS and head["alphabet"]["kind"] == "str" and not _has_surrogates(array):
+        is_text = name in _SYMBOLS and head["alphabet"]["kind"] == "str"
+        if is_text and not ((array >= 0xD800) & (array < 0xE000)).any():  # JSON would join surrogates to one character
             head[part][field] = "".join(map(chr, array.tolist()))
         else:
             head[part][field] = array.tolist()
@@ -177,23 +188,6 @@ def _to_json(model: dict[str, Any]) -> bytes:
     fields = [f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in head["vocabulary"].items()]
     lines.append('"vocabulary": {\n' + ",\n".join(fields) + "\n }")
     return ("{\n " + ",\n ".join(lines) + "\n}\n").encode()
-
-
-def _has_surrogates(points: np.ndarray) -> bool:
-    """Whether there are surrogates among code points: JSON would join two neighbours into one character."""
-    return bool(((points >= 0xD800) & (points < 0xE000)).any())
-
-
-def _from_json(f: BinaryIO) -> dict[str, Any]:
-    if not is_object(f):  # checked before all of a large file of another kind is read
-        raise ModelFormatError("not a JSON object")
-    f.seek(0)
-    return _join(parse_json(f.read().removeprefix(BYTE_ORDER_MARK)), {})
-
-
-def _to_npz(model: dict[str, Any]) -> bytes:
-    head, arrays = _split(model)
-    return npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
 
 
 def from_npz(f: BinaryIO) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What model files and pickles hold: fields by name, read and written by one table, and pickles that depend on values only.
+"""Contents of model files and pickles: fields by name, read and written by one table, and pickles that depend on values only.
 
 A schema lists the fields of a part, each with what is expected there, and with a default, which is not written:
 
@@ -151,5 +151,5 @@ def plain_copy(value: Any) -> Any:
 
 
 def pickled(make: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
-    """What `__reduce__` returns of an object that `make(*arguments)` makes again: nothing that it computed later."""
+    """The result of `__reduce__` for an object that `make(*arguments)` makes again: nothing that it computed later."""
     return make, plain_copy(arguments)

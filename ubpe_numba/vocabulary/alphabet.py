@@ -172,7 +172,7 @@ class Alphabet:
         order = np.argsort(values, kind="stable")
         if (at := np.flatnonzero(values[order[1:]] == values[order[:-1]])).size:
             first, second = order[at[0]], order[at[0] + 1]
-            twice = _shown(values[first], kind)
+            twice = chr(values[first]) if kind == "str" else int(values[first])
             raise ValueError(f"{name}: symbol {quoted(twice)} is there twice, as entry {first} and entry {second}")
         return cls._from_distinct(values, kind, values.size if n is None else n, ids)
 
@@ -240,10 +240,6 @@ class Alphabet:
         n_symbols : int, optional
             The number of symbols of the corpus, where the documents are the distinct ones.
 
-        Notes
-        -----
-        O(symbols), unless integers are spread too widely for a table: then they are sorted.
-
         Examples
         --------
         >>> from ubpe_numba.documents.read import as_documents
@@ -297,7 +293,8 @@ class Alphabet:
     def refuse_folded(self) -> None:
         """Raise an error if several symbols have one id: before an export to libraries that have no such alphabets."""
         if not self.is_lossless:
-            first, other = (_shown(s, self.kind) for s in (self.symbols[self.folded_ids[0]], self.folded_symbols[0]))
+            both = int(self.symbols[self.folded_ids[0]]), int(self.folded_symbols[0])
+            first, other = map(chr, both) if self.kind == "str" else both
             raise ValueError(
                 f"alphabet: {quoted(first)} and {quoted(other)} have the same id, which other libraries cannot say; to export "
                 "the tokenizer without the folded symbols: "
@@ -307,14 +304,8 @@ class Alphabet:
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
         """Raise an error if documents are not of the kind of the alphabet.
 
-        Integers are accepted for bytes and bytes for integers, and documents without symbols for every kind.
-
-        Parameters
-        ----------
-        documents : Documents
-            The documents.
-        name : str
-            What messages call them.
+        Integers are accepted for bytes and bytes for integers, and documents without symbols for every kind. Arguments as for
+        `to_ids`.
         """
         given = documents.kind
         if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
@@ -322,18 +313,12 @@ class Alphabet:
             raise TypeError(f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}")
 
     def lookup(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        """Map symbols to ids.
+        """Map symbols to ids, int32[n], -1 for unknown ones; `values` itself if it holds them already and is writable.
 
         Parameters
         ----------
         values : integer array
             Symbols as `Documents` holds them.
-
-        Returns
-        -------
-        int32[n]
-            The id of each, -1 for unknown symbols; `values` itself if it is that already and writable (kernels are compiled for
-            writable arrays only).
 
         Examples
         --------
@@ -343,7 +328,7 @@ class Alphabet:
         return self._find(values)[0]
 
     def to_ids(self, documents: Documents, unknown: str | int = "raise", *, name: str = "docs") -> Ragged:
-        """Map the symbols of all documents to ids.
+        """Map the symbols of all documents to ids, which share their memory if those of `lookup` do.
 
         Parameters
         ----------
@@ -353,12 +338,7 @@ class Alphabet:
             What happens to symbols that are not in the alphabet: ``"raise"``, ``"skip"`` (they are left out), or the id that
             replaces them.
         name : str
-            What messages call the documents.
-
-        Returns
-        -------
-        Ragged
-            The ids; shares the memory of the documents if `lookup` does.
+            The name of the documents in messages.
 
         Raises
         ------
@@ -383,7 +363,7 @@ class Alphabet:
             at = missing[0]
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             hint = f", 0..{self.size - 1}" if self.is_identity else f" of {self.size} symbols"
-            symbol = _shown(symbols[at], documents.kind)
+            symbol = chr(symbols[at]) if documents.kind == "str" else int(symbols[at])
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint)
         if unknown == "skip":
             return Ragged._trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
@@ -409,34 +389,24 @@ class Alphabet:
         return ids, False
 
     def to_symbols(self, ids: NDArray[np.int32]) -> NDArray[Any]:
-        """Map ids to symbols, without a check.
+        """Map ids to symbols of the dtype of `symbols`, without a check; `ids` itself if it is that already.
 
         Parameters
         ----------
         ids : int32[n]
             Ids in 0..size-1.
-
-        Returns
-        -------
-        ndarray
-            n symbols, of the dtype of `symbols`; `ids` itself if it is that already.
         """
         if self.is_identity:
             return ids.astype(_DTYPES[self.kind], copy=False)
         return self.symbols[ids]
 
     def output(self, symbols: NDArray[Any]) -> NDArray[Any] | str | bytes:
-        """The form in which a user gets one document of symbols.
+        """The form in which a user gets one document of symbols: `str`, `bytes`, or for integers `symbols` itself.
 
         Parameters
         ----------
         symbols : integer array
             The symbols of the document.
-
-        Returns
-        -------
-        ndarray, str or bytes
-            By `kind`; for integers `symbols` itself.
 
         Examples
         --------
@@ -448,13 +418,7 @@ class Alphabet:
         return symbols.astype(np.uint8, copy=False).tobytes() if self.kind == "bytes" else symbols
 
     def state(self) -> dict[str, Any]:
-        """The fields of a model file.
-
-        Returns
-        -------
-        dict
-            `kind`, `size`, and `symbols`, which is None for the identity; `folded_symbols` and `folded_ids` if there are any.
-        """
+        """The arguments of `from_state`: symbols are None for the identity, folded ones only there if there are any."""
         state = {"kind": self.kind, "size": self.size, "symbols": None if self.is_identity else self.symbols}
         return state if self.is_lossless else {**state, "folded_symbols": self.folded_symbols, "folded_ids": self.folded_ids}
 
@@ -462,21 +426,7 @@ class Alphabet:
     def from_state(
         cls, kind: str, size: int, symbols: Any = None, folded_symbols: Any = None, folded_ids: Any = None
     ) -> Alphabet:
-        """Make an alphabet from what `state` returned.
-
-        Parameters
-        ----------
-        kind : str
-            What documents are made of.
-        size : int
-            The number of symbols.
-        symbols : integer array, list, or str, optional
-            The symbols in the order of their ids, a `str` only for the kind ``"str"``; None for the identity.
-        folded_symbols : integer array, list, or str, optional
-            Further symbols, likewise; None if there are none.
-        folded_ids : integer array or list, optional
-            Their ids.
-        """
+        """Make an alphabet from a result of `state`, where arrays may have become lists; symbols as for `from_symbols`."""
         try:
             dense = cls._dense(size, kind, "alphabet size")
             made = dense if symbols is None else cls.from_symbols(symbols, kind)
@@ -554,10 +504,6 @@ def _window(documents: Documents) -> NDArray[Any]:
     """The part of `values` that the offsets cover."""
     values, offsets, _ = documents
     return values if offsets[-1] - offsets[0] == values.size else values[offsets[0] : offsets[-1]]
-
-
-def _shown(symbol: Any, kind: str) -> int | str:
-    return chr(symbol) if kind == "str" else int(symbol)
 
 
 def _read_symbols(symbols: Any) -> Documents:

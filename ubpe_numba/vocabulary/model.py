@@ -1,4 +1,4 @@
-"""The model: everything that a fit leaves, in one immutable value that every wing takes."""
+"""The model: everything that a fit leaves, in one immutable value."""
 
 from __future__ import annotations
 
@@ -14,19 +14,10 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 class Model(NamedTuple):
-    """What a tokenizer knows: which symbols there are, which tokens, and how documents are cut.
+    """The alphabet, the tokens in ids of the alphabet, and the treatment of documents and ids around them.
 
     Fitting makes one, `formats` reads and writes it, `coding` builds encoders and a decoder from it. None of its parts ever
     changes.
-
-    Attributes
-    ----------
-    alphabet : Alphabet
-        The symbols and their ids.
-    vocabulary : Vocabulary
-        The tokens, in ids of the alphabet.
-    segmenter : Segmenter
-        Text encoding, special tokens, pre-tokenizer, and ids in an order of their own.
     """
 
     alphabet: Alphabet
@@ -59,7 +50,7 @@ class Model(NamedTuple):
     def from_state(cls, state: dict[str, Any], max_symbols: int) -> Model:
         """Make it again from `state()`, where arrays may have become lists.
 
-        The alphabet may have `max_symbols` symbols, and the learned tokens stand for as many in all. ModelFormatError for
+        The alphabet may have `max_symbols` symbols, and all learned tokens together as many. ModelFormatError for
         anything that is not valid, before anything large is allocated.
         """
         folded = ("folded_symbols", "folded_ids") if "folded_symbols" in state["alphabet"] else ()

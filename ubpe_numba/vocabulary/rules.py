@@ -51,13 +51,6 @@ class FitRules:
         table is left. ``"batch"``: the articles' rule, which merges several pairs in a pass. They differ only for tables that
         are not in order of creation.
 
-    Raises
-    ------
-    TypeError
-        If `overshoot` is not a bool.
-    ValueError
-        If another value is not one of those above.
-
     Examples
     --------
     >>> FitRules(ties="first_seen").min_count
@@ -91,24 +84,7 @@ class FitRules:
         return pickled(FitRules, *dataclasses.astuple(self))
 
     def replace(self, **changes: object) -> FitRules:
-        """The same rules with some changed.
-
-        Parameters
-        ----------
-        **changes
-            New values of any of the parameters above.
-
-        Returns
-        -------
-        FitRules
-            The new rules.
-
-        Raises
-        ------
-        TypeError
-            For a name that is not a rule, and as the constructor raises it.
-        ValueError
-            As the constructor raises it.
+        """Copy the rules with changes of some parameters, values as for `FitRules`.
 
         Examples
         --------

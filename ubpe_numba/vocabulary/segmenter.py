@@ -32,7 +32,7 @@ _MOST_STEPS = 64  # replacements of a `Decoding`, and how often it leaves someth
 
 
 class Decoding(NamedTuple):
-    """How the texts of tokens become a text, in tokenizers from elsewhere that change text before they encode it.
+    """Rules for the text of tokens, in tokenizers from elsewhere that change text before they encode it.
 
     In every token some characters are replaced, in turn; at the beginning of a text up to `n` times `strip` is left out::
 
@@ -355,7 +355,7 @@ class Segmenter(NamedTuple):
     def numbered(self, token_ids: Any, size: int) -> Segmenter:
         """Set the ids of the `size` tokens of a vocabulary, None for 0..size-1.
 
-        Several tokens may have one id where they stand for the same symbols. ModelFormatError for ids that are not valid, far
+        Several tokens may have one id where their symbols are equal. ModelFormatError for ids that are not valid, far
         apart, or those of special tokens.
         """
         taken = np.arange(size)

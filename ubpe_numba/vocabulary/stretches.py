@@ -139,10 +139,10 @@ def traced(pieces: Stretches) -> Stretches:
 
 
 def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, word: int) -> Stretches:
-    """Stretches without some symbols, each of which becomes the word of this index; cut where it stood.
+    """Stretches without some symbols, each of which becomes the word of this index, and cut there.
 
-    `segments` int64: where the values are cut; `at` int64[k]: the places of the symbols among the values, ascending. Where they
-    stood in the documents is known of stretches that are `traced`. O(symbols).
+    `segments` int64: where the values are cut; `at` int64[k]: the places of the symbols among the values, ascending. Their places
+    in the documents are known of stretches that are `traced`. O(symbols).
 
     >>> reserved = Reserved.from_user(["<s>", "?"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "axb<s>xx"], np.uint32)

@@ -1,4 +1,4 @@
-"""The vocabulary: what every id stands for, how tokens are built, and statistics of them. Frozen, and validated when it is made.
+"""The vocabulary: the symbols of every token, the merges that build it, and its statistics. Frozen, and validated when made.
 
 Layout, for the symbols 0, 1, 2 and the pairs ``[[0, 1], [3, 2]]`` (token 3 is 0 1, token 4 is 3 2):
 
@@ -18,14 +18,14 @@ import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import checked_token, integer
+from ubpe_numba.runtime.arrays import checked_token, integer, offsets_of
 from ubpe_numba.runtime.lazy import html_of
 from ubpe_numba.runtime.schema import check_fields, integers_of, numbers_of, pickled
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 
 __all__ = ["MergeTree", "Vocabulary"]
 
-#: Default limit of all symbols that pairs stand for together: 30 pairs can stand for 2**30.
+#: Default limit of the symbols of all tokens of pairs together: 30 pairs can make 2**30.
 MAX_SYMBOLS = 1 << 27
 _STATISTICS = ("weights", "counts", "document_frequencies")
 #: What is known of some vocabularies only, V values each, those of the alphabet included.
@@ -81,7 +81,7 @@ class Vocabulary:
     merges : int32[m, 2] or None
         The two ids that make up each learned token; None if only flat sequences are known.
     arena, offsets : int32[s], int64[V + 1]
-        The alphabet ids that token t stands for are ``arena[offsets[t]:offsets[t + 1]]``.
+        The alphabet ids of token t are ``arena[offsets[t]:offsets[t + 1]]``.
     weights : float64[V]
         The idf of every token, 0 for the alphabet.
     counts, document_frequencies : int64[V]
@@ -173,7 +173,7 @@ class Vocabulary:
         n_documents, n_symbols : int
             Size of the corpus, 0 if not known.
         max_symbols : int
-            How many symbols the learned tokens may stand for together.
+            How many symbols all learned tokens together may have.
         occurrences : int[V], optional
             How often each token occurs in the encoding of the corpus, the alphabet included.
         log_probabilities : float[V], optional
@@ -235,7 +235,7 @@ class Vocabulary:
         n_documents: int,
         n_symbols: int,
     ) -> Vocabulary:
-        """Make a vocabulary from the pairs of a fit, in order of creation, without any check; parameters as of `from_merges`."""
+        """Make a vocabulary from the pairs of a fit, in order of creation, without any check; arguments as for `from_merges`."""
         zeros = np.zeros(n_alphabet, np.int64)
         statistics = {
             "weights": np.concatenate([zeros, weights]),
@@ -256,7 +256,12 @@ class Vocabulary:
         left, right = pairs[:, 0].copy(), pairs[:, 1].copy()
         lengths = np.empty(n_alphabet + len(pairs), np.int64)
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)
-        offsets = _offsets(lengths, n_alphabet, max_symbols)
+        # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not overflow
+        if float(lengths[n_alphabet:].astype(np.float64).sum()) > max_symbols:
+            raise ModelFormatError(
+                f"merges: the tokens stand for more than {max_symbols} symbols in all; pass a larger max_symbols"
+            )
+        offsets = offsets_of(lengths)
         arena = np.empty(offsets[-1], np.int32)
         arena_kernels.fill_arena(left, right, n_alphabet, order, offsets, arena)
         return cls(n_alphabet, pairs, arena, offsets, **statistics)
@@ -275,7 +280,7 @@ class Vocabulary:
         occurrences: Any = None,
         log_probabilities: Any = None,
     ) -> Vocabulary:
-        """Make a vocabulary from the sequences of symbols that its learned tokens stand for.
+        """Make a vocabulary from the sequences of symbols of its learned tokens.
 
         Parameters
         ----------
@@ -303,7 +308,7 @@ class Vocabulary:
             raise ModelFormatError(f"lengths: expected a sum of {flat.size}, the number of symbols, got {int(sizes.sum())}")
         if (bad := np.flatnonzero((flat < 0) | (flat >= n_alphabet))).size:
             raise ModelFormatError(f"symbols[{bad[0]}]: expected 0..{n_alphabet - 1}, got {flat[bad[0]]}")
-        offsets = _offsets(np.concatenate([np.ones(n_alphabet, np.int64), sizes]), n_alphabet, flat.size)
+        offsets = offsets_of(np.concatenate([np.ones(n_alphabet, np.int64), sizes]))
         arena = np.concatenate([np.arange(n_alphabet, dtype=np.int32), flat.astype(np.int32)])
         statistics = _statistics(
             n_alphabet, sizes.size, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies,
@@ -313,17 +318,7 @@ class Vocabulary:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], n_alphabet: int, max_symbols: int) -> Vocabulary:
-        """Make a vocabulary from what `state` returned, whose arrays may have become lists.
-
-        Parameters
-        ----------
-        state : dict
-            The fields of a model file.
-        n_alphabet : int
-            The number of symbols of the file's alphabet.
-        max_symbols : int
-            As for `from_merges`.
-        """
+        """Make a vocabulary from a result of `state` whose arrays may have become lists; limits as for `from_merges`."""
         what = ("merges",) if "merges" in state else ("symbols", "lengths")
         there = [name for name in OPTIONAL if name in state]
         check_fields(state, ("n_alphabet", "n_documents", "n_symbols", *what, *_STATISTICS, *there), "vocabulary")
@@ -342,7 +337,7 @@ class Vocabulary:
     @overload
     def __getitem__(self, index: slice) -> Ragged: ...
     def __getitem__(self, index: Any) -> np.ndarray | Ragged:
-        """The alphabet ids that a token stands for, counted from the end if negative; a `Ragged` of those of a slice."""
+        """The alphabet ids of a token, counted from the end if negative; a `Ragged` of those of a slice."""
         if isinstance(index, slice):
             return Ragged._trusted(self.arena, self.offsets)[index]
         t, size = integer(index, "index"), len(self)
@@ -357,33 +352,12 @@ class Vocabulary:
     __contains__ = None  # `in` would compare arrays
 
     def sequence(self, token: int) -> np.ndarray:
-        """The alphabet ids that a token stands for.
-
-        Parameters
-        ----------
-        token : int
-            An id, 0..V-1.
-
-        Returns
-        -------
-        int32[n]
-            A read-only view of `arena`.
-        """
+        """The alphabet ids of a token, int32[n], a read-only view of `arena`; `token` as for `tree`."""
         t = checked_token(token, len(self))
         return self.arena[self.offsets[t] : self.offsets[t + 1]]
 
     def parents(self, token: int) -> tuple[int, int] | None:
-        """The two tokens that a token was merged of.
-
-        Parameters
-        ----------
-        token : int
-            An id, 0..V-1.
-
-        Returns
-        -------
-        tuple of int, or None
-            The left and the right one; None for a symbol of the alphabet.
+        """The two tokens that a token was merged of, left and right; None for a symbol. Arguments as for `tree`.
 
         Examples
         --------
@@ -395,7 +369,7 @@ class Vocabulary:
         return (parts[0], parts[1]) if parts else None
 
     def tree(self, token: int, depth: int | None = None) -> MergeTree:
-        """How a token was built, down to the symbols.
+        """The nodes of the merges that make a token, down to the symbols, as flat arrays.
 
         Parameters
         ----------
@@ -403,11 +377,6 @@ class Vocabulary:
             An id, 0..V-1.
         depth : int, optional
             How many merges below the token to follow; by default all, up to twice as many nodes as the token has symbols.
-
-        Returns
-        -------
-        MergeTree
-            Its nodes, each before its parts, as flat arrays.
 
         Examples
         --------
@@ -435,7 +404,7 @@ class Vocabulary:
         return MergeTree(tokens.astype(np.int32), above, depths, starts)
 
     def select(self, stay: np.ndarray, merges: np.ndarray | None) -> Vocabulary:
-        """The vocabulary of some of the learned tokens, in another order if need be.
+        """A vocabulary of the alphabet and some of the learned tokens, with their statistics.
 
         Parameters
         ----------
@@ -443,11 +412,6 @@ class Vocabulary:
             Indices of learned tokens, counted from 0, in their new order.
         merges : int[k, 2] or None
             Their pairs of new ids; None for a vocabulary of flat sequences.
-
-        Returns
-        -------
-        Vocabulary
-            The vocabulary of the alphabet and these k tokens, with their statistics.
         """
         tokens = self.n_alphabet + np.asarray(stay, np.int64)
         statistics: dict[str, Any] = {n: getattr(self, n)[tokens] for n in _STATISTICS}
@@ -472,17 +436,12 @@ class Vocabulary:
         return Vocabulary.from_sequences(self.n_alphabet, flat, lengths, **statistics)
 
     def with_statistics(self, **changes: np.ndarray | None) -> Vocabulary:
-        """The same tokens with other statistics.
+        """A vocabulary of these tokens with other statistics, which shares the other arrays.
 
         Parameters
         ----------
         **changes
             New values of `weights`, `occurrences` or `log_probabilities`, V each, unchecked; None for not known.
-
-        Returns
-        -------
-        Vocabulary
-            It shares the other arrays with this one.
 
         Examples
         --------
@@ -494,13 +453,7 @@ class Vocabulary:
         return Vocabulary(self.n_alphabet, self.merges, self.arena, self.offsets, **statistics)
 
     def state(self) -> dict[str, Any]:
-        """The arguments that make it again: those of `from_merges` if pairs are known, of `from_sequences` otherwise.
-
-        Returns
-        -------
-        dict
-            Integers and arrays, which share memory with the vocabulary.
-        """
+        """The arguments of `from_merges` if pairs are known, of `from_sequences` otherwise, without copies of the arrays."""
         learned = slice(self.n_alphabet, None)
         out: dict[str, Any] = {"n_alphabet": self.n_alphabet, "n_documents": self.n_documents, "n_symbols": self.n_symbols}
         if self.merges is not None:
@@ -563,16 +516,6 @@ def for_distinct(function: Callable[[int], float], values: np.ndarray) -> np.nda
     """
     distinct, inverse = np.unique(values, return_inverse=True)
     return np.array([function(value) for value in distinct.tolist()], np.float64)[inverse]
-
-
-def _offsets(lengths: np.ndarray, n_alphabet: int, limit: int) -> np.ndarray:
-    """int64[V + 1] offsets of tokens of these lengths. ModelFormatError if the learned ones sum to more than `limit` symbols."""
-    # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not overflow
-    if float(lengths[n_alphabet:].astype(np.float64).sum()) > limit:
-        raise ModelFormatError(f"merges: the tokens stand for more than {limit} symbols in all; pass a larger max_symbols")
-    offsets = np.zeros(lengths.size + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
 
 
 def _check_size(value: object, name: str, least: int) -> None:

@@ -22,16 +22,19 @@ _LIMIT = 1e6  # largest absolute weight: in fixed point the sum of 500 such weig
 def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
     """float64[V], the weights that the argument `token_weights` asks for.
 
-    `given` is None or ``"idf"`` (the weights of the vocabulary), ``"log_frequency"`` (see there) or V numbers. Raises TypeError
-    for anything but numbers; ValueError for another word, for an array that is not V numbers, or for a number that is not finite
-    or beyond ±1e6.
+    `given` is None or ``"idf"`` (the weights of the vocabulary), ``"log_frequency"`` (ln((1 + c) / (V + sum of all counts)) of
+    every count c) or V numbers. TypeError for anything but numbers; ValueError for another word, for an array that is not V
+    numbers, or for a number that is not finite or beyond ±1e6.
     """
     if given is None or (isinstance(given, str) and given == "idf"):
         return vocabulary.weights
     if isinstance(given, str):
         if given != "log_frequency":
             raise ValueError(f"token_weights: expected 'idf', 'log_frequency' or an array, got {quoted(given)}")
-        return log_frequency(token_counts(vocabulary))
+        # with add-one smoothing; a sum of these is the log-probability of a sequence of independent tokens
+        counts = token_counts(vocabulary)
+        total = counts.size + sum(counts.tolist())  # which does not wrap
+        return for_distinct(lambda count: math.log((1 + count) / total), counts)
     array = np.asarray(given)
     if array.dtype.kind not in "fiu":
         raise TypeError(f"token_weights: expected numbers, got {describe(given)}")
@@ -58,19 +61,6 @@ def log_probabilities(vocabulary: Vocabulary) -> np.ndarray:
     return token_weights(vocabulary, "log_frequency") if known is None else known
 
 
-def log_frequency(counts: np.ndarray) -> np.ndarray:
-    """ln((1 + c) / (V + sum of all counts)) of every count c, float64[V]: at most 0, and nearer to 0 for frequent tokens.
-
-    This is the logarithm of a token's probability with add-one smoothing. A sum of these is the log-probability of a sequence of
-    independent tokens, so the segmentation of the largest sum is the most likely one.
-
-    >>> log_frequency(np.array([0, 3])).tolist() == [math.log(1 / 5), math.log(4 / 5)]
-    True
-    """
-    total = counts.size + sum(counts.tolist())  # which does not wrap
-    return for_distinct(lambda count: math.log((1 + count) / total), counts)
-
-
 def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: int, n_tokens: int, trim: str) -> np.ndarray:
     """Indices, int64[k], of the learned tokens that stay, in their new order: descending weight, among equals the latest first.
 
@@ -87,34 +77,20 @@ def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: in
         return ascending[::-1]
     if pairs is None:
         return ascending[surplus:][::-1]
-    gone, listed = _removals(ascending, pairs, n_alphabet, surplus, trim)
-    stay: np.ndarray = ascending[::-1]
-    stay = stay[~gone[stay]]
-    if trim.startswith("published"):
-        # these packages count a repeated entry each time it is listed, and drop as many more tokens from the end
-        stay = stay[: max(0, m - listed)]
-    return stay
-
-
-def _removals(ascending: np.ndarray, pairs: np.ndarray, n_alphabet: int, surplus: int, trim: str) -> tuple[np.ndarray, int]:
-    """Which tokens are removed, bool[m], and how many entries the rule's list of removals has (repetitions included).
-
-    `ascending` int64[m] are the tokens by ascending weight; at least `surplus` entries are listed if there are as many tokens.
-    """
-    rank = np.empty(ascending.size, np.int64)
-    rank[ascending] = np.arange(ascending.size)
-    users: list[list[int]] = [[] for _ in range(ascending.size)]
+    rank = np.empty(m, np.int64)
+    rank[ascending] = np.arange(m)
+    users: list[list[int]] = [[] for _ in range(m)]
     for token in ascending.tolist():  # so that each list of users is in order of weight
         for part in {int(pairs[token, 0]), int(pairs[token, 1])}:
             if part >= n_alphabet:
                 users[part - n_alphabet].append(token)
-    gone = np.zeros(ascending.size, bool)
-    listed = 0
+    gone = np.zeros(m, bool)
+    listed = 0  # entries of the rule's list of removals, repetitions included
     for root in ascending.tolist():
-        if gone[root]:
-            continue
         if listed >= surplus:
             break
+        if gone[root]:
+            continue
         if trim in ("one_level", "published_0_2"):
             above = [t for t in users[root] if rank[t] > rank[root]]
             gone[[root, *above]] = True
@@ -128,7 +104,12 @@ def _removals(ascending: np.ndarray, pairs: np.ndarray, n_alphabet: int, surplus
             gone[token] = True
             listed += 1
             stack.extend(t for t in users[token] if not gone[t])
-    return gone, listed
+    stay: np.ndarray = ascending[::-1]
+    stay = stay[~gone[stay]]
+    if trim.startswith("published"):
+        # these packages count a repeated entry each time it is listed, and drop as many more tokens from the end
+        stay = stay[: max(0, m - listed)]
+    return stay
 
 
 def renumber(pairs: np.ndarray, n_alphabet: int, stay: np.ndarray) -> tuple[np.ndarray, int]:

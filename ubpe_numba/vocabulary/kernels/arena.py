@@ -1,4 +1,4 @@
-"""The arena: what every token stands for, all in one array; building it from pairs, and decoding with it.
+"""The arena: the symbols of all tokens in one array, and how it is filled from pairs.
 
 The symbols of token t are `arena[offsets[t] : offsets[t + 1]]`. Of the alphabet 0, 1 and the pairs 2 = (0, 1), 3 = (2, 0):
 

@@ -1,7 +1,7 @@
 """Finding words that are kept whole: leftmost, and of those that start at one place the longest.
 
 An automaton over the reversed words (automaton.py) is walked from the end of a document, so that one transition a symbol tells
-the longest word that starts there; a walk from the front then takes the first, and goes on behind it.
+the longest word that starts there; a walk from the front then takes the first, and goes on after it.
 """
 
 from __future__ import annotations
