@@ -304,8 +304,9 @@ class Alphabet:
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
         """Raise an error if documents are not of the kind of the alphabet.
 
-        Integers are accepted for bytes and bytes for integers, and documents without symbols for every kind. Arguments as for
-        `to_ids`.
+        Integers are accepted for bytes and bytes for integers, and documents without symbols for every kind.
+
+        Arguments as for `to_ids`.
         """
         given = documents.kind
         if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
