@@ -591,7 +591,7 @@ class Change(NamedTuple):
 #: One for each folder whose files are compiled.
 CHANGES = {
     "runtime/machine": Change(
-        "byte_masks.py",
+        "bytes.py",
         "def equal(text, *_): return text & 0",  # no byte is a space
         "print(*Pretokenizer('gpt2').split(np.frombuffer(b'low low lower', np.uint8), np.array([0, 13])))",
         ("0 3 7 13", "0 3 4 7 8 13"),

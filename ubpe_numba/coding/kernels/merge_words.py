@@ -43,21 +43,24 @@ import numpy as np
 
 from ubpe_numba.coding.kernels.text_tables import characters, whole_word
 from ubpe_numba.runtime.compiler import helper, kernel, section
-from ubpe_numba.runtime.machine.byte_words import SHORT, key_of_short, mixed_two
+from ubpe_numba.runtime.machine.bytes import SHORT, key_of_short, mixed_two
 from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     address,
+    copy_16_bytes,
+    copy_64_bytes,
+    fill_16,
     leading_zeros,
     load8,
     load16,
     load32,
     load64,
     prefetch_at,
+    put_in_16,
     store16,
     store32,
     store64,
     trailing_zeros,
 )
-from ubpe_numba.runtime.machine.vectors import copy_16_bytes, copy_64_bytes, fill_16, put_in_16
 from ubpe_numba.runtime.tables.packed import NO_PAIR, NOBODY, bucket_of, id_of
 
 SHORT_IDS = 3

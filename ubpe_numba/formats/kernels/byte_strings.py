@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import kernel, section
-from ubpe_numba.runtime.machine.byte_words import key_of, mixed, same_bytes
+from ubpe_numba.runtime.machine.bytes import key_of, mixed, same_bytes
 from ubpe_numba.runtime.machine.intrinsics import address
 
 NONE = 0x7FFFFFFF  # the number or rank of what is in no table, above all others

@@ -55,16 +55,18 @@ _INNER: dict[str, Any] = {"nogil": True}
 _UNCOUNTED: dict[str, Any] = {}
 if _OWN_PASSES:
 
-    def _pipeline(name: str, *args: Any) -> Any:
-        """A compiler of `passes.py`, imported when the first kernel is compiled: loading one from the cache does not need it."""
-        from ubpe_numba.runtime.compiler import passes
+    def _pipeline(is_kernel: bool, *args: Any) -> Any:
+        """A compiler of `passes.py`, imported when the first kernel is compiled: one from the cache does not need it."""
+        from ubpe_numba.runtime.compiler.passes import Compiler
 
-        return getattr(passes, name)(*args)
+        compiler = Compiler(*args)
+        compiler.is_kernel = is_kernel
+        return compiler
 
     _UNCOUNTED = {"_nrt": False}
-    _KERNEL |= {"no_cfunc_wrapper": True, "pipeline_class": partial(_pipeline, "KernelCompiler")}
+    _KERNEL |= {"no_cfunc_wrapper": True, "pipeline_class": partial(_pipeline, True)}
     _INNER |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_UNCOUNTED}
-    _INNER["pipeline_class"] = partial(_pipeline, "PartCompiler")
+    _INNER["pipeline_class"] = partial(_pipeline, False)
 
 
 def kernel(function: F) -> F:

@@ -157,7 +157,7 @@ def kernel_sources() -> list[pathlib.Path]:
     """Files that compiled code may depend on: compiler options, this cache, and the folders of kernels and helpers.
 
     >>> [path.name for path in kernel_sources() if path.parent.name == "machine"][:2]
-    ['__init__.py', 'byte_masks.py']
+    ['__init__.py', 'bytes.py']
     """
     runtime = _PACKAGE / "runtime"
     folders = [runtime / "machine", runtime / "tables", *_PACKAGE.glob("*/kernels")]
@@ -233,52 +233,20 @@ class _Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
 
-class _EntryFiles:
-    """One file per key: 32 bytes of SHA-256, then the payload. There is no shared index for two processes to corrupt."""
-
-    def __init__(self, base: str, stamp: str) -> None:
-        self.base, self.stamp = base, stamp
-
-    def path(self, key: object, folder: pathlib.Path | None = None) -> pathlib.Path:
-        """The file of a key, in the user's cache or in another folder."""
-        name = hashlib.sha256(repr((self.stamp, key)).encode()).hexdigest()[:32]
-        return (folder or directory()) / f"{self.base}.{name}.nbc"
-
-    def load(self, path: pathlib.Path) -> Any:
-        # a package of kernels is trusted as the code beside it is
-        data = read_private(path) if path.parent == directory() else path.read_bytes()
-        if hashlib.sha256(data[32:]).digest() != data[:32]:
-            raise ValueError(f"{path.name} is damaged")
-        return caching.pickle.loads(data[32:])
-
-    def save(self, key: object, payload: object) -> None:
-        data = caching.dumps(payload)
-        path = self.path(key)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=self.base[:40])
-        try:
-            with os.fdopen(handle, "wb") as f:
-                f.write(hashlib.sha256(data).digest() + data)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-
-    def flush(self) -> None:
-        pass
-
-
-def _known(symbols: list[str]) -> bool:
-    """Whether machine code can call all of these functions."""
-    return all(llvm.address_of_symbol(name) is not None for name in symbols)
-
-
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
+    """One file per signature: 32 bytes of SHA-256, then the payload. There is no shared index for two processes to corrupt."""
+
     _impl_class = _Impl
 
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
         module = py_func.__module__.partition(".")[2].replace(".kernels.", ".")  # kernels of two wings may share a name
-        self._cache_file = _EntryFiles(f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp())
+        self._base, self._stamp = f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp()
+
+    def path(self, key: object, folder: pathlib.Path | None = None) -> pathlib.Path:
+        """The file of a key, in the user's cache or in another folder."""
+        name = hashlib.sha256(repr((self._stamp, key)).encode()).hexdigest()[:32]
+        return (folder or directory()) / f"{self._base}.{name}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """A compiled kernel of the cache, or None.
@@ -290,10 +258,14 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
             path = self._find(sig, target_context.codegen())
             if path is None:
                 return None
-            symbols, payload = self._cache_file.load(path)
-            if not _known(symbols):
+            # a package of kernels is trusted as the code beside it is
+            data = read_private(path) if path.parent == directory() else path.read_bytes()
+            if hashlib.sha256(data[32:]).digest() != data[:32]:
+                raise ValueError(f"{path.name} is damaged")
+            symbols, payload = caching.pickle.loads(data[32:])
+            if None in map(llvm.address_of_symbol, symbols):
                 target_context.refresh()
-                if not _known(symbols):  # of a library that is not installed here: LLVM would end the process
+                if None in map(llvm.address_of_symbol, symbols):  # of a library that is not installed: LLVM would end the process
                     return None
             return self._impl.rebuild(target_context, payload)
         except Exception as e:
@@ -303,7 +275,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
     def _find(self, sig: Any, codegen: Any) -> pathlib.Path | None:
         """The file of a kernel in the user's cache, or else in a package of kernels; None if it is in neither."""
         key = self._index_key(sig, codegen)
-        path: pathlib.Path = self._cache_file.path(key)
+        path = self.path(key)
         if path.exists():
             check_folder(path.parent)
             return path
@@ -311,7 +283,7 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
             return None
         folder, processor = other
         (triple, *_), rest = key[1], key[2:]
-        path = self._cache_file.path((key[0], (triple, processor, ""), *rest), folder)
+        path = self.path((key[0], (triple, processor, ""), *rest), folder)
         return path if path.exists() else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -321,10 +293,21 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
                 make_folder(directory())
                 functions = data.library._final_module.functions
                 symbols = [f.name for f in functions if f.is_declaration and not f.name.startswith("llvm.")]
-                key = self._index_key(sig, data.codegen)
-                self._cache_file.save(key, (symbols, self._impl.reduce(data)))
+                payload = caching.dumps((symbols, self._impl.reduce(data)))
+                path = self.path(self._index_key(sig, data.codegen))
+                handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=self._base[:40])
+                try:
+                    with os.fdopen(handle, "wb") as f:
+                        f.write(hashlib.sha256(payload).digest() + payload)
+                    os.replace(temporary, path)
+                except BaseException:
+                    os.unlink(temporary)
+                    raise
         except Exception as e:
             _warn(f"a compiled kernel could not be kept in {directory()}; set UBPE_CACHE_DIR", e)
+
+    def flush(self) -> None:
+        """Nothing: there is no index."""
 
 
 def attach(dispatcher: Any) -> Any:

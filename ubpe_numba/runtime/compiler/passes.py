@@ -25,6 +25,7 @@ accesses are used.
 from __future__ import annotations
 
 import gc
+from functools import partial
 from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
@@ -56,7 +57,7 @@ class _Builder(llvm.IRBuilder):  # type: ignore[misc]
                 if not path:
                     return agg
             elif inserted[: len(path)] == path:
-                break  # a part of what is asked for
+                break  # a part of the member
             else:
                 agg = agg.aggregate
         key = self.block, agg, path
@@ -123,7 +124,8 @@ class KernelLower(ScratchLower):
             array = self.typeof(expr.value.name)
             if type(array) is types.Array and expr.attr in ("shape", "size"):
                 value = self._member(array, expr.value, "shape" if expr.attr == "shape" else "nitems")
-                return self.context.cast(self.builder, value, self._attribute_type(array, expr.attr), resty)
+                kind = types.UniTuple(types.intp, array.ndim) if expr.attr == "shape" else types.intp
+                return self.context.cast(self.builder, value, kind, resty)
             if isinstance(array, types.BaseNamedTuple):
                 index = array.fields.index(expr.attr)
                 value = self.builder.extract_value(self.loadvar(expr.value.name), index)
@@ -159,9 +161,6 @@ class KernelLower(ScratchLower):
                 value = self.context.cast(self.builder, value, between, array.dtype)
                 return self.context.pack_value(self.builder, array.dtype, value, place, align=None if array.aligned else 1)
         return super().lower_inst(inst)
-
-    def _attribute_type(self, array: Any, name: str) -> Any:
-        return types.UniTuple(types.intp, array.ndim) if name == "shape" else types.intp
 
     def _member(self, array: Any, variable: Any, name: str) -> Any:
         """A member of an array's structure."""
@@ -243,12 +242,13 @@ class _Remembering:
         self._context, self._nrt = context, flags.nrt
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
+        found = getattr(self._context, name)
+        return partial(self._remember, found) if name in ("resolve_getattr", "resolve_getitem", "resolve_setitem") else found
 
-    def _remember(self, resolve: Any, *args: Any) -> Any:
+    def _remember(self, resolve: Any, *args: Any, **options: Any) -> Any:
         key = resolve.__name__, self._nrt, *args
         if (found := self._known.get(key)) is None:
-            found = self._known[key] = resolve(*args)
+            found = self._known[key] = resolve(*args, **options)
         return found
 
     def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
@@ -257,34 +257,18 @@ class _Remembering:
         plain = tuple(types.unliteral(t) for t in args)
         if all(isinstance(t, types.Number | types.Boolean) for t in plain):
             args = plain  # numba tries these first
-        return self._remember(self._resolve_builtin, function, args)
-
-    def _resolve_builtin(self, function: Any, args: Any) -> Any:
-        return self._context.resolve_function_type(function, args, {})
-
-    def resolve_getattr(self, owner: Any, name: str) -> Any:
-        return self._remember(self._context.resolve_getattr, owner, name)
-
-    def resolve_getitem(self, owner: Any, index: Any) -> Any:
-        return self._remember(self._context.resolve_getitem, owner, index)
-
-    def resolve_setitem(self, owner: Any, index: Any, value: Any) -> Any:
-        return self._remember(self._context.resolve_setitem, owner, index, value)
+        return self._remember(self._context.resolve_function_type, function, args, kws={})
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _InferTypes(typed_passes.NopythonTypeInference):  # type: ignore[misc]
+@_pass
+def _infer_types(state: Any) -> None:
     """Type inference that remembers."""
-
-    _name = "ubpe_infer_types"
-
-    def run_pass(self, state: Any) -> bool:
-        context = state.typingctx
-        state.typingctx = _Remembering(context, state.flags)
-        try:
-            return bool(super().run_pass(state))
-        finally:
-            state.typingctx = context
+    context = state.typingctx
+    state.typingctx = _Remembering(context, state.flags)
+    try:
+        typed_passes.NopythonTypeInference().run_pass(state)
+    finally:
+        state.typingctx = context
 
 
 def _unsigned(index: types.Type) -> types.Type:
@@ -313,66 +297,57 @@ def _assign_phis(state: Any) -> None:
     state.func_ir = typed_passes.PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerCounted(typed_passes.NativeLowering):  # type: ignore[misc]
+def _lower_by(lowering: Any, state: Any) -> None:
+    step: Any = type("Lowering", (typed_passes.NativeLowering,), {"lowering_class": lowering})
+    step().run_pass(state)
+
+
+@_pass
+def _lower_counted(state: Any) -> None:
     """Lower a kernel that counts references."""
-
-    _name = "ubpe_lower_counted"
-    lowering_class = ScratchLower
+    _lower_by(ScratchLower, state)
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _Lower(typed_passes.NativeLowering):  # type: ignore[misc]
-    """Lower a function without reference counts."""
-
-    _name = "ubpe_lower"
-
-    lowering_class = KernelLower
-
-    def run_pass(self, state: Any) -> bool:
-        library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
-        library.enable_object_caching()
-        library._optimize_functions = lambda module: None  # done once all of the kernel is linked
-        return bool(super().run_pass(state))
+@_pass
+def _lower(state: Any) -> None:
+    """Lower a kernel that does not."""
+    library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+    library.enable_object_caching()
+    library._optimize_functions = lambda module: None  # done once all of the kernel is linked
+    _lower_by(KernelLower, state)
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _LowerToLink(typed_passes.NativeLowering):  # type: ignore[misc]
+@_pass
+def _lower_to_link(state: Any) -> None:
     """Lower a function that is linked into kernels and never run by itself.
 
     Numba would optimise it and generate its machine code here, and again in every kernel that it is part of. Only the latter is
     used.
     """
+    library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
 
-    _name = "ubpe_lower_to_link"
-    lowering_class = KernelLower
+    def finalize() -> None:
+        library._finalize_dynamic_globals()
+        library._finalized = True
 
-    def run_pass(self, state: Any) -> bool:
-        library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+    library._optimize_functions = lambda module: None
+    library._optimize_final_module = lambda: None
+    library._finalize_final_module = finalize
+    state.flags.no_compile = True
+    _lower_by(KernelLower, state)
 
-        def finalize() -> None:
-            library._finalize_dynamic_globals()
-            library._finalized = True
+    def function() -> None:
+        """Key by which kernels find the library; the function has no machine code of its own."""
 
-        library._optimize_functions = lambda module: None
-        library._optimize_final_module = lambda: None
-        library._finalize_final_module = finalize
-        state.flags.no_compile = True
-        super().run_pass(state)
-
-        def function() -> None:
-            """Key by which kernels find the library; the function has no machine code of its own."""
-
-        lowered = state["cr"]
-        state.targetctx.insert_user_function(function, lowered.fndesc, [library])
-        state["cr"] = lowered._replace(cfunc=function)
-        return True
+    lowered = state["cr"]
+    state.targetctx.insert_user_function(function, lowered.fndesc, [library])
+    state["cr"] = lowered._replace(cfunc=function)
 
 
-class KernelCompiler(CompilerBase):  # type: ignore[misc]
-    """The passes of a kernel."""
+class Compiler(CompilerBase):  # type: ignore[misc]
+    """The passes of a kernel, or of a function that only kernels call."""
 
-    lowering = _Lower
+    is_kernel = True
 
     def define_pipelines(self) -> list[Any]:
         """One pipeline; a kernel that counts references, or is to be debugged, is lowered as numba does it."""
@@ -388,12 +363,12 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
             _constant_indices,
             _assign_once,
             untyped_passes.DeadBranchPrune,
-            _InferTypes,
+            _infer_types,
             _assign_phis,
             _unsigned_indices,
             *((typed_passes.IRLegalization,) if counted else ()),
             typed_passes.AnnotateTypes,
-            _LowerCounted if counted and self.lowering is _Lower else self.lowering,
+            _lower_to_link if not self.is_kernel else _lower_counted if counted else _lower,
             typed_passes.NoPythonBackend,
         ):
             passes.add_pass(step, step.__name__)
@@ -409,9 +384,3 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
             return super().compile_extra(func)
         finally:
             gc.enable()
-
-
-class PartCompiler(KernelCompiler):
-    """The same for functions that are not called from Python."""
-
-    lowering = _LowerToLink

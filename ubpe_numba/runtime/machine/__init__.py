@@ -1,1 +1,1 @@
-"""What numba does not say by itself: loads from addresses, prefetch, atomic operations, bytes as words."""
+"""Functions of kernels that numba does not have: loads from addresses, prefetch, atomic operations, bytes as words."""

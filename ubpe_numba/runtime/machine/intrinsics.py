@@ -1,12 +1,13 @@
 """Machine instructions that numba has no function for.
 
-Prefetch, wide copies, counts of zeros, loads and stores at addresses; and atomic operations on int64 items of arrays, for threads
-that wait for each other inside kernels: handing work to another thread by a future costs 16 µs, by a cell that it reads in a loop
-2 to 3.
+Prefetch, copies, counts of zeros, loads and stores at addresses; atomic operations on int64 items of arrays, for threads that
+wait for each other inside kernels (handing work to another thread by a future costs 16 µs, by a cell that it reads in a loop 2 to
+3); and vectors of 16 and 64 bytes. The vectors are LLVM's generic ones: the compiler splits them up where registers are narrower.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 
 from llvmlite import ir
@@ -14,201 +15,224 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-
-def address_of(context, builder, array_type, index_type, array, index):
-    """The address of `array[index]`, for other intrinsics."""
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.gep(data, [context.cast(builder, index, index_type, types.intp)])
-
-
-@intrinsic
-def prefetch(typingctx, array, index):
-    """Start loading the cache line of `array[index]`; any index is safe. The fit is 30 % faster with it."""
-
-    def codegen(context, builder, signature, args):
-        pointer = address_of(context, builder, *signature.args, *args)
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        pointer = builder.bitcast(pointer, byte)
-        function = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        call = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
-        builder.call(call, [pointer, word(0), word(3), word(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, index), codegen
+_BIT, _I8, _I32, _I64 = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_SIXTEEN = ir.VectorType(_I32, 16)
+_EIGHT = ir.VectorType(_I64, 8)
+_WORD, _UNSIGNED, _INDEX = types.int64, types.uint64, types.intp
 
 
-@intrinsic
-def prefetch_at(typingctx, address):
+def _instruction(result, *kinds):
+    """Make a function of kernels from one that writes its instructions, given LLVM's builder and the values of its arguments.
+
+    `result` and `kinds` are the types; an `Array` is of any type, and it and the index after it are one value, the address of the
+    item (without an index, of the first).
+    """
+
+    def made(write):
+        def typed(typingctx, *args):
+            def codegen(context, builder, signature, values):
+                given, left = [], iter(zip(signature.args, values, strict=True))
+                for kind, value in left:
+                    if isinstance(kind, types.Array):
+                        data = context.make_array(kind)(context, builder, value).data
+                        _, index = next(left, (None, None))
+                        given.append(data if index is None else builder.gep(data, [index]))
+                    else:
+                        given.append(value)
+                written = write(builder, *given)
+                return context.get_dummy_value() if result is types.void else written
+
+            return result(*(arg if kind is types.Array else kind for kind, arg in zip(kinds, args, strict=True))), codegen
+
+        parameters = [inspect.Parameter(f"a{i}", inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in range(len(kinds) + 1)]
+        typed.__signature__ = inspect.Signature(parameters)  # the first is the typing context
+        typed.__name__ = write.__name__
+        return intrinsic(typed)
+
+    return made
+
+
+def _call(builder, name, result, *values):
+    """Call a function of LLVM or of the system."""
+    function = ir.FunctionType(result, [value.type for value in values])
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, name), values)
+
+
+def _prefetch(builder, pointer):
+    pointer = builder.bitcast(pointer, _I8.as_pointer())
+    _call(builder, "llvm.prefetch.p0", ir.VoidType(), pointer, _I32(0), _I32(3), _I32(1))
+
+
+@_instruction(types.void, types.Array, _INDEX)
+def prefetch(builder, item):
+    """`prefetch(array, index)`: start loading the cache line of an item; any index is safe. The fit is 30 % faster with it."""
+    _prefetch(builder, item)
+
+
+@_instruction(types.void, _WORD)
+def prefetch_at(builder, address):
     """Start loading the cache line at an address, int64; any address is safe."""
-
-    def codegen(context, builder, signature, args):
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        function = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        call = cgutils.get_or_insert_function(builder.module, function, "llvm.prefetch.p0")
-        builder.call(call, [builder.inttoptr(args[0], byte), word(0), word(3), word(1)])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), codegen
+    _prefetch(builder, builder.inttoptr(address, _I8.as_pointer()))
 
 
-@intrinsic
-def copy32(typingctx, target, to, source, start):
-    """Copy 32 bytes, unaligned: `target[to:to + 32] = source[start:start + 32]`, both uint8. No bounds are checked."""
-
-    def codegen(context, builder, signature, args):
-        target_type, to_type, source_type, start_type = signature.args
-        wide = ir.VectorType(ir.IntType(8), 32).as_pointer()
-        into = builder.bitcast(address_of(context, builder, target_type, to_type, args[0], args[1]), wide)
-        out_of = builder.bitcast(address_of(context, builder, source_type, start_type, args[2], args[3]), wide)
-        builder.store(builder.load(out_of, align=1), into, align=1)
-        return context.get_dummy_value()
-
-    return types.void(target, to, source, start), codegen
+@_instruction(types.void, types.Array, _INDEX, types.Array, _INDEX)
+def copy32(builder, target, source):
+    """`copy32(target, to, source, start)`: copy 32 bytes, unaligned, between arrays of uint8. No bounds are checked."""
+    wide = ir.VectorType(_I8, 32).as_pointer()
+    builder.store(builder.load(builder.bitcast(source, wide), align=1), builder.bitcast(target, wide), align=1)
 
 
-@intrinsic
-def trailing_zeros(typingctx, word):
+@_instruction(_UNSIGNED, _UNSIGNED)
+def trailing_zeros(builder, word):
     """Number of zero bits below the lowest set bit of a uint64, uint64: 0b1100 -> 2, 0 -> 64. One instruction."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.IntType(1)(0))
-
-    return types.uint64(types.uint64), codegen
+    return builder.cttz(word, _BIT(0))
 
 
-@intrinsic
-def leading_zeros(typingctx, word):
+@_instruction(_UNSIGNED, _UNSIGNED)
+def leading_zeros(builder, word):
     """Number of zero bits above the highest set bit of a uint64, uint64: 0b1100 -> 60, 0 -> 64. One instruction or a few."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ctlz(args[0], ir.IntType(1)(0))
-
-    return types.uint64(types.uint64), codegen
+    return builder.ctlz(word, _BIT(0))
 
 
-@intrinsic
-def count_of_bits(typingctx, word):
+@_instruction(_WORD, _UNSIGNED)
+def count_of_bits(builder, word):
     """Number of set bits of a uint64, int64: 0b1101 -> 3. One instruction or a few."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
+    return builder.ctpop(word)
 
 
-@intrinsic
-def address(typingctx, array):
-    """Where the items of an array begin, int64. The caller of the kernel keeps the array alive.
+@_instruction(_WORD, types.Array)
+def address(builder, first):
+    """`address(array)`: where the items of an array begin, int64. The caller of the kernel keeps the array alive.
 
     Text kernels read at addresses: helpers that take arrays leave reference counting in their innermost loops (35 MB/s instead
     of several hundred).
     """
-
-    def codegen(context, builder, signature, args):
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.ptrtoint(data, ir.IntType(64))
-
-    return types.int64(array), codegen
+    return builder.ptrtoint(first, _I64)
 
 
 def _pointer(builder, base, offset, bits):
     return builder.inttoptr(builder.add(base, offset), ir.IntType(bits).as_pointer())
 
 
-def _load(bits, result, signed=False):
-    """An intrinsic: the integer of so many bits at `base + offset`, in bytes, of any alignment."""
+def _load(bits, result, extend="zext"):
+    """The integer of so many bits at `base + offset`, in bytes, of any alignment."""
 
-    @intrinsic
-    def load(typingctx, base, offset):
-        def codegen(context, builder, signature, args):
-            word = builder.load(_pointer(builder, *args, bits), align=1)
-            if bits == 64:
-                return word
-            return builder.sext(word, ir.IntType(64)) if signed else builder.zext(word, ir.IntType(64))
-
-        return result(types.int64, types.int64), codegen
+    @_instruction(result, _WORD, _WORD)
+    def load(builder, base, offset):
+        word = builder.load(_pointer(builder, base, offset, bits), align=1)
+        return word if bits == 64 else getattr(builder, extend)(word, _I64)
 
     return load
 
 
-load8 = _load(8, types.int64)
-load16 = _load(16, types.int64)
-load32 = _load(32, types.int64, signed=True)
-load64 = _load(64, types.uint64)
+load8 = _load(8, _WORD)
+load16 = _load(16, _WORD)
+load32 = _load(32, _WORD, "sext")
+load64 = _load(64, _UNSIGNED)
 
 
-def _store(bits, word_type):
-    """An intrinsic: write the lower bits of an integer, so many, at `base + offset`, in bytes, of any alignment."""
+def _store(bits, kind):
+    """Write the lower bits of an integer, so many, at `base + offset`, in bytes, of any alignment."""
 
-    @intrinsic
-    def store(typingctx, base, offset, word):
-        def codegen(context, builder, signature, args):
-            word = args[2] if bits == 64 else builder.trunc(args[2], ir.IntType(bits))
-            builder.store(word, _pointer(builder, args[0], args[1], bits), align=1)
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64, word_type), codegen
+    @_instruction(types.void, _WORD, _WORD, kind)
+    def store(builder, base, offset, word):
+        word = word if bits == 64 else builder.trunc(word, ir.IntType(bits))
+        builder.store(word, _pointer(builder, base, offset, bits), align=1)
 
     return store
 
 
-store16 = _store(16, types.int64)
-store32 = _store(32, types.int64)
-store64 = _store(64, types.uint64)
+store16 = _store(16, _WORD)
+store32 = _store(32, _WORD)
+store64 = _store(64, _UNSIGNED)
 
 
-@intrinsic
-def atomic_load(typingctx, array, index):
+@_instruction(_WORD, types.Array, _INDEX)
+def atomic_load(builder, item):
     """Read `array[index]`: what the thread that stored it wrote before is visible now. array int64."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load_atomic(address_of(context, builder, *signature.args, *args), "acquire", 8)
-
-    return types.int64(array, index), codegen
+    return builder.load_atomic(item, "acquire", 8)
 
 
-@intrinsic
-def atomic_store(typingctx, array, index, value):
+@_instruction(types.void, types.Array, _INDEX, _WORD)
+def atomic_store(builder, item, value):
     """Write `array[index]`: a thread that loads it sees all that was written before. array int64."""
-
-    def codegen(context, builder, signature, args):
-        pointer = address_of(context, builder, *signature.args[:2], *args[:2])
-        builder.store_atomic(context.cast(builder, args[2], signature.args[2], types.int64), pointer, "release", 8)
-        return context.get_dummy_value()
-
-    return types.void(array, index, value), codegen
+    builder.store_atomic(value, item, "release", 8)
 
 
-@intrinsic
-def atomic_add(typingctx, array, index, value):
+@_instruction(_WORD, types.Array, _INDEX, _WORD)
+def atomic_add(builder, item, value):
     """Add to `array[index]`, int64; returns what was there before: 5 and 2 -> 7, returns 5."""
-
-    def codegen(context, builder, signature, args):
-        pointer = address_of(context, builder, *signature.args[:2], *args[:2])
-        return builder.atomic_rmw("add", pointer, context.cast(builder, args[2], signature.args[2], types.int64), "acq_rel")
-
-    return types.int64(array, index, value), codegen
+    return builder.atomic_rmw("add", item, value, "acq_rel")
 
 
-@intrinsic
-def atomic_swap(typingctx, array, index, old, new):
+@_instruction(types.boolean, types.Array, _INDEX, _WORD, _WORD)
+def atomic_swap(builder, item, old, new):
     """Write `new` if `array[index]`, int64, is `old`; returns whether it was. 0 with old 0, new 3 -> 3, True; then False."""
-
-    def codegen(context, builder, signature, args):
-        pointer = address_of(context, builder, *signature.args[:2], *args[:2])
-        values = [context.cast(builder, args[i], signature.args[i], types.int64) for i in (2, 3)]
-        return builder.extract_value(builder.cmpxchg(pointer, *values, "acq_rel", "acquire"), 1)
-
-    return types.boolean(array, index, old, new), codegen
+    return builder.extract_value(builder.cmpxchg(item, old, new, "acq_rel", "acquire"), 1)
 
 
-@intrinsic
-def give_way(typingctx):
+@_instruction(types.int32)
+def give_way(builder):
     """Let another thread run on this processor: needed where there are more threads than processors."""
+    return _call(builder, "SwitchToThread" if sys.platform == "win32" else "sched_yield", _I32)
 
-    def codegen(context, builder, signature, args):
-        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), name)
-        return builder.call(function, [])
 
-    return types.int32(), codegen
+def _copy(kind):
+    """Copy a vector to address `target` from address `source`; all is read before any is written."""
+
+    @_instruction(types.void, _WORD, _WORD)
+    def copy(builder, target, source):
+        vector = builder.load(builder.inttoptr(source, kind.as_pointer()), align=1)
+        builder.store(vector, builder.inttoptr(target, kind.as_pointer()), align=1)
+
+    return copy
+
+
+copy_16_bytes = _copy(ir.VectorType(_I64, 2))
+copy_64_bytes = _copy(_SIXTEEN)
+
+
+def _splat(builder, word, kind):
+    """A vector of equal items, the lower bits of a word."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    word = word if word.type == kind.element else builder.trunc(word, kind.element)
+    one = builder.insert_element(undefined, word, _I32(0))
+    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(_I32, kind.count), [0] * kind.count))
+
+
+@_instruction(types.void, _WORD, _WORD)
+def fill_16(builder, address, value):
+    """Write an int64 that fits int32 to an address, 16 times as int32."""
+    builder.store(_splat(builder, value, _SIXTEEN), builder.inttoptr(address, _SIXTEEN.as_pointer()), align=1)
+
+
+@_instruction(_WORD, _WORD, _WORD, _WORD, _WORD, _WORD, _WORD, _WORD)
+def put_in_16(builder, address, i, x, j, y, k, z):
+    """Write x at i, y at j and z at k of 16 int32 at an address, and find the least of all with its index: `value << 4 | index`.
+
+    Values are from 0 on and below 2**27; what is to be written at an index that is not in 0..15 is not. Of equal ones the first
+    counts. All is int64. [9, 7, 8, 7, 9, ...], 5 at 2, 9 at 1, 3 at -1 -> [9, 9, 5, 7, 9, ...], returns 5 << 4 | 2.
+
+    Single items written to memory and then loaded as a vector would make the processor wait; vectors written and loaded do not.
+    """
+    pointer = builder.inttoptr(address, _SIXTEEN.as_pointer())
+    v = builder.load(pointer, align=1)
+    index = ir.Constant(_SIXTEEN, list(range(16)))
+    for at, value in ((i, x), (j, y), (k, z)):
+        here = builder.icmp_signed("==", index, _splat(builder, at, _SIXTEEN))
+        v = builder.select(here, _splat(builder, value, _SIXTEEN), v)
+    builder.store(v, pointer, align=1)
+    v = builder.or_(builder.shl(v, ir.Constant(_SIXTEEN, [4] * 16)), index)
+    return builder.zext(_call(builder, "llvm.vector.reduce.umin.v16i32", _I32, v), _I64)
+
+
+@_instruction(_WORD, _WORD, _UNSIGNED)
+def value_of_8(builder, address, key):
+    """The value of a key among 8 entries `key << 22 | value` at an address, uint64 aligned to 8; 0 if it is not there.
+
+    A key, uint64, is there once at most. No branch. [5 << 22 | 1, 6 << 22 | 9, ...]: key 6 -> 9, key 7 -> 0.
+    """
+    entries = builder.load(builder.inttoptr(address, _EIGHT.as_pointer()), align=8)
+    same = builder.icmp_unsigned("==", builder.lshr(entries, ir.Constant(_EIGHT, [22] * 8)), _splat(builder, key, _EIGHT))
+    values = builder.and_(entries, ir.Constant(_EIGHT, [(1 << 22) - 1] * 8))
+    return _call(builder, "llvm.vector.reduce.or.v8i64", _I64, builder.select(same, values, ir.Constant(_EIGHT, [0] * 8)))

@@ -12,7 +12,7 @@ longest suffix of a token that starts at s; two things follow:
 State s < n_alphabet is the symbol s; the others are numbered as they are made. The value of an edge (trie.py) from a state by
 the symbol to its left is the next state. Of the alphabet 0, 1 and the tokens 2 = [0, 1] and 3 = [0, 1, 0, 1]:
 
-    state   stands for     fail   depth   longest   token        edge      value
+    state   symbols        fail   depth   longest   token        edge      value
     0       [0]            -1     1       -1        0            (1, 0)    2
     1       [1]            -1     1       -1        1            (2, 1)    3
     2       [0, 1]          0     2       -1        2            (3, 0)    4
@@ -24,7 +24,7 @@ of two symbols or more, `token` the token that the state is; -1 where there is n
 end, leads to the states 1, 2, 3, 4, and, since there is no edge (4, 1), by `fail` to 2 and from there to 3. At position 1, in
 state 4, the tokens 3 and 2 start (state 4 and its `longest`), and the symbol 0.
 
-Where all tokens of every position are asked for, they are listed side by side (`lists_of`): those of a state that is a token, and
+Where all tokens of every position are needed, they are listed side by side (`lists_of`): those of a state that is a token, and
 those of the longest prefix that is one of any other. A list goes from the longest to the symbol, of length 1, which ends it.
 Where many symbols are read, what follows a state is listed too (`rows_of`), in rows of an answer for each symbol. Most states
 differ from a row by one answer: they hold that themselves.
@@ -154,7 +154,7 @@ def list_tokens(n_alphabet, edges, states, order, listed, owners, matches):
 
     edges EDGE[capacity], states STATE[n]; order int32[n], the states by depth. Results, allocated by the caller: listed LISTED[n
     + 1] of zeros; owners int32[n + 1], the states of rows; matches MATCH, as many as all tokens have symbols, since a token has
-    at most as many prefixes as symbols. The list of a state is that of the state that it fails to, behind the token that it is.
+    at most as many prefixes as symbols. The list of a state is that of the state that it fails to, after the token that it is.
     O(capacity + entries); drawn above.
     """
     for i in range(edges.size):
@@ -232,7 +232,7 @@ def list_following(n_alphabet, edges, states, order, listed, rows):
 def build(n_alphabet, arena, lengths, edges, states, order, ends):
     """Build the automaton of all tokens of a vocabulary; returns the number of states.
 
-    arena int32, the symbols of all tokens one behind the other, lengths int64[V] how many each has. Results, allocated by the
+    arena int32, the symbols of all tokens one after the other, lengths int64[V] how many each has. Results, allocated by the
     caller: edges EDGE[capacity], full of -1, capacity a power of two of at least twice the symbols of the learned tokens; states
     STATE, as many as the arena has symbols. Scratch: order int32 of as many; ends int64 of zeros, two more than the longest token
     has symbols. Of tokens with the same symbols the later one is found, as published. O(symbols); the example is drawn above.
@@ -274,7 +274,7 @@ def build(n_alphabet, arena, lengths, edges, states, order, ends):
         symbol = states[state].longest
         fail = advance(edges, states, np.int64(states[parent].fail), symbol)
         states[state].fail = fail
-        # the longest token of two symbols or more that is a proper prefix of what the state stands for
+        # the longest token of two symbols or more that is a proper prefix of the symbols of the state
         if states[fail].depth == 1:
             states[state].longest = -1
         elif states[fail].token >= 0:

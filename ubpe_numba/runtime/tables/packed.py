@@ -29,8 +29,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, section
-from ubpe_numba.runtime.machine.intrinsics import load64
-from ubpe_numba.runtime.machine.vectors import value_of_8
+from ubpe_numba.runtime.machine.intrinsics import load64, value_of_8
 
 NOBODY = (1 << 21) - 1  # an id that no pair has
 NO_PAIR = (1 << 27) - 1  # the id of a pair that is not in the table: more than any id

@@ -9,7 +9,7 @@ arrays in time. Capacity 8, the pairs (1, 2), (3, 1) and (0, 5), the first two o
     entries    -1 .    -1 .    (1, 2) 9   (3, 1) 7   (0, 5) 4   -1 .
     slots      .       .       0          2          1          .
 
-A removed pair leaves no tombstone: what follows is shifted back, so that without (1, 2) the pair (3, 1) stands at 2, and (0, 5),
+A removed pair leaves no tombstone: what follows is shifted back, so that without (1, 2) the pair (3, 1) is at 2, and (0, 5),
 whose home is 4, stays.
 
 `entries` are no records of two fields: the encoders and the fit share these helpers, and pass plain int64 arrays.
@@ -107,7 +107,7 @@ def enter(left, right, first_value, entries):
 def rehash(entries, slots, new_entries, new_slots):
     """Copy all pairs into larger arrays, which the caller allocates; `new_entries` is full of EMPTY. O(capacity).
 
-    The three pairs above, in a table of capacity 16, stand at their homes there, with the same values and slots.
+    The three pairs above, in a table of capacity 16, are at their homes there, with the same values and slots.
     """
     for i in range(slots.size):
         if entries[2 * i] != EMPTY:

@@ -73,7 +73,7 @@ def step(trie, node, symbol):
 def _enter_tokens(n_alphabet, arena, lengths, trie):
     """Enter the tokens n_alphabet, n_alphabet + 1, ... into a trie full of -1. O(symbols); the example is drawn above.
 
-    arena int32, the symbols of all tokens one behind the other, lengths int64[V] how many each has; trie EDGE[capacity], a power
+    arena int32, the symbols of all tokens one after the other, lengths int64[V] how many each has; trie EDGE[capacity], a power
     of two of at least twice the symbols of learned tokens, allocated by the caller.
     """
     n_nodes = np.int64(n_alphabet)

@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel
-from ubpe_numba.runtime.machine.byte_words import SHORT, key_of, key_of_short, mixed_two, same_bytes
+from ubpe_numba.runtime.machine.bytes import SHORT, key_of, key_of_short, mixed_two, same_bytes
 from ubpe_numba.runtime.machine.intrinsics import address, prefetch
 
 ENTRY = 4  # int64 of an entry

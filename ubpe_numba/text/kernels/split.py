@@ -6,7 +6,7 @@ A kernel fills the room it is given and is called again; `state` says where it g
     1st call: ends [2, 4], returns 2, state (document 0, position 4)
     2nd call: ends [7],    returns 1, state (document 1, position 7); fewer than two: all documents are cut
 
-`boundaries` finds the segment starts among 64 bytes by arithmetic on masks (runtime/machine/byte_masks.py).
+`boundaries` finds the segment starts among 64 bytes by arithmetic on masks (runtime/machine/bytes.py).
 
 A window begins where a segment does, or within a word whose end depends on nothing before the window, so that nothing is carried
 from one window to the next. Its answer holds as far as all that it depends on lies in the window; cl100k::
@@ -38,7 +38,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper
-from ubpe_numba.runtime.machine.byte_masks import WINDOW, Mask, below, equal, lowest, reach_down, reach_up, width_of
+from ubpe_numba.runtime.machine.bytes import WINDOW, Mask, below, equal, lowest, reach_down, reach_up, width_of
 from ubpe_numba.runtime.machine.intrinsics import address, count_of_bits, leading_zeros, trailing_zeros
 from ubpe_numba.text.kernels.utf8 import classes_of_64
 

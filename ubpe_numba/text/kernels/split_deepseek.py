@@ -16,7 +16,7 @@ from __future__ import annotations
 from numba import types
 
 from ubpe_numba.runtime.compiler import helper, kernel, section
-from ubpe_numba.runtime.machine.byte_masks import Mask, below, equal, in_range, lowest, reach_up, traced, width_of
+from ubpe_numba.runtime.machine.bytes import Mask, below, equal, in_range, lowest, reach_up, traced, width_of
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import in_groups, last_blanks, lines, split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip

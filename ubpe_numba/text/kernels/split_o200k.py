@@ -16,7 +16,7 @@ from __future__ import annotations
 from numba import types
 
 from ubpe_numba.runtime.compiler import helper, kernel, section
-from ubpe_numba.runtime.machine.byte_masks import traced
+from ubpe_numba.runtime.machine.bytes import traced
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import BEHIND, DIGITS, O200K, TEKKEN, boundaries, split_documents
 from ubpe_numba.text.kernels.utf8 import (  # fmt: skip

@@ -38,7 +38,7 @@ import numpy as np
 from numba import types
 
 from ubpe_numba.runtime.compiler import helper, section
-from ubpe_numba.runtime.machine.byte_masks import WINDOW, Mask, below, equal, in_range, traced
+from ubpe_numba.runtime.machine.bytes import WINDOW, Mask, below, equal, in_range, traced
 from ubpe_numba.runtime.machine.intrinsics import load8, load16, trailing_zeros
 
 UPPER = 1  # \p{Lu} \p{Lt}, and what has no case: \p{Lm} \p{Lo} \p{M}

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from ubpe_numba.runtime.compiler import kernel
-from ubpe_numba.runtime.machine.byte_masks import Mask, below, equal, in_range, lowest, reach_down, reach_up, traced, width_of
+from ubpe_numba.runtime.machine.bytes import Mask, below, equal, in_range, lowest, reach_down, reach_up, traced, width_of
 from ubpe_numba.runtime.machine.intrinsics import address
 
 ALL = 2**64 - 1

@@ -7,25 +7,25 @@ from random import Random
 import numpy as np
 from numba import njit
 
-from ubpe_numba.runtime.machine import vectors
+from ubpe_numba.runtime.machine import intrinsics
 from ubpe_numba.runtime.machine.intrinsics import address
 
 
 @njit
 def _put(ranks, i, x, j, y, k, z):
-    return vectors.put_in_16(address(ranks), i, x, j, y, k, z)
+    return intrinsics.put_in_16(address(ranks), i, x, j, y, k, z)
 
 
 @njit
 def _value(entries, key):
-    return vectors.value_of_8(address(entries), key)
+    return intrinsics.value_of_8(address(entries), key)
 
 
 @njit
 def _copies(target, source):
-    vectors.fill_16(address(target), np.int64(7))
-    vectors.copy_64_bytes(address(target) + 64, address(source) + 4)
-    vectors.copy_16_bytes(address(target) + 132, address(source))
+    intrinsics.fill_16(address(target), np.int64(7))
+    intrinsics.copy_64_bytes(address(target) + 64, address(source) + 4)
+    intrinsics.copy_16_bytes(address(target) + 132, address(source))
 
 
 def test_sixteen_ranks() -> None:
