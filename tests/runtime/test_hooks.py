@@ -86,7 +86,7 @@ def test_without_a_standard_error_kernels_are_compiled_and_fits_run(kind: str, m
     closed.close()
     monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no method": Written()}[kind])
     monkeypatch.setattr(hooks, "_PATIENCE", 0.0)
-    assert hooks.with_notice(lambda a: a + 1, "a_kernel")(1) == 2
+    assert hooks.notice("a_kernel")(lambda a: a + 1)(1) == 2
     assert BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
 
 

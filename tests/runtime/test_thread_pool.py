@@ -17,7 +17,6 @@ def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: p
     monkeypatch.setenv("NUMBA_NUM_THREADS", "5000")
     most = thread_pool.MOST
     assert thread_pool.resolve(most) == most and thread_pool.resolve(None) == 5000
-    assert thread_pool.is_valid(most) and not thread_pool.is_valid(most + 1)
     with pytest.raises(ValueError, match=f"^n_threads: expected at most {most}, got 999999$"):
         thread_pool.resolve(999_999)
     for text in (str(most + 1), "9" * 5000):
@@ -26,7 +25,6 @@ def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: p
         with pytest.raises(ValueError, match=match) as caught:
             thread_pool.resolve(None)
         assert len(str(caught.value)) < 200
-        assert not thread_pool.is_valid_environment()
     monkeypatch.setenv("UBPE_NUM_THREADS", "0" * 30 + str(most))
     assert thread_pool.resolve(None) == most
 

@@ -19,6 +19,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -70,14 +71,6 @@ class Column(NamedTuple):
         )
 
 
-class _Memory:
-    """Memory of an array, as NumPy takes it, with its owner."""
-
-    def __init__(self, address: int, dtype: np.dtype[Any], n: int, owner: Any) -> None:
-        self.__array_interface__ = {"data": (address, True), "shape": (n,), "typestr": dtype.str, "version": 3}
-        self.owner = owner
-
-
 class _Part:
     """An array of a chunk or one of its children, checked as far as its struct is consistent; sizes of buffers are not in it."""
 
@@ -119,7 +112,9 @@ class _Part:
             return np.zeros(0, kind)
         if not self.buffers[buffer]:
             raise self.invalid(f"buffer {buffer} is NULL")
-        return np.asarray(_Memory(self.buffers[buffer] + start * kind.itemsize, kind, n, self.array))
+        place = self.buffers[buffer] + start * kind.itemsize, True
+        interface = {"data": place, "shape": (n,), "typestr": kind.str, "version": 3}
+        return np.asarray(SimpleNamespace(__array_interface__=interface, owner=self.array))  # which keeps the memory alive
 
     def nulls(self, start: int, n: int) -> NDArray[np.bool_] | None:
         """Mask of the nulls among n elements of the array; None if there are none."""
@@ -217,7 +212,7 @@ def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None) -> 
 
 
 def rows_of(columns: list[NDArray[Any]], name: str, n: int, number: int = 0) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The rows of n integers that stand in columns, as documents side by side: values and int64[n + 1] offsets.
+    """The rows of n integers in columns, as documents side by side: values and int64[n + 1] offsets.
 
     `number` is that of the first document in messages.
     """

@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import chain
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ _TYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.uint8, np.int8, np.uint1
 
 
 def describe(value: object) -> str:
-    """What a value is, for the message of an error.
+    """Describe a value in the message of an error.
 
     >>> describe(np.zeros(2)), describe([1]), describe(2.5)
     ('an array of float64, shape (2,)', 'list', '2.5 (float)')
@@ -76,14 +77,6 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
     return array if array.flags.aligned else array.copy()
 
 
-class _Interface:
-    """An object that NumPy can make an array of; it keeps the owner of the memory alive."""
-
-    def __init__(self, interface: dict[str, object], owner: np.ndarray) -> None:
-        self.__array_interface__ = interface
-        self.owner = owner
-
-
 def writable(array: np.ndarray) -> np.ndarray:
     """An array of the same memory marked as writable, for kernels that only read it; `array` itself if it is writable.
 
@@ -94,7 +87,7 @@ def writable(array: np.ndarray) -> np.ndarray:
         return array
     interface = dict(array.__array_interface__)
     interface["data"] = (interface["data"][0], False)
-    return np.asarray(_Interface(interface, array))
+    return np.asarray(SimpleNamespace(__array_interface__=interface, owner=array))  # which keeps the memory alive
 
 
 class Documents(NamedTuple):

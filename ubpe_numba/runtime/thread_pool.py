@@ -24,7 +24,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -43,8 +43,9 @@ _CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
 _POLL_SECONDS = 0.1  # between two checks for Ctrl-C
 _MOST_GROUPS = 4  # kept, one for each number of threads requested recently
 
-_groups: dict[tuple[int, int], Group] = {}
-_retired: list[Group] = []  # told to end, as far as they have not
+_Group: TypeAlias = "tuple[SimpleQueue[Task[Any] | None], list[threading.Thread]]"  # threads, and the queue of their tasks
+_groups: dict[tuple[int, int], _Group] = {}  # by process and number of threads
+_retired: list[threading.Thread] = []  # told to end, as far as they have not
 _lock = threading.Lock()
 _this_thread = threading.local()
 _ended = False  # the interpreter ends: no thread is to be started
@@ -60,11 +61,6 @@ def resolve(n_threads: int | None) -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def is_valid(n_threads: object) -> bool:
-    """Whether an argument `n_threads` is None or an `int` in 1..MOST; other integers that do are left to `resolve`."""
-    return n_threads is None or (type(n_threads) is int and 0 < n_threads <= MOST)
 
 
 def checked(n_threads: int, name: str) -> int:
@@ -92,15 +88,6 @@ def asked_for(n_threads: int | None) -> int | None:
                 raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST}, got {quoted(text)}")
             return n
     return None
-
-
-def is_valid_environment() -> bool:
-    """Whether the environment requests a number of threads that `resolve` accepts, or none."""
-    try:
-        asked_for(None)
-    except ValueError:
-        return False
-    return True
 
 
 def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD) -> list[tuple[int, int]]:
@@ -197,42 +184,6 @@ class Task(Generic[T]):
         return self._result
 
 
-class Group:
-    """Threads that take their tasks from one queue. Raises RuntimeError if not all can be started."""
-
-    def __init__(self, size: int) -> None:
-        self._tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        try:
-            for i in range(size):
-                # daemons: those left alone by a Ctrl-C in this loop do not keep the interpreter; `_end` waits for all others
-                thread = threading.Thread(target=_work, args=(self._tasks,), name=f"ubpe_{i}", daemon=True)
-                self._threads.append(thread)
-                thread.start()
-        except BaseException:
-            self.end()
-            raise
-
-    def put(self, tasks: Sequence[Task[Any]]) -> None:
-        """Queue tasks: they begin in this order as threads become free."""
-        for task in tasks:
-            self._tasks.put(task)
-
-    def end(self) -> None:
-        """Let the threads end when they have done the tasks put before."""
-        for _ in self._threads:
-            self._tasks.put(None)
-
-    def is_alive(self) -> bool:
-        """Whether a thread has not ended."""
-        return any(thread.is_alive() for thread in self._threads)
-
-    def join(self) -> None:
-        """Wait until all threads have ended."""
-        for thread in self._threads:
-            thread.join()
-
-
 def is_worker() -> bool:
     """Whether the calling thread belongs to a group: its nested work would wait for itself, and is done at once instead."""
     return getattr(_this_thread, "works", False)
@@ -259,7 +210,8 @@ def submit(tasks: Sequence[Task[Any]], size: int) -> bool:
             if len(_groups) == _MOST_GROUPS:
                 _retire(_groups.pop(next(iter(_groups))))
             _groups[process, size] = group
-        group.put(tasks)
+        for task in tasks:
+            group[0].put(task)  # they begin in this order as threads become free
         return True
 
 
@@ -286,22 +238,39 @@ def apart(call: Callable[[], T]) -> T:
         group = _new(1)
         if group is None:
             return call()
-        group.put([task])
+        group[0].put(task)
         _retire(group)
     wait(done)
     return task.result()
 
 
-def _new(size: int) -> Group | None:
-    try:
-        return None if _ended or are_green() else Group(size)
-    except RuntimeError:
+def _new(size: int) -> _Group | None:
+    """Start threads that take their tasks from one queue; None if not all can be started."""
+    if _ended or are_green():
         return None
+    tasks: SimpleQueue[Task[Any] | None] = SimpleQueue()
+    threads: list[threading.Thread] = []
+    try:
+        for i in range(size):
+            # daemons: those left alone by a Ctrl-C in this loop do not keep the interpreter; `_end` waits for all others
+            thread = threading.Thread(target=_work, args=(tasks,), name=f"ubpe_{i}", daemon=True)
+            threads.append(thread)
+            thread.start()
+    except BaseException as error:
+        for _ in threads:
+            tasks.put(None)
+        if isinstance(error, RuntimeError):
+            return None
+        raise
+    return tasks, threads
 
 
-def _retire(group: Group) -> None:
-    group.end()
-    _retired[:] = [other for other in _retired if other.is_alive()] + [group]
+def _retire(group: _Group) -> None:
+    """Let the threads of a group end when they have done the tasks put before."""
+    tasks, threads = group
+    for _ in threads:
+        tasks.put(None)
+    _retired[:] = [thread for thread in _retired if thread.is_alive()] + threads
 
 
 def _work(tasks: SimpleQueue[Task[Any] | None]) -> None:
@@ -323,8 +292,8 @@ def _end() -> None:
             if process == os.getpid():
                 _retire(group)
         _groups.clear()
-    for group in _retired:
-        group.join()
+    for thread in _retired:
+        thread.join()
 
 
 def _renew_lock() -> None:

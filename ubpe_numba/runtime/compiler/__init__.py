@@ -90,7 +90,7 @@ def _compiled(function: F, **options: Any) -> F:
     # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
     dispatcher._compilation_chain_init_hook = lambda: None
     if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # called for kernels that are in no cache
-        compiler.compile = hooks.with_notice(compiler.compile, f"{function.__module__.partition('.')[2]}.{function.__name__}")
+        compiler.compile = hooks.notice(f"{function.__module__.partition('.')[2]}.{function.__name__}")(compiler.compile)
     compile_ = dispatcher.compile
     # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later
     dispatcher.compile = lambda signature: apart(partial(compile_, signature))

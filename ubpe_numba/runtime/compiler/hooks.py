@@ -18,15 +18,13 @@ Processes that are started by `spawn`, `forkserver` or `subprocess` inherit noth
 from __future__ import annotations
 
 import _thread
-import functools
 import logging
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
 
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
@@ -45,11 +43,6 @@ def _text() -> str:
     return f"ubpe_numba: compiling kernels, {often} ..."
 
 
-def _may_show() -> bool:
-    """Whether standard error is a terminal and UBPE_PROGRESS is not 0."""
-    return os.environ.get("UBPE_PROGRESS") != "0" and is_terminal()
-
-
 def _write(text: str) -> None:
     """Write to standard error, ignoring errors: a terminal that is gone must not keep a kernel from being compiled."""
     with suppress(OSError, ValueError, AttributeError):
@@ -58,7 +51,7 @@ def _write(text: str) -> None:
 
 @contextmanager
 def notice(name: str) -> Iterator[None]:
-    """Show the line while a kernel is compiled, once this process has compiled for a second in all; log the kernel's time."""
+    """Show the line while a kernel is compiled, once this process has compiled for a second in all; log the kernel's time. Decorates, too."""
     global _spent
     began, lock, state = time.monotonic(), threading.Lock(), {"ended": False, "shown": False}
 
@@ -69,7 +62,7 @@ def notice(name: str) -> Iterator[None]:
                 state["shown"] = True
 
     timer = None
-    if _may_show():
+    if os.environ.get("UBPE_PROGRESS") != "0" and is_terminal():
         timer = threading.Timer(max(0.0, _PATIENCE - _spent), show)
         timer.daemon = True
         timer.start()
@@ -87,42 +80,14 @@ def notice(name: str) -> Iterator[None]:
     log.info("compiled the kernel %s in %.1f s", name, took)
 
 
-def with_notice(compile_: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Wrap a function that compiles the kernel of this name."""
-
-    @functools.wraps(compile_)
-    def compiled(*args: Any, **kwargs: Any) -> Any:
-        with notice(name):
-            return compile_(*args, **kwargs)
-
-    return compiled
-
-
-class _Lock(Protocol):
-    def acquire(self) -> Any: ...
-    def release(self) -> Any: ...
-
-
-def _compiler_locks() -> list[_Lock]:
-    """Numba's lock, then LLVM's, in the order in which a thread that compiles takes them. Both are reentrant."""
-    llvm = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)  # private: a later llvmlite may have none
-    return [global_compiler_lock] if llvm is None else [global_compiler_lock, llvm]
-
-
-class _Forking(threading.local):
-    """Locks held by the thread that forks."""
-
-    def __init__(self) -> None:
-        self.held: list[_Lock] = []
-        self.interrupted = False
-
-
-_forking = _Forking()
+_forking = threading.local()  # of the thread that forks: the locks that it holds, and whether a Ctrl-C came meanwhile
 
 
 def _take() -> None:
-    for lock in _compiler_locks():
-        taken = False
+    _forking.held, _forking.interrupted = [], False
+    llvm = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)  # private: a later llvmlite may have none
+    for lock in (global_compiler_lock, llvm):  # in the order in which a thread that compiles takes them; both are reentrant
+        taken = lock is None
         while not taken:
             try:
                 lock.acquire()
@@ -140,16 +105,10 @@ def _release() -> None:
 def _release_in_parent() -> None:
     _release()
     if _forking.interrupted:
-        _forking.interrupted = False
         threading.Timer(_SOON, _thread.interrupt_main).start()  # at once it would be raised here, reported and forgotten
-
-
-def _release_in_child() -> None:
-    _release()
-    _forking.interrupted = False
 
 
 def hold_compiler() -> None:
     """Hold the compiler's locks over all later forks of this process; nothing where there are no forks."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_take, after_in_parent=_release_in_parent, after_in_child=_release_in_child)
+        os.register_at_fork(before=_take, after_in_parent=_release_in_parent, after_in_child=_release)

@@ -34,7 +34,7 @@ from numba import types
 from numba.core import ir, transforms, typed_passes, untyped_passes
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 from numba.core.compiler import CompilerBase
-from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
+from numba.core.compiler_machinery import FunctionPass, LoweringPass, PassManager, register_pass
 from numba.core.ir_utils import build_definitions
 from numba.core.lowering import Lower
 from numba.core.rewrites.static_getitem import RewriteConstGetitems, RewriteConstSetitems
@@ -198,11 +198,11 @@ class KernelLower(ScratchLower):
         return self.builder.gep(self._member(array, variable, "data"), [place])
 
 
-def _pass(run: Any) -> Any:
+def _pass(run: Any, kind: Any = FunctionPass) -> Any:
     """A compiler pass, for numba a class, from a function that changes the state."""
     methods = {"_name": f"ubpe{run.__name__}", "run_pass": lambda self, state: run(state) or True}
-    methods["__init__"] = lambda self: FunctionPass.__init__(self)
-    return register_pass(mutates_CFG=True, analysis_only=False)(type(run.__name__, (FunctionPass,), methods))
+    methods["__init__"] = lambda self: kind.__init__(self)
+    return register_pass(mutates_CFG=True, analysis_only=False)(type(run.__name__, (kind,), methods))
 
 
 @_pass
@@ -302,13 +302,13 @@ def _lower_by(lowering: Any, state: Any) -> None:
     step().run_pass(state)
 
 
-@_pass
+@partial(_pass, kind=LoweringPass)
 def _lower_counted(state: Any) -> None:
     """Lower a kernel that counts references."""
     _lower_by(ScratchLower, state)
 
 
-@_pass
+@partial(_pass, kind=LoweringPass)
 def _lower(state: Any) -> None:
     """Lower a kernel that does not."""
     library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
@@ -317,7 +317,7 @@ def _lower(state: Any) -> None:
     _lower_by(KernelLower, state)
 
 
-@_pass
+@partial(_pass, kind=LoweringPass)
 def _lower_to_link(state: Any) -> None:
     """Lower a function that is linked into kernels and never run by itself.
 
