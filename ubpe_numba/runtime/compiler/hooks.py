@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from llvmlite.binding import ffi
 from numba.core.compiler_lock import global_compiler_lock
@@ -51,7 +52,7 @@ def _write(text: str) -> None:
 
 @contextmanager
 def notice(name: str) -> Iterator[None]:
-    """Show the line while a kernel is compiled, once this process has compiled for a second in all; log the kernel's time. Decorates, too."""
+    """Show the line while a kernel is compiled, once this process has compiled for a second in all; log the time."""
     global _spent
     began, lock, state = time.monotonic(), threading.Lock(), {"ended": False, "shown": False}
 
@@ -86,15 +87,13 @@ _forking = threading.local()  # of the thread that forks: the locks that it hold
 def _take() -> None:
     _forking.held, _forking.interrupted = [], False
     llvm = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)  # private: a later llvmlite may have none
-    for lock in (global_compiler_lock, llvm):  # in the order in which a thread that compiles takes them; both are reentrant
-        taken = lock is None
-        while not taken:
-            try:
-                lock.acquire()
-                taken = True
-                _forking.held.append(lock)
-            except KeyboardInterrupt:  # Python would report it and fork at once: it is raised after the fork
-                _forking.interrupted = True
+    locks: list[Any] = [global_compiler_lock, *filter(None, [llvm])]  # in the order of a thread that compiles; both are reentrant
+    while locks:
+        try:
+            locks[0].acquire()
+            _forking.held.append(locks.pop(0))
+        except KeyboardInterrupt:  # Python would report it and fork at once: it is raised after the fork
+            _forking.interrupted = True
 
 
 def _release() -> None:
