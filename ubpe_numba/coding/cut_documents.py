@@ -56,8 +56,7 @@ def encode_cut(
         found = words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
         ids = segmenter.token_ids
         return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
-    pieces = segmenter.stretches(given, name, special)
-    pieces = segmenter.rewritten(pieces, special, trace)
+    pieces = segmenter.stretches(given, name, special, trace)
     known: NDArray[np.bool_] | None = None
     if words is None and (unknown == "skip" or isinstance(unknown, tuple)):  # by words all symbols are known
         known = alphabet.lookup(pieces.values) >= 0
@@ -118,8 +117,7 @@ def _encode_segments(
     except UnknownSymbolError as error:
         at = int(cuts[error.document]) + error.position
         if segmenter.rewrites:
-            pieces = segmenter.stretches(given, name, special)
-            origins = segmenter.rewritten(pieces, special, True).origins
+            origins = segmenter.stretches(given, name, special, True).origins
             assert origins is not None  # it is traced
             at = int(origins[at])
         else:

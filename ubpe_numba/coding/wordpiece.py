@@ -65,7 +65,7 @@ class TextWords(NamedTuple):
         [1, 4, 0]
         """
         given = Documents(code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str")
-        found = segmenter.rewritten(segmenter.stretches(given, "documents", chosen), chosen, trace)
+        found = segmenter.stretches(given, "documents", chosen, trace)
         segments, starts = distinct(segmenter.segments(found)), found.cuts[found.first]
         at = np.searchsorted(segments, found.cuts[found.before])  # before which segment each special token is
         edges = np.insert(segments, at, segments[at])

@@ -134,7 +134,7 @@ def _batches(corpus: Corpus, segmenter: Segmenter, alphabet: Alphabet) -> Iterat
         end = max(int(ends[at]), int(ends[np.searchsorted(ends, begin, side="right")]))
         kind = corpus.given.kind
         some = Documents(corpus.values[offsets[begin] : offsets[end]], offsets[begin : end + 1] - offsets[begin], kind)
-        cut, of = segmenter.cut(segmenter.rewritten(segmenter.stretches(some, "docs")), kind)
+        cut, of = segmenter.cut(segmenter.stretches(some, "docs"), kind)
         weights = None if corpus.weights is None else corpus.weights[begin:end][of]
         yield alphabet.to_ids(cut), document[begin:end][of], weights
         begin = end

@@ -229,7 +229,7 @@ def changed(model: Model, docs: list[Any]) -> Stretches:
     """Documents as they are encoded: without special tokens, normalised, and cut where that does more than cut."""
     segmenter, chosen = model.segmenter, ("all", "all")
     given = as_documents(docs) if segmenter.encoding is None else utf8_documents(docs)
-    return segmenter.rewritten(segmenter.stretches(given, "docs", chosen), chosen)
+    return segmenter.stretches(given, "docs", chosen)
 
 
 def without_unknown(model: Model, samples: Samples) -> Samples:

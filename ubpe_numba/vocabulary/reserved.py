@@ -514,11 +514,7 @@ def _from_json(found: Any, kind: str) -> Word:
 
 
 def is_of_word(character: str) -> bool:
-    """Whether a character, or none, is part of a word, by the version of Unicode that the package tokenizers has.
-
-    >>> is_of_word("a"), is_of_word("-"), is_of_word("")
-    (True, False, False)
-    """
+    """Whether a character, or none, is part of a word, by the version of Unicode that the package tokenizers has."""
     if not character:
         return False
     from ubpe_numba.text import pretokenizer, unicode_classes  # here only: integers have no such words

@@ -151,6 +151,8 @@ class Segmenter(NamedTuple):
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
         reserved = Reserved.from_user(special, known, kind, size, first=special_first, breaks=lone[0], stops=lone[1])
+        if reserved is None and cutter is None and encoding is None and changer is None:
+            return PLAIN  # so that callers can tell by identity that there is nothing to do
         made = cls(cutter, reserved, None, encoding, changer)
         if size is None:
             return made
@@ -170,8 +172,6 @@ class Segmenter(NamedTuple):
     def __reduce__(self) -> tuple[object, ...]:
         return pickled(Segmenter, *self)
 
-    # ---------------------------------------------------------------------------------------------- fitting
-
     def corpus(self, corpus: Corpus, n_threads: int | None = None) -> Corpus:
         """The distinct segments of a corpus and how often each occurs.
 
@@ -181,9 +181,9 @@ class Segmenter(NamedTuple):
         made = corpus
         if self.pretokenizer is not None or self.special is not None or self.normalizer is not None:
             kind = corpus.given.kind
-            given = self.rewritten(self.stretches(corpus.given, "docs"))
+            given = self.stretches(corpus.given, "docs")
             kept = Documents(given.values, given.cuts, kind)  # for the alphabet: of weight 0 too
-            pieces = self.rewritten(self.stretches(Documents(corpus.values, corpus.offsets, kind), "docs"))
+            pieces = self.stretches(Documents(corpus.values, corpus.offsets, kind), "docs")
             if corpus.weights is None and self.pretokenizer is not None and pieces.values.dtype == np.uint8:
                 cuts = self.kernel or self.segments(pieces)
                 from ubpe_numba.text.count_words import count_words  # here only: integers need not wait for it
@@ -216,21 +216,6 @@ class Segmenter(NamedTuple):
         if cuts is None:
             cuts = self.pretokenizer.split(pieces.values, pieces.cuts)
         return cuts if self.lone is None else self.lone.cuts(pieces.values, cuts, STOP)
-
-    # ---------------------------------------------------------------------------------------------- documents in stretches
-
-    def stretches(self, documents: Documents, name: str, chosen: SpecialChoice | None = None) -> Stretches:
-        """Take special tokens and known words out of documents, and cut at break tokens where a pre-tokenizer has to see that.
-
-        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
-        error. SpecialTokenError for one that is forbidden, TypeError where a pre-tokenizer meets integers.
-        """
-        made = without_words(self.reserved, documents, chosen, self.pretokenizer is not None)
-        if (self.pretokenizer is not None or self.normalizer is not None) and made.values.size and documents.kind == "int":
-            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
-        return made
-
-    # ---------------------------------------------------------------------------------------------- text that is changed
 
     @property
     def rewrites(self) -> bool:
@@ -265,12 +250,16 @@ class Segmenter(NamedTuple):
         cutter: Any = self.pretokenizer
         return cutter if getattr(cutter, "cutters", ()) is None else None
 
-    def rewritten(self, pieces: Stretches, chosen: SpecialChoice | None = None, trace: bool = False) -> Stretches:
-        """The stretches as they are encoded: normalised, without words of normalised text, and cut where that does more than cut.
+    def stretches(self, documents: Documents, name: str, chosen: SpecialChoice | None = None, trace: bool = False) -> Stretches:
+        """Documents as they are encoded: without special tokens and known words, normalised, split where that changes text.
 
-        `chosen` as for `stretches`. With `trace` they know where each of their values comes from in the documents. Errors as
-        there.
+        Known words are looked for always, special tokens where they are `chosen`; None, as in a fit: all of them, and none is an
+        error. With `trace` the result has the place in the documents of each value. SpecialTokenError for a forbidden token,
+        TypeError where a pre-tokenizer meets integers.
         """
+        pieces = without_words(self.reserved, documents, chosen, self.pretokenizer is not None)
+        if (self.pretokenizer is not None or self.normalizer is not None) and pieces.values.size and documents.kind == "int":
+            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
         special = self.special
         late = special is not None and bool(special.late.any())
         odd = self.unknown is not None or (special is not None and special.has_flags)  # ids do not tell lengths
@@ -299,15 +288,13 @@ class Segmenter(NamedTuple):
             leads = (before == first[pieces.owners]) & (before < first[pieces.owners + 1])
             at_start[before[leads]] = False  # a special token begins the document
             if origins is not None:  # what was there at first may be gone
-                documents = np.flatnonzero(first[:-1] < first[1:])
-                at_start[first[documents]] &= origins[whole[first[documents]]] == pieces.begins[documents]
+                full = np.flatnonzero(first[:-1] < first[1:])  # documents that are not empty
+                at_start[first[full]] &= origins[whole[first[full]]] == pieces.begins[full]
             done = rewrite.split(splitter, values, whole, at_start[:-1], trace)
             values, whole, segments = done.values, done.cuts, done.segments
             origins = None if origins is None else origins[done.origins]
         origins = origins if asked else None
         return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
-
-    # ---------------------------------------------------------------------------------------------- model files
 
     def state(self) -> dict[str, Any]:
         """The fields of a model file beside the vocabulary; empty if there are none."""

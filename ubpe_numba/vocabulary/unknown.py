@@ -102,11 +102,7 @@ def hides_symbols(unknown: Any, alphabet: Alphabet) -> bool:
 
 
 def argument_state(unknown: Any) -> Any:
-    """The argument `unknown` for a model file.
-
-    >>> [argument_state(said) for said in ("[UNK]", 3, b"N", (7, 7))]
-    ['[UNK]', 3, {'bytes': [78]}, [7, 7]]
-    """
+    """The argument `unknown` for a model file: a word, an id, ``{"bytes": [78]}``, or a list of integers."""
     unknown = _word(unknown)
     if isinstance(unknown, bytes):
         return {"bytes": list(unknown)}

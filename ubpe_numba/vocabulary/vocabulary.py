@@ -158,7 +158,7 @@ class Vocabulary:
         occurrences: Any = None,
         log_probabilities: Any = None,
     ) -> Vocabulary:
-        """Make a vocabulary from pairs of ids; pair i makes the id ``n_alphabet + i``.
+        """Make a vocabulary from pairs of ids; pair i makes the id ``n_alphabet + i``. O(m log m + symbols).
 
         Parameters
         ----------
@@ -183,10 +183,6 @@ class Vocabulary:
         ------
         ModelFormatError
             If any of these is not as described, or a pair is there twice; before anything large is allocated.
-
-        Notes
-        -----
-        O(m log m + symbols).
 
         Examples
         --------
