@@ -71,9 +71,8 @@ class Reader:
 
     `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a model, what its symbols
     are: ``"int"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of another kind are refused, but for
-    integers that `form` says to be bytes (``dtype="uint8"``). Raises ValueError for options that do not fit the files; during
-    iteration, with the file and the line or document, for one that is not valid, or not of the kind. Raises OSError if a file
-    cannot be read. Warns with UserWarning: during iteration, for a file without a symbol.
+    integers that `form` says to be bytes (``dtype="uint8"``). ValueError for options that do not fit the files; during iteration,
+    with file and line, for a document that is not valid; UserWarning for a file without a symbol.
     """
 
     def __init__(self, paths: list[str], form: Form, *, kind: str | None = None) -> None:
@@ -297,10 +296,7 @@ def output(path: str) -> Iterator[BinaryIO]:
 
 
 def check_output(path: str) -> None:
-    """Called before the work whose result is written there: FileNotFoundError if the folder of a path does not exist.
-
-    ValueError for the name of a compressed file.
-    """
+    """FileNotFoundError, before a long work, if the folder of a path does not exist; ValueError for a compressed one."""
     if path.lower().endswith(COMPRESSED):
         raise ValueError(f"-o: {path}: outputs are not compressed, expected a name without {COMPRESSED}")
     folder = os.path.dirname(path) or "."

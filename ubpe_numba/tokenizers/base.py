@@ -129,9 +129,9 @@ class Tokenizer(Exchange):
             document. Position p is between the symbols p - 1 and p.
         memory_limit
             Bytes that the fit may use beside the documents. Always enough are 42 MB, 27 bytes a symbol and 31 a document. Without
-            weights of documents or segments less will do, when fewer pairs are indexed at a time and one thread is used: the same
-            result, later. The logger ``ubpe_numba`` says so (INFO). Then 42 MB, 15 bytes a symbol, 19 a document and 24 an
-            occurrence of the most frequent pair are enough, and 42 MB, 7 a symbol and 11 a document are needed.
+            weights less will do, later, when fewer pairs are indexed at a time and one thread is used (logger ``ubpe_numba``,
+            INFO): 42 MB, 15 bytes a symbol, 19 a document and 24 an occurrence of the most frequent pair are enough, and 42 MB, 7
+            a symbol and 11 a document are needed.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -151,9 +151,8 @@ class Tokenizer(Exchange):
         -----
         UserWarning
             If there are no documents; if `docs` is the name of a file, which is taken for a text; if the fit ends at less than a
-            tenth of the tokens that `n_tokens` asks for, a thousand or more, since no pair is left (the logger ``ubpe_numba``
-            says so of every fit that ends early, INFO); and of a `UBPE` whose objective weighs by idf, if every idf is 0, as with
-            a single document.
+            tenth of a thousand or more tokens of `n_tokens`, since no pair is left (logged of every fit that ends early, INFO);
+            and of a `UBPE` whose objective weighs by idf, if every idf is 0, as with a single document.
 
         Notes
         -----

@@ -113,8 +113,8 @@ class _PairTokenizer(Tokenizer):
 
         Notes
         -----
-        Text is normalised and cut as the file says; `is_lossless` says whether `decode` still gives back every text. What a
-        post-processor adds around a text is left out. Where the file has no rule for unknown characters they are an error here
+        Text is normalised and cut as the file says; `is_lossless` says whether `decode` still gives back every text. Additions of
+        a post-processor around a text are left out. Where the file has no rule for unknown characters they are an error here
         (``unknown="skip"`` leaves them out, as Hugging Face does).
 
         Examples
@@ -151,13 +151,7 @@ class _PairTokenizer(Tokenizer):
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> import base64, json
-        >>> tokens = [bytes([i]) for i in range(256)] + [b"ab"]
-        >>> vocab = [{"rank": i, "token_bytes": base64.b64encode(token).decode()} for i, token in enumerate(tokens)]
-        >>> config = {"pattern": r"\p{L}+|\P{L}+", "default_vocab_size": 259, "default_num_special_tokens": 2}
-        >>> tok = BPE.from_tekken(json.dumps({"config": config, "vocab": vocab}))
-        >>> tok.encode("abc").tolist(), tok.special_ids  # ids are ranks, and 2
-        ([258, 101], {'<unk>': 0, '<s>': 1})
+        >>> tok = BPE.from_tekken("tekken.json")  # doctest: +SKIP
         """
         return cls._imported(formats.table.from_tekken(source), params)
 

@@ -344,8 +344,7 @@ class Decoding(Encoding):
         -----
         A token may be in the vocabulary, and in the corpus, and yet never be in an encoding: it was only a step to longer ones,
         or another path is always better. Models learn nothing about such a token ("glitch token"). Of 4096 tokens learned on
-        600,000 bytes, by lines, by rank 105 are never used on these lines themselves (King James Bible; 255 on a Chinese text),
-        by ``"shortest"`` 115 (310), by ``"tfidf"`` 2459 (1496).
+        600,000 bytes of text, 105 are never used there by rank, 115 by ``"shortest"``, 2459 by ``"tfidf"``.
 
         Examples
         --------

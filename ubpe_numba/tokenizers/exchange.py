@@ -71,16 +71,15 @@ class Exchange(Decoding, Saving):
 
         Notes
         -----
-        What is exported is tried on some thousand samples, with `unk_token` also on such that hold unknown symbols, and with
-        `template` on pairs, by the package tokenizers where it is installed. The file has a decoder that joins tokens, so that
-        decoding there gives back a text.
+        The export is tried on some thousand samples, with `unk_token` also on unknown symbols, and with `template` on pairs, by
+        the package tokenizers where it is installed. The file has a decoder that joins tokens, so that decoding there gives back
+        a text.
 
-        A `UBPE` needs the objective ``"tokenizers"``: of paths of equal probability (``aa|a``, ``a|aa``) tokenizers takes another
-        than the other objectives, and its sums are rounded. Thus fit, or `reweight`, with that objective, or use
-        ``tok.set_params(objective="tokenizers")`` for a tokenizer made for ``"likelihood"``: all other ids stay the same. Its
-        reader of JSON does not round numbers to the nearest. Scores are written so that it reads what is meant. For one number
-        in 600 there are no such decimals; a fit with this objective makes others, 1 part in 10**16 away. Of tokenizers made for
-        another objective the file has these, which could decide otherwise between paths that are as probable.
+        A `UBPE` needs the objective ``"tokenizers"``, whose choice among paths of equal probability (``aa|a``, ``a|aa``) is that
+        of the other library: fit, or `reweight`, with it, or ``tok.set_params(objective="tokenizers")`` for a tokenizer made for
+        ``"likelihood"``. The reader of JSON there does not round numbers to the nearest; for one score in 600 no decimals are
+        read back. A fit with this objective makes others, 1 part in 10**16 away; of other tokenizers the file has these, which
+        could decide otherwise between paths that are as probable.
 
         Examples
         --------
@@ -245,8 +244,7 @@ class Exchange(Decoding, Saving):
         --------
         >>> from ubpe_numba import UBPE
         >>> tok = UBPE(5, 1, objective="sentencepiece").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> same = UBPE.from_sentencepiece(tok.to_sentencepiece())
-        >>> same.encode("abab").tolist() == tok.encode("abab").tolist()
+        >>> UBPE.from_sentencepiece(tok.to_sentencepiece()).encode("abab").tolist() == tok.encode("abab").tolist()
         True
         """
         model, unigram = self._fitted(), not self._needs_pairs

@@ -47,9 +47,6 @@ class Saving(Fitted):
         >>> tok.save(path)
         >>> BPE.load(path) == tok
         True
-        >>> tok.save(path.replace(".json", ".npz"))  # of arrays, for large vocabularies
-        >>> sorted(os.listdir(os.path.dirname(path)))
-        ['model.json', 'model.npz']
         """
         self._save(path)
 

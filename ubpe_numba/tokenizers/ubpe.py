@@ -244,10 +244,9 @@ class UBPE(Tokenizer):
         rest are parts of them, for words that do not.
 
         On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
-        size. Text that is cut into words hardly can gain: 1 to 5 %. What a model of bigrams, or a larger one, takes in bits
-        does not follow: on some corpora and sizes it is less than by `BPE`, on others more (benchmarks/segmentations.py).
-        `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With `robust` False `docs` need
-        no more tokens than in the shortest segmentation by a fit of the same size.
+        size; text that is cut into words gains 1 to 5 %. The bits of a model of the tokens do not follow
+        (benchmarks/segmentations.py). `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With
+        `robust` False `docs` need no more tokens than in the shortest segmentation by a fit of the same size.
 
         By ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as
         many merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is
@@ -318,21 +317,15 @@ class UBPE(Tokenizer):
 
         Notes
         -----
-        The idf of a fit says in how many documents a pair occurred when it was merged. That is not what the encoder does with
-        the token: one that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in
-        250 of 300 documents. `vocabulary_.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
+        The idf of a fit tells in how many documents a pair occurred when it was merged, not how the encoder uses the token: one
+        that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in 250 of 300
+        documents. `vocabulary_.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
         `document_frequencies` stay those of the fit.
 
-        For bags of tokens weighted by idf the encoding matters more than where the idf comes from. Of 200 documents the first
-        half finds the second as the nearest of all (1024 / 4096 tokens; benchmarks/bags.py): by ``"tfidf"`` in 42 / 53 %
-        (King James Bible), 68 / 74 % (Python sources) and 38 / 46 % (Chinese manuals), reweighted in 21 / 42, 60 / 70 and 28 /
-        45 %, since tokens that are rarely used then weigh more, and are sought; by ``"shortest"`` in 45 / 55, 73 / 79 and 38 /
-        53 %, where reweighting changes less than the standard error of 3.5, and merging by rank is as good.
-
-        More rounds of EM are not always better: they raise the likelihood of all segmentations together. On text and audio
-        the first round gains most of what there is, up to 0.02 bits per symbol of documents not seen; on DNA, where many
-        segmentations are nearly as good as the best, the frequencies of the merges that a fit made take 0.02 to 0.03 bits less
-        than any number of rounds.
+        For bags of tokens weighted by idf the encoding matters more than the source of the idf: reweighted by ``"tfidf"``, rarely
+        used tokens weigh more and are sought, and fewer halves of documents find each other; by ``"shortest"`` it changes nothing
+        (benchmarks/bags.py). More rounds of EM are not always better: on text and audio the first round gains most, up to 0.02
+        bits per symbol of documents not seen; on DNA the frequencies of merges take 0.02 to 0.03 bits less than any rounds.
 
         Examples
         --------
