@@ -275,8 +275,6 @@ class SharedValue(WorkerPlugin):  # type: ignore[misc]  # of a package without t
 def shared(client: Client, name: str, value: Any) -> Iterator[None]:
     """Give a value to all workers, to be had by `value_of` in tasks until the block ends.
 
-    Examples
-    --------
     >>> from distributed import Client
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client, shared(client, "seven", 7):
     ...     client.submit(value_of, "seven").result()

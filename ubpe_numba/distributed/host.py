@@ -46,14 +46,8 @@ _SLOTS = 1 << 12  # room for pairs at first
 class Host:
     """Some consecutive shards of a fit.
 
-    Parameters
-    ----------
-    corpus
-        Its part of the corpus.
-    n_threads
-        To work on them; None: as many as there are.
-    names, sizes, joined
-        Of its partitions, for messages; the documents of each, or its symbols if they are one document together.
+    `corpus`: its part of the corpus; `n_threads`: to work on them; None: as many as there are; `names`, `sizes`, `joined`: of its
+    partitions, for messages; the documents of each, or its symbols if they are one document together.
     """
 
     def __init__(

@@ -60,36 +60,14 @@ def number_of(k: int, key: Any) -> str | None:
 class DaskEngine:
     """Hosts on the workers of a cluster, made when the engine is, as evenly over workers and machines as can be.
 
-    Parameters
-    ----------
-    client : Client
-        A synchronous one.
-    make : list of Delayed
-        Each gives a host, on the worker where it is to live. It is computed again if the host is lost.
-    together
-        Adds up what consecutive hosts answered to a method, in order, or leaves it as it is: it is called on workers, and `ask`
-        gives fewer answers then. None: there is an answer of every host.
-    name_of : callable
-        The name of the source of host k, for messages: of the key of a task the part that the task belongs to, or None if there
-        is no such part; of None all of it.
-
-    Attributes
-    ----------
-    n : int
-        How many hosts.
-    rounds : int
-        Synchronisations so far.
-    sent, received : list of int
-        Bytes from the driver to each host, and back, so far; those of a group go to and come from its first host.
-    where : list of str
-        The addresses of the hosts' workers; empty while a host is nowhere.
-    direct : set of str
-        Addresses of workers that answer the client itself.
-
-    Raises
-    ------
-    ConnectionError
-        Here and in every method: if the scheduler does not answer, with its address.
+    `client`: a synchronous one; `make`: each gives a host, on the worker where it is to live. It is computed again if the host is
+    lost; `together`: adds up what consecutive hosts answered to a method, in order, or leaves it as it is: it is called on
+    workers, and `ask` gives fewer answers then. None: there is an answer of every host; `name_of`: the name of the source of host
+    k, for messages: of the key of a task the part that the task belongs to, or None if there is no such part; of None all of it.
+    `n`: how many hosts; `rounds`: synchronisations so far; `sent`, `received`: bytes from the driver to each host, and back, so
+    far; those of a group go to and come from its first host; `where`: the addresses of the hosts' workers; empty while a host is
+    nowhere; `direct`: addresses of workers that answer the client itself. Raises ConnectionError here and in every method: if the
+    scheduler does not answer, with its address.
     """
 
     def __init__(

@@ -138,14 +138,8 @@ class HostActor:
     """The actor of a host: takes messages, and answers whatever happens there.
 
     Messages have numbers, which rise. One that was overtaken by a later one is not delivered any more: its sender has given it
-    up, as another host of its group was lost, and what the driver said next is valid.
-
-    Parameters
-    ----------
-    host
-        Whose methods messages call.
-    together
-        Adds up the answers of a group; None: they are sent back one by one.
+    up, as another host of its group was lost, and what the driver said next is valid. `host`: whose methods messages call;
+    `together`: adds up the answers of a group; None: they are sent back one by one.
     """
 
     def __init__(self, host: Any, together: Together | None = None) -> None:

@@ -26,17 +26,9 @@ class History(NamedTuple):
     def compression(self, n_alphabet: int) -> tuple[np.ndarray, np.ndarray]:
         """How far the corpus was compressed at each size of the vocabulary.
 
-        Parameters
-        ----------
-        n_alphabet
-            Size of the vocabulary before the first merge.
+        `n_alphabet`: size of the vocabulary before the first merge. Returns Sizes, int64[m + 1], and symbols per token at each,
+        float64[m + 1]..
 
-        Returns
-        -------
-        Sizes, int64[m + 1], and symbols per token at each, float64[m + 1].
-
-        Examples
-        --------
         >>> h = History(np.array([3]), np.array([1]), np.array([4]), np.array([7]), 0)
         >>> h.compression(5)
         (array([5, 6]), array([1.  , 1.75]))
@@ -49,8 +41,6 @@ class History(NamedTuple):
 
         Rounds before the last one are not known: if that began later, the last round of the result has no merge.
 
-        Examples
-        --------
         >>> h = History(np.array([3, 2]), np.array([1, 1]), np.array([4, 2]), np.array([7, 7]), 1)
         >>> h.first(1).lengths.tolist(), h.first(1).last_round
         ([4], 1)
@@ -65,8 +55,6 @@ class History(NamedTuple):
         ``lengths`` int64[m]; ``corpora`` pairs of a number of merges and the symbols of the corpus that they were learned on, in
         order; ``last_round``; ``counts`` and ``document_frequencies`` unless they are those of the vocabulary.
 
-        Examples
-        --------
         >>> v = Vocabulary.from_merges(1, [[0, 0], [1, 1]], counts=[5, 2], document_frequencies=[1, 1])
         >>> History(np.array([5, 2]), np.array([1, 1]), np.array([5, 3]), np.array([9, 9]), 0).state(v)
         {'last_round': 0, 'corpora': [[2, 9]], 'lengths': array([5, 3])}

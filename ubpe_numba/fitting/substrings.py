@@ -25,24 +25,12 @@ class Substrings:
     `values` int32[n] and `offsets` int64[d + 1], from 0 to n, are the units (documents, or distinct words) as alphabet ids;
     `weights` int64[d]: how often each occurs. There are fewer than 2**31 nodes. A candidate has at most `longest` symbols (None:
     as many as any frequent one) and occurs at least `min_count` times, occurrences that overlap counted. Before there would be
-    more than `most_edges`, or than `most` candidates, both below 2**31, they end with the length before.
-
-    Attributes
-    ----------
-    nodes : int64[d + 1]
-        Where the nodes of each unit begin.
-    starts : int64[N + 1]
-        The edges of node v are ``starts[v] : starts[v + 1]``.
-    lengths, tokens : int32[E]
-        The symbols of each edge, and its candidate.
-    first : int64[T]
-    length : int32[T]
-        Candidate t is ``values[first[t] : first[t] + length[t]]``, its first occurrence. The shorter ones are numbered first,
-        those of one length in the order of their first occurrences, and so are the edges of a node.
-    counts : int64[T]
-        How often each occurs, by weight; occurrences that overlap count.
-    longest : int
-        Symbols of the longest candidate that was looked for.
+    more than `most_edges`, or than `most` candidates, both below 2**31, they end with the length before. `nodes` (int64[d + 1]):
+    where the nodes of each unit begin; `starts` (int64[N + 1]): the edges of node v are ``starts[v] : starts[v + 1]``; `lengths`,
+    `tokens` (int32[E]): the symbols of each edge, and its candidate; `first` (int64[T]); `length` (int32[T]): candidate t is
+    ``values[first[t] : first[t] + length[t]]``, its first occurrence. The shorter ones are numbered first, those of one length in
+    the order of their first occurrences, and so are the edges of a node; `counts` (int64[T]): how often each occurs, by weight;
+    occurrences that overlap count; `longest`: symbols of the longest candidate that was looked for.
     """
 
     def __init__(

@@ -24,18 +24,10 @@ log = logging.getLogger("ubpe_numba")
 class Units(NamedTuple):
     """Sequences of symbols, each of which occurs a number of times.
 
-    Attributes
-    ----------
-    documents : Ragged
-        d sequences of alphabet ids.
-    weights : int64[d]
-        How often each occurs.
-    most : int64[d]
-        How often each occurs in the document that holds it most often, by weight.
-    held : int64[k, d]
-        How many of these occurrences are held out each time; none where there is too little for that.
-    most_seen : int64[k, d]
-        As `most`, of the documents that are not held out then.
+    `documents`: d sequences of alphabet ids; `weights` (int64[d]): how often each occurs; `most` (int64[d]): how often each
+    occurs in the document that holds it most often, by weight; `held` (int64[k, d]): how many of these occurrences are held out
+    each time; none where there is too little for that; `most_seen` (int64[k, d]): as `most`, of the documents that are not held
+    out then.
     """
 
     documents: Ragged

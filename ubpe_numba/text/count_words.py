@@ -18,29 +18,11 @@ _LARGE_TABLE = 1 << 16  # entries from which on a table doubles; below, it grows
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
     """Count equal segments of all documents. O(bytes) expected.
 
-    Parameters
-    ----------
-    values : uint8[n]
-        The text.
-    offsets : int64[d + 1]
-        Where documents begin and end.
-    segments : str or int64[s + 1]
-        A name of `cut.PATTERNS`, or segments as `cut.scan` returns them.
-    n_threads : int or None
-        The result is the same for any number of threads.
+    `offsets` (int64[d + 1]): where documents begin and end; `segments` (str or int64[s + 1]): a name of `cut.PATTERNS`, or
+    segments as `cut.scan` returns them; `n_threads`: the result is the same for any number of threads. Returns the same as
+    `count_documents` makes of the segments. Raises TypeError, ValueError for other arrays, a pattern that has no kernel, segments
+    that are empty or lie across two documents.
 
-    Returns
-    -------
-    Counts
-        The same as `count_documents` makes of the segments.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For other arrays, a pattern that has no kernel, segments that are empty or lie across two documents.
-
-    Examples
-    --------
     >>> text = np.frombuffer(b"no, no, no", np.uint8)
     >>> counts = count_words(text, np.array([0, len(text)]), "gpt2")
     >>> counts.to_lists(), counts.weights.tolist()

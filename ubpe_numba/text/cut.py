@@ -57,29 +57,10 @@ _PADDING = np.zeros(64, np.uint8)
 def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
     """Cut every document into segments, as the pattern does. O(bytes).
 
-    Parameters
-    ----------
-    values : uint8[n]
-        The text.
-    offsets : int64[d + 1]
-        Where documents begin and end.
-    pattern : str
-        One of `PATTERNS`; with ``@16.0.0`` behind it by the classes of that version of Unicode.
-    n_threads : int or None
-        The result is the same for any number of threads.
+    `offsets` (int64[d + 1]): where documents begin and end; `pattern`: one of `PATTERNS`; with ``@16.0.0`` behind it by the
+    classes of that version of Unicode; `n_threads`: the result is the same for any number of threads. Returns int64[s + 1]: where
+    segments begin and end, from `offsets[0]` to `offsets[-1]`. Raises TypeError, ValueError for other arrays, or another pattern.
 
-    Returns
-    -------
-    int64[s + 1]
-        Where segments begin and end, from `offsets[0]` to `offsets[-1]`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For other arrays, or another pattern.
-
-    Examples
-    --------
     >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
     >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
     [0, 1, 3, 4, 7, 9, 14]

@@ -326,28 +326,12 @@ class PythonPattern(Pretokenizer):
     r"""A pre-tokenizer by a regular expression of `re`, whose matches are the segments, and make up the whole text.
 
     The package ubpe leaves out what stands between matches, so that decoding cannot bring it back. Here such a text is a
-    ValueError that shows the place; all others are cut as by that package.
+    ValueError that shows the place; all others are cut as by that package. `pattern`: the regular expression. It may be one group
+    as a whole, which is that without the group; it has no others, which are what ubpe would take instead of the match. Raises
+    TypeError for anything but a str. Raises ValueError for a pattern that cannot be compiled, or with groups. Warns with
+    RuntimeWarning: for a pattern that may take exponential time, such as ``(?:a+)+b``: `re` has no limit of time, unlike
+    `Pretokenizer`.
 
-    Parameters
-    ----------
-    pattern
-        The regular expression. It may be one group as a whole, which is that without the group; it has no others, which are what
-        ubpe would take instead of the match.
-
-    Raises
-    ------
-    TypeError
-        For anything but a str.
-    ValueError
-        For a pattern that cannot be compiled, or with groups.
-
-    Warns
-    -----
-    RuntimeWarning
-        For a pattern that may take exponential time, such as ``(?:a+)+b``: `re` has no limit of time, unlike `Pretokenizer`.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> words = PythonPattern(r"\w+|\s+")
     >>> words.split(np.frombuffer(b"ab  c", np.uint8), np.array([0, 5])).tolist()

@@ -48,26 +48,12 @@ def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:
 class StandIns(ByKernel):
     """The characters that stand for what a model has instead of characters.
 
-    Parameters
-    ----------
-    alphabet
-        The characters that the model knows; none of those that it needs to stand for something else (`needed_of`).
-    words
-        What is one symbol from the start, wherever it stands; the longest at a place, from left to right.
-    by_bytes
-        Whether a character that is not known becomes the bytes of its UTF-8, or one unknown symbol.
-    fused
-        Whether several unknown symbols in a row become one.
-    unknown
-        What the unknown is when a text is restored.
+    `alphabet`: the characters that the model knows; none of those that it needs to stand for something else (`needed_of`);
+    `words`: what is one symbol from the start, wherever it stands; the longest at a place, from left to right; `by_bytes`:
+    whether a character that is not known becomes the bytes of its UTF-8, or one unknown symbol; `fused`: whether several unknown
+    symbols in a row become one; `unknown`: what the unknown is when a text is restored. Raises ValueError for a character of the
+    alphabet that stands for something else, or too many words.
 
-    Raises
-    ------
-    ValueError
-        For a character of the alphabet that stands for something else, or too many words.
-
-    Examples
-    --------
     >>> step = StandIns("ax", ["[x]"], by_bytes=True)
     >>> [hex(ord(c)) for c in step.apply("axé[x]")]
     ['0x61', '0x78', '0x10fec3', '0x10fea9', '0x100000']
@@ -95,12 +81,7 @@ class StandIns(ByKernel):
     def restore(self, text: str, errors: str = "replace") -> str:
         """Text as it was before `apply`; in words U+2581 is a space again.
 
-        Parameters
-        ----------
-        text
-            With characters that stand for others.
-        errors
-            What becomes of bytes that are no UTF-8, as for `bytes.decode`.
+        `text`: with characters that stand for others; `errors`: what becomes of bytes that are no UTF-8, as for `bytes.decode`.
         """
 
         def shown(found: re.Match[str]) -> str:

@@ -39,10 +39,7 @@ class CharsMap(NamedTuple):
     def of(cls, blob: bytes) -> CharsMap:
         """Read a blob; an empty one maps nothing. ValueError if it is not valid.
 
-        Parameters
-        ----------
-        blob
-            As a model holds it.
+        `blob`: as a model holds it.
         """
         if not blob:
             return cls(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32))
@@ -97,26 +94,11 @@ class ByKernel:
 class SentencePieceText(ByKernel):
     """What sentencepiece encodes instead of a text.
 
-    Parameters
-    ----------
-    charsmap
-        The blob of its map, empty for none.
-    words
-        Pieces defined by the user, which the map leaves as they are.
-    add_dummy_prefix, treat_whitespace_as_suffix
-        A space before the text; with both behind it instead.
-    remove_extra_whitespaces
-        Spaces at the ends are removed, and all but one of several.
-    escape_whitespaces
-        Spaces become U+2581.
+    `charsmap`: the blob of its map, empty for none; `words`: pieces defined by the user, which the map leaves as they are;
+    `add_dummy_prefix`, `treat_whitespace_as_suffix`: a space before the text; with both behind it instead;
+    `remove_extra_whitespaces`: spaces at the ends are removed, and all but one of several; `escape_whitespaces`: spaces become
+    U+2581. Raises ValueError for a map that is not valid.
 
-    Raises
-    ------
-    ValueError
-        For a map that is not valid.
-
-    Examples
-    --------
     >>> step = SentencePieceText(b"", add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True)
     >>> step.apply(" a  b "), step.traced(" a  b ")[1]
     ('▁a▁b', [1, 1, 2, 4])
@@ -145,15 +127,8 @@ class SentencePieceText(ByKernel):
     def restore(self, text: str, errors: str = "replace") -> str:
         """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone.
 
-        Parameters
-        ----------
-        text
-            What pieces stand for.
-        errors
-            Ignored.
+        `text`: what pieces stand for; `errors`: ignored.
 
-        Notes
-        -----
         sentencepiece takes one mark from each piece before the text; here are no pieces, and all marks are taken. That differs
         for pieces that begin with several marks ("▁▁", which it shows as " "), and for words of the user, whose mark is kept.
         """

@@ -147,10 +147,7 @@ class Steps:
     def from_state(cls, state: Any) -> Self:
         """Make it again from `state()`; ModelFormatError if that is not valid.
 
-        Parameters
-        ----------
-        state
-            What a file holds.
+        `state`: what a file holds.
         """
         try:
             return cls(state)
