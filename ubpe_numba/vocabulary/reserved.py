@@ -299,8 +299,8 @@ class Reserved:
 
     def symbols(self, flags: int) -> np.ndarray:
         """The break tokens, the stop tokens, or both, by flags: int64[k], each part ascending."""
-        at = self.rows["begin"][self.rows["flags"] & flags > 0]
-        symbols: np.ndarray = self.values[at].astype(np.int64)
+        rows = self.rows[len(self.words) :]  # which follow the words, of which there may be many
+        symbols: np.ndarray = self.values[rows["begin"][rows["flags"] & flags > 0]].astype(np.int64)
         return symbols
 
     def symbol_ids(self, alphabet: Alphabet) -> np.ndarray:
