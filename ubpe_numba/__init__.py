@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
     from ubpe_numba.coding.streams import EncoderStream as EncoderStream
     from ubpe_numba.documents.counts import Counts as Counts
     from ubpe_numba.documents.counts import count_documents as count_documents
-    from ubpe_numba.documents.mixing import language_weights as language_weights
+    from ubpe_numba.documents.counts import language_weights as language_weights
     from ubpe_numba.documents.quantization import Quantization as Quantization
     from ubpe_numba.documents.quantization import quantize as quantize
     from ubpe_numba.documents.ragged import Ragged as Ragged
@@ -54,8 +54,7 @@ _NAMES = {
     "coding.n_best": "NBest",
     "coding.occurrences": "Occurrences Spans TokenIndex Usage",
     "coding.streams": "DecoderStream EncoderStream",
-    "documents.counts": "Counts count_documents",
-    "documents.mixing": "language_weights",
+    "documents.counts": "Counts count_documents language_weights",
     "documents.quantization": "Quantization quantize",
     "documents.ragged": "Ragged",
     "errors": "ModelFormatError NotFittedError SpecialTokenError UnknownSymbolError UnknownTokenError",

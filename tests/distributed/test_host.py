@@ -16,7 +16,7 @@ from ubpe_numba import UnknownSymbolError
 from ubpe_numba.distributed import host as hosts
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.messages import Batch, Fills, Part, Setup
-from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 SETUP = Setup(Alphabet.dense(4), False, 4, 1)

@@ -18,7 +18,7 @@ from ubpe_numba import UnknownSymbolError
 from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.remote_text import fit_remotely
-from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet

@@ -29,7 +29,7 @@ from ubpe_numba import (
 )
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.fitting import reweight
 from ubpe_numba.runtime.messages import Progress
 

@@ -22,7 +22,7 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.places import UNITS, Places, in_units, places_of_tokens
 from ubpe_numba.coding.run import Bound
 from ubpe_numba.coding.short import Many, One, short_decoder, short_encoders
-from ubpe_numba.documents.corpus import as_corpus
+from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, read_document, read_documents
 from ubpe_numba.errors import LocatedError, quoted

@@ -25,8 +25,7 @@ import numpy as np
 from ubpe_numba.distributed.cluster import results, using, with_name
 from ubpe_numba.distributed.partitions import Partitions, no_documents, partitions_of
 from ubpe_numba.distributed.relay import opaque, opened, unfitted
-from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
+from ubpe_numba.documents.counts import Corpus, Counts, count_documents, distinct, side_by_side
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.messages import Progress

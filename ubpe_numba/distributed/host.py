@@ -25,7 +25,7 @@ from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Part, Setup, Stepped, least_bytes
 from ubpe_numba.distributed.partitions import no_documents
 from ubpe_numba.distributed.relay import opened
-from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownSymbolError

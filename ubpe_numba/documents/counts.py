@@ -1,23 +1,23 @@
-"""Distinct documents with their weights, all that a fit needs of a corpus; counts of parts of a corpus are added up."""
+"""Documents with their weights: counts of equal ones, weights of languages, and the corpus of a fit."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.kernels.distinct import find_distinct
 from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of
 from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.runtime import arrays
 from ubpe_numba.runtime.arrays import describe, offsets_of, plain, writable
-from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 
 MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _KINDS = ("int", "str", "bytes")
 _FORMAT = b"ubpe-numba counts 1"
 _SEGMENTS = " segments"  # follows the kind, in a file
+_LARGEST = 16  # the weight of the largest language: others are rounded to a sixteenth of it
 
 
 class Counts:
@@ -162,15 +162,17 @@ class Counts:
         OSError
             If the file cannot be written.
         """
-        suffix_of(path, (".npz",))
-        arrays = {
+        from ubpe_numba.runtime import files
+
+        files.suffix_of(path, (".npz",))
+        members = {
             "format": np.frombuffer(_FORMAT, np.uint8),
             "kind": np.frombuffer((self.kind + _SEGMENTS * self.are_segments).encode(), np.uint8),
             "values": self.flat.values,
             "lengths": np.diff(self.flat.offsets),
             "weights": self.weights,
         }
-        write_atomically(path, npz_of(arrays))
+        files.write_atomically(path, files.npz_of(members))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Counts:
@@ -193,9 +195,12 @@ class Counts:
         OSError
             If it cannot be read.
         """
-        suffix_of(path, (".npz",))
-        with open_regular(path) as f, naming(path):
-            return _from_arrays(read_arrays(f, {"format": "u", "kind": "u", "values": "iu", "lengths": "i", "weights": "i"}))
+        from ubpe_numba.runtime import files
+
+        files.suffix_of(path, (".npz",))
+        with files.open_regular(path) as f, files.naming(path):
+            known = {"format": "u", "kind": "u", "values": "iu", "lengths": "i", "weights": "i"}
+            return _from_arrays(files.read_arrays(f, known))
 
 
 def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None) -> Counts:
@@ -243,6 +248,8 @@ def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
     uint64[k], are equal for equal documents of every dtype, in every process. OverflowError if the weights sum to 2**62 or more.
     O(symbols).
     """
+    from ubpe_numba.documents.kernels.distinct import find_distinct  # here: a fit of documents as they are needs no kernel
+
     n = given.offsets.size - 1
     words = writable(given.values.astype(np.int64, copy=False)).view(np.uint32)  # two words a symbol of any dtype
     table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
@@ -289,17 +296,17 @@ def _size(weights: np.ndarray, lengths: np.ndarray) -> float:
     return float(weights.astype(np.float64) @ np.maximum(lengths, 1).astype(np.float64))
 
 
-def _from_arrays(arrays: dict[str, np.ndarray]) -> Counts:
+def _from_arrays(members: dict[str, np.ndarray]) -> Counts:
     """Counts from the arrays of a file, which may hold anything; ModelFormatError says what is wrong."""
-    if arrays["format"].tobytes() != _FORMAT:
+    if members["format"].tobytes() != _FORMAT:
         raise ModelFormatError("not counts of this library, version 1")
-    shown = arrays["kind"].tobytes().decode("ascii", "replace")
+    shown = members["kind"].tobytes().decode("ascii", "replace")
     kind = shown.removesuffix(_SEGMENTS)
-    values, lengths, weights = plain(arrays["values"]), plain(arrays["lengths"]), plain(arrays["weights"])
+    values, lengths, weights = plain(members["values"]), plain(members["lengths"]), plain(members["weights"])
     expected = {"str": np.dtype(np.uint32), "bytes": np.dtype(np.uint8), "int": values.dtype}
     if kind not in _KINDS or values.dtype != expected[kind] or values.dtype == np.uint64:
         raise ModelFormatError(f"kind {quoted(kind)} with values of {values.dtype}")
-    if any(a.ndim != 1 for a in arrays.values()) or lengths.size != weights.size or lengths.dtype != weights.dtype != np.int64:
+    if any(a.ndim != 1 for a in members.values()) or lengths.size != weights.size or lengths.dtype != weights.dtype != np.int64:
         raise ModelFormatError("expected as many weights as lengths, int64")
     if (lengths < 0).any() or (weights <= 0).any() or float(lengths.astype(np.float64).sum()) != values.size:
         raise ModelFormatError("lengths: expected 0 or more, as many in all as values; weights: more than 0")
@@ -312,3 +319,154 @@ def _from_arrays(arrays: dict[str, np.ndarray]) -> Counts:
         raise ModelFormatError("documents: one is there twice")
     found.are_segments = shown != kind
     return found
+
+
+def language_weights(sizes: Iterable[int], alpha: float = 0.3) -> list[int]:
+    """Integer weights for `sample_weight`, by which language i takes a share of the corpus in proportion to its size ** alpha.
+
+    Parameters
+    ----------
+    sizes
+        How many symbols, or documents, there are of each language.
+    alpha
+        0 to 1. 1 leaves shares as they are, 0 makes them equal.
+
+    Returns
+    -------
+    weights
+        For every document of a language the same weight; the least is 16, so that rounding changes shares by 3 % at most.
+
+    Notes
+    -----
+    Counts of pairs grow by these weights, and with them what ``FitRules(min_count=)`` is compared with: 32 asks for two
+    occurrences in the largest language. Shares by powers of sizes are those of multilingual BERT (0.7) and XLM (0.5; 0.3 in
+    XLM-R). Tokens per 1000 bytes of lines not seen, 8192 tokens with GPT-2's pattern, of 1.9 MB of English (King James Bible) and
+    of manual pages, 0.4 MB Chinese, 0.1 MB Russian and 0.04 MB Japanese (benchmarks/mixing.py):
+
+    =====  =======  =======  =======  ========
+    alpha  English  Chinese  Russian  Japanese
+    =====  =======  =======  =======  ========
+    1      254.4    257.2    247.5    307.4
+    0.7    259.3    251.9    221.8    277.0
+    0.5    264.7    251.8    205.6    259.8
+    0.3    272.8    254.3    196.9    250.4
+    0      284.9    257.3    187.5    242.0
+    =====  =======  =======  =======  ========
+
+    By 0.3 English takes 7 % more tokens, and Russian and Japanese, a twenty-fourth of the corpus and less, take a fifth fewer.
+
+    Rare words are not put together in buckets by a hash, as some models of many languages do: what shares a bucket cannot be told
+    apart again by `decode`. Over bytes nothing is unknown; over other alphabets ``encode(unknown=)`` says how others are encoded.
+
+    Examples
+    --------
+    >>> language_weights([1_870_000, 390_000, 100_000, 40_000])
+    [16, 48, 124, 236]
+    """
+    sizes = list(sizes)
+    for name, value in (("alpha", alpha), *((f"sizes[{i}]", size) for i, size in enumerate(sizes))):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise TypeError(f"{name}: expected a number, got {quoted(value)}")
+    if not 0.0 <= alpha <= 1.0:
+        raise ValueError(f"alpha: expected 0..1, got {alpha}")
+    for i, size in enumerate(sizes):
+        if not 1 <= size < MOST:
+            raise ValueError(f"sizes[{i}]: expected at least 1 and less than 2**62, got {size}")
+    largest = max(sizes, default=1)
+    return [round(_LARGEST * (largest / size) ** (1.0 - alpha)) for size in sizes]
+
+
+class Corpus(NamedTuple):
+    """Documents divided into s segments; no token crosses the end of one."""
+
+    given: Documents  # as they were passed, those of weight 0 included
+    values: np.ndarray
+    offsets: np.ndarray  # int64[s + 1]: segment i is values[offsets[i] : offsets[i + 1]]
+    document_of: np.ndarray | None  # int32[s], the document of each segment; None if segments are documents
+    weights: np.ndarray | None  # int64[s], of each segment, above 0; None if all are 1
+    n_documents: int  # weights counted, as are symbols
+    n_symbols: int
+
+    @property
+    def n_empty(self) -> int:
+        """The number of documents without symbols, weights counted."""
+        lengths = np.diff(self.offsets)
+        weights = np.ones(lengths.size, np.int64) if self.weights is None else self.weights
+        if self.document_of is not None:
+            first = np.flatnonzero(np.diff(self.document_of, prepend=-1))
+            lengths, weights = np.add.reduceat(lengths, first) if first.size else lengths, weights[first]
+        return int(weights[lengths == 0].sum())
+
+
+def as_corpus(
+    docs: Any,
+    offsets: Any = None,
+    sample_weight: Any = None,
+    boundaries: Any = None,
+    read: Callable[[Any, Any], Documents] = as_documents,
+) -> Corpus:
+    """Read the arguments of `fit`.
+
+    `read` makes `Documents` of `docs` and `offsets`; `Counts` have offsets and weights of their own. `sample_weight` int[n] is at
+    least 0, and documents of weight 0 are left out. `boundaries` are for each document the positions that no token may cross, 0
+    to its length; for one document that is a `str`, bytes or a 1-D array its positions alone. TypeError and ValueError name the
+    argument, the document and the position; there are less than 2**62 symbols in all.
+
+    >>> as_corpus([[1, 2, 3], [4]], boundaries=[[1], []]).offsets
+    array([0, 1, 3, 4])
+    """
+    if isinstance(docs, Counts):
+        if not (offsets is None and sample_weight is None):
+            raise TypeError("docs: Counts have offsets and weights of their own")
+        given = docs.flat
+        weights: np.ndarray | None = docs.weights
+    else:
+        given = read(docs, offsets)
+        weights = None if sample_weight is None else weights_of(sample_weight, given.offsets)
+    values, cuts = given.values, given.offsets
+    n = cuts.size - 1
+    inner = None if boundaries is None else _inner(docs, offsets, boundaries, given)
+    if weights is not None and not weights.all():  # documents of weight 0 are left out
+        stay = np.flatnonzero(weights)
+        kept = given.take(stay)
+        if inner is not None:
+            at, of = inner[0][weights[inner[1]] > 0], inner[1][weights[inner[1]] > 0]
+            number = np.searchsorted(stay, of)
+            inner = at - cuts[of] + kept.offsets[number], number
+        values, cuts, weights, n = kept.values, kept.offsets, weights[stay], stay.size
+    n_documents, n_symbols = n, int(cuts[-1] - cuts[0])
+    if weights is not None:
+        n_documents, n_symbols = int(weights.sum()), int((weights * np.diff(cuts)).sum())
+    if inner is None:
+        return Corpus(given, values, cuts, None, weights, n_documents, n_symbols)
+    starts, of = np.concatenate([cuts[:-1], inner[0]]), np.concatenate([np.arange(n), inner[1]])
+    order = np.lexsort((of, starts))
+    document_of = of[order].astype(np.int32)
+    segments = np.append(starts[order], cuts[-1])
+    return Corpus(given, values, segments, document_of, None if weights is None else weights[document_of], n_documents, n_symbols)
+
+
+def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[np.ndarray, np.ndarray]:
+    """The boundaries inside documents, each once: flat positions int64[k] and the document of each, int64[k]."""
+    dtype, cuts = getattr(docs, "dtype", None), read.offsets
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    one = getattr(docs, "ndim", None) == 1 and read.kind == "int" and getattr(dtype, "kind", "i") in "iu"  # no column of texts
+    single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or one)
+    if single and not isinstance(docs, Counts):
+        given = as_document(boundaries, name="boundaries")
+    else:
+        given = as_documents(boundaries, name="boundaries")
+    n = cuts.size - 1
+    if given.kind != "int":
+        raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
+    if given.offsets.size - 1 != n:
+        raise ValueError(f"boundaries: expected {n} lists of positions, one for each document, got {given.offsets.size - 1}")
+    positions = given.values[given.offsets[0] : given.offsets[-1]].astype(np.int64)
+    of = np.repeat(np.arange(n), np.diff(given.offsets))
+    lengths = np.diff(cuts)
+    if (bad := np.flatnonzero((positions < 0) | (positions > lengths[of]))).size:
+        i = int(of[bad[0]])
+        raise ValueError(f"boundaries: document {i}: position {positions[bad[0]]} is not in 0..{lengths[i]}")
+    inside = (positions > 0) & (positions < lengths[of])
+    found = arrays.distinct(positions[inside] + cuts[of[inside]])
+    return found, np.searchsorted(cuts, found, side="right") - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.history import History

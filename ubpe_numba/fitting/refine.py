@@ -27,7 +27,7 @@ import numpy as np
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
-from ubpe_numba.documents.corpus import Corpus, as_corpus
+from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import quoted

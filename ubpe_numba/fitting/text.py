@@ -25,7 +25,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import text_cells as s
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours

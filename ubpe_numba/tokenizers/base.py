@@ -13,8 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ubpe_numba.documents.corpus import Corpus, as_corpus
-from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.counts import Corpus, Counts, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_utf8, read_documents
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError, quoted

@@ -13,8 +13,7 @@ from ubpe_numba import formats
 from ubpe_numba.coding.n_best import NBest, k_best, n_best_paths
 from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
-from ubpe_numba.documents.corpus import Corpus
-from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.counts import Corpus, Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import read_document, read_documents
 from ubpe_numba.errors import quoted

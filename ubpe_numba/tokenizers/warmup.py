@@ -7,8 +7,7 @@ import warnings
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.corpus import as_corpus
-from ubpe_numba.documents.counts import count_documents
+from ubpe_numba.documents.counts import as_corpus, count_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.fit import fit
 from ubpe_numba.fitting.loop import Settings

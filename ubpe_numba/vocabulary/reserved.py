@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.documents.corpus import Corpus
+from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.documents.read import Documents, as_document, text_of, utf8_document
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
