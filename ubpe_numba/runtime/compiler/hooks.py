@@ -112,4 +112,5 @@ def hold_compiler() -> None:
     if hasattr(os, "register_at_fork"):
         # numba imports this when it first compiles; if a fork waits then, of its hooks those after the fork would run alone
         import concurrent.futures.thread  # noqa: F401
+
         os.register_at_fork(before=_take, after_in_parent=_release_in_parent, after_in_child=_release)
