@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.places import UNITS, Places, in_units, places_of_tokens
 from ubpe_numba.coding.run import Bound
 from ubpe_numba.coding.short import Many, One, short_decoder, short_encoders
@@ -35,6 +34,7 @@ from ubpe_numba.vocabulary.weights import log_probabilities, token_weights
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
+    from ubpe_numba.coding.path_encoder import PathEncoder
     from ubpe_numba.coding.word_encoder import WordEncoder
 
 #: Stands for the logarithms of probabilities where weights of tokens are expected.
@@ -108,10 +108,14 @@ class Tables:
         vocabulary = self.model.vocabulary
         if weights is LIKELIHOOD:  # kept beside the other, since a call may sample and the next one not
             if self._likely is None:
+                from ubpe_numba.coding.path_encoder import PathEncoder  # here, as below: merges need not wait for it
+
                 self._likely = PathEncoder(vocabulary, log_probabilities(vocabulary))
             return self._likely
         found = self._paths  # another thread may come with other weights meanwhile
         if found is None or found[0] is not weights:
+            from ubpe_numba.coding.path_encoder import PathEncoder
+
             added = None if weights is None else token_weights(vocabulary, weights)
             self._paths = found = weights, PathEncoder(vocabulary, added)
         return found[1]

@@ -11,7 +11,6 @@ import numpy as np
 from ubpe_numba import formats
 from ubpe_numba.coding.plan import Plan, checked_seed, plan_by_rank
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -209,6 +208,8 @@ class _PairTokenizer(Tokenizer):
         """
         data, _ = formats.export.to_tiktoken(self._fitted(), self._to_lists)
         if path is not None:
+            from ubpe_numba.runtime.files import write_atomically
+
             write_atomically(path, data)
         return data
 
@@ -310,6 +311,8 @@ class _PairTokenizer(Tokenizer):
         out = formats.export.to_vocab_merges(self._fitted(), self._to_lists, end_of_word)
         for path, text in zip((vocab_path, merges_path), out, strict=True):
             if path is not None:
+                from ubpe_numba.runtime.files import write_atomically
+
                 write_atomically(path, text.encode())
         return out
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ubpe_numba import formats
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.fitted import BY_PROBABILITY
 from ubpe_numba.tokenizers.saving import Saving
@@ -91,6 +90,8 @@ class Exchange(Decoding, Saving):
         """
         text = self._huggingface(unk_token, template, special_first)
         if path is not None:
+            from ubpe_numba.runtime.files import write_atomically
+
             write_atomically(path, text.encode())
         return text
 
@@ -258,6 +259,8 @@ class Exchange(Decoding, Saving):
             unigram=unigram,
         )
         if path is not None:
+            from ubpe_numba.runtime.files import write_atomically
+
             write_atomically(path, data)
         return data
 

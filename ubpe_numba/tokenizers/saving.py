@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ubpe_numba import formats
 from ubpe_numba.errors import ModelFormatError, shortened
 from ubpe_numba.fitting.history import History
-from ubpe_numba.formats import model_file
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import warn
@@ -69,8 +69,8 @@ class Saving(Fitted):
         state = {"tokenizer": type(self).__name__, "params": params, **model.state()}
         if hasattr(self, "history_"):
             state["history"] = self.history_.state(model.vocabulary)
-        n_bytes = model_file.save(path, {**state, **parts})
-        if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > model_file.claimable(n_bytes):
+        n_bytes = formats.model_file.save(path, {**state, **parts})
+        if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > formats.model_file.claimable(n_bytes):
             warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}")
 
     @classmethod
@@ -110,7 +110,7 @@ class Saving(Fitted):
         >>> tok.decode(tok.encode([0, 1, 2])).tolist(), Tokenizer.load(path)
         ([0, 1, 2], UBPE(n_tokens=6, n_candidates=1, objective='shortest'): 5 tokens)
         """
-        return cls._loaded(os.fspath(path), *model_file.load(path), n_threads, max_symbols)
+        return cls._loaded(os.fspath(path), *formats.model_file.load(path), n_threads, max_symbols)
 
     @classmethod
     def _loaded(
@@ -123,7 +123,7 @@ class Saving(Fitted):
         if state["tokenizer"] != type(tok).__name__:
             name = shortened(state["tokenizer"], 40)
             raise ModelFormatError(f"{where}: a {name}, not a {cls.__name__}: use {name}.load, or Tokenizer.load for any of them")
-        at_most = model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
+        at_most = formats.model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
         try:
             params = {"unknown": "raise", **state["params"]}
             check_fields(params, [name for name in tok.get_params() if name not in NOT_IN_PARAMS], "params")

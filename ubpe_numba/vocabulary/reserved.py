@@ -26,9 +26,7 @@ from ubpe_numba.documents.read import Documents, as_document, text_of, utf8_docu
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled
-from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.kernels import find_words
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Reserved", "SpecialChoice", "Word"]
@@ -242,6 +240,9 @@ class Reserved:
             data, bounds = values.tobytes(), self.offsets  # a plain search is faster, where it finds nothing
             if not any(self.values[bounds[i] : bounds[i + 1]].tobytes() in data for i in np.flatnonzero(active)):
                 return _NONE, _NONE
+        from ubpe_numba.runtime.tables import automaton  # here: most documents have no such words
+        from ubpe_numba.vocabulary.kernels import find_words
+
         if self._finder is None:  # the alphabet of the symbols in words, their automaton, and the word of each of its tokens
             symbols, lengths = self.values[: self.offsets[-1]], self.lengths
             alphabet = Alphabet.from_symbols(np.unique(symbols), self.kind)
