@@ -78,7 +78,12 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
         if isinstance(given, (Documents, list)):
             expected = "one document (an integer array or list, str or bytes)"
             raise TypeError(f"{name}: expected {expected}, got {describe(doc)} of many")
-        values = _arrow_document(given, name) if has_arrow(type(given)) else _integers(np.asanyarray(given), name)
+        if has_arrow(type(given)):
+            from ubpe_numba.documents.arrow import read_arrow_document
+
+            values = read_arrow_document(given, name)
+        else:
+            values = _integers(np.asanyarray(given), name)
     elif has_bytes(type(doc)):
         values, kind = np.frombuffer(_bytes_of(doc, name), np.uint8), "bytes"
     else:
@@ -234,12 +239,6 @@ def _arrow_documents(source: Any, name: str) -> Documents:
     return read_arrow(source, name)
 
 
-def _arrow_document(source: Any, name: str) -> NDArray[Any]:
-    from ubpe_numba.documents.arrow import read_arrow_document
-
-    return read_arrow_document(source, name)
-
-
 def _is_array(cls: type) -> bool:
     """Whether NumPy takes instances of the class for arrays; being iterable is not enough."""
     return issubclass(cls, (np.ndarray, memoryview, stdlib_array)) or hasattr(cls, "__array__")
@@ -370,31 +369,23 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
     elif kind == "bytes":
         values = np.frombuffer(b"".join(items), np.uint8)
     elif "array" in ways.values():
-        items = _arrays(items, name, number)
-        values = _concatenate(items)
+        return _from_arrays(items, name, number)
     else:
         return Documents(*flatten_ints(items, name, number), kind)
     return Documents(values, offsets_of(np.fromiter(map(len, items), np.int64, len(items))), kind)
 
 
-def _arrays(items: Sequence[Any], name: str, number: int) -> Sequence[NDArray[Any]]:
-    """The arrays of a list of arrays and lists of integers, all checked."""
-    if set(map(type, items)) == {np.ndarray} and set(map(attrgetter("ndim"), items)) == {1}:
-        # Not for uint64, whose values have to be checked: `as_document` does that array by array.
-        if all(dtype.kind == "i" or dtype.str[1:] in ("u1", "u2", "u4") for dtype in _dtypes(items)):
-            return items
-    return [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items, number)]
-
-
-def _dtypes(arrays: Iterable[NDArray[Any]]) -> set[np.dtype[Any]]:
-    return set(map(attrgetter("dtype"), arrays))
-
-
-def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Join integer arrays in the narrowest dtype that holds those of all arrays that are not empty."""
-    dtypes = _dtypes(array for array in arrays if array.size) or _dtypes(arrays)
+def _from_arrays(items: Sequence[Any], name: str, number: int) -> Documents:
+    """Join arrays and lists of integers, all checked, in the narrowest dtype that holds those of all that are not empty."""
+    is_checked = set(map(type, items)) == {np.ndarray} and set(map(attrgetter("ndim"), items)) == {1}
+    if is_checked:  # but for uint64, whose values have to be looked at
+        is_checked = all(d.kind == "i" or d.str[1:] in ("u1", "u2", "u4") for d in set(map(attrgetter("dtype"), items)))
+    if not is_checked:
+        items = [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items, number)]
+    dtypes = {array.dtype for array in items if array.size} or set(map(attrgetter("dtype"), items))
     dtype = np.result_type(*dtypes).newbyteorder("=")
-    return np.concatenate(arrays, dtype=dtype, casting="unsafe")  # only empty arrays can be of a wider dtype
+    values = np.concatenate(items, dtype=dtype, casting="unsafe")  # only empty arrays can be of a wider dtype
+    return Documents(values, offsets_of(np.fromiter(map(len, items), np.int64, len(items))), "int")
 
 
 def _from_arrow(given: Documents, as_bytes: bool = False) -> Documents:

@@ -118,19 +118,14 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
         with contextlib.suppress(OSError):  # there is none when that was the error
             os.unlink(temporary)
         raise
-    if os.name == "posix":
-        _flush_folder(target.parent)
-
-
-def _flush_folder(folder: pathlib.Path) -> None:
-    """Have what a folder lists on the disk: the rename itself."""
-    handles: list[int] = []
-    try:
-        handles.extend(map(os.open, [folder], [os.O_RDONLY]))  # one call, as in `open_regular`
-        os.fsync(handles[0])
-    finally:
-        for handle in handles:
-            os.close(handle)
+    if os.name == "posix":  # have the rename itself on the disk
+        handles: list[int] = []
+        try:
+            handles.extend(map(os.open, [target.parent], [os.O_RDONLY]))  # one call, as in `open_regular`
+            os.fsync(handles[0])
+        finally:
+            for handle in handles:
+                os.close(handle)
 
 
 def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:
