@@ -65,7 +65,9 @@ class DocumentEncoder:
         ends = [0]
         special: dict[int, int] = {}  # the ids of the words of a text that are special tokens
         for d, words in enumerate(documents):
-            if isinstance(words, str) and cutter is not None:
+            if type(words) is list:  # the usual case, without the question whether it can be iterated
+                listed.extend(words)
+            elif isinstance(words, str) and cutter is not None:
                 if texts is None:
                     self._cut(words, listed, special)
                 else:
