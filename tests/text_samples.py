@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from unicode_tables import flags_by_regex
 
 from ubpe_numba.text import unicode_classes as code_points
 
@@ -33,7 +34,7 @@ def cut(pattern: str, documents: list[str]) -> list[list[str]]:
 @functools.cache
 def known() -> np.ndarray:
     """The code points of which `regex` and the committed table say the same: all, if they know the same Unicode."""
-    return np.flatnonzero(code_points.flags_by_regex() == code_points.flags_of_code_points())
+    return np.flatnonzero(flags_by_regex() == code_points.flags_of_code_points())
 
 
 def text_of(*documents: bytes) -> tuple[np.ndarray, np.ndarray]:
