@@ -116,8 +116,13 @@ def refined(
     if objective == "likelihood":
         return pruned(ids, corpus, made, n, n_threads, progress)
     if robust is False or not units.n_folds or deadline.is_over():  # then the merges of a fit may be better
-        other = _with_counts(corpus, ids, merges_of(corpus, alphabet, n, Progress(False)), n_alphabet, n_threads)
-        made = min((made, other), key=_n_tokens)
+        merges = merges_of(corpus, alphabet, n, Progress(False))
+        other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
+        if _n_tokens(other) < _n_tokens(made):
+            if len(merges) < n:  # a fit may end early: further tokens fill what room is left
+                both = list({token.tobytes(): token for token in [*merges, *tokens]}.values())[:n]
+                other = _with_counts(corpus, ids, Ragged.from_lists(both).compact(), n_alphabet, n_threads)
+            made = other
     # of equally short paths the encoder takes that of the largest idf, which is known only now
     shortest = PathEncoder(made).encode(ids, "shortest", n_threads)
     return made.with_statistics(occurrences=usage_in(shortest, corpus, len(made), n_threads).counts)
