@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.text.normalizer import Normalizer, normalized
 
 STEPS: list[dict[str, Any]] = [
     *({"type": kind} for kind in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel")),
@@ -134,3 +137,25 @@ def test_origins_of_a_text_that_is_replaced() -> None:
     for found, text in (("aa", "aaaaa"), ("ab", "xabab"), ("\n", "a\nb\n"), ("aba", "ababab"), (".", "a.b")):
         done, origins = Normalizer({"type": "Replace", "pattern": {"String": found}, "content": "<>"}).traced(text)
         assert done == text.replace(found, "<>") and len(origins) == len(done) and (np.diff(origins) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("found", "content"), [(" ", "▁"), (" ", ""), (" ", "__"), ("é", "e"), ("▁", " "), ("a", "a"), ("ab", "c")]
+)
+@given(st.lists(st.one_of(st.text(" aé▁b😀").map(str.encode), st.binary()), max_size=6))
+def test_one_character_replaced(found: str, content: str, stretches: list[bytes]) -> None:
+    """Of ill-formed UTF-8, too; the empty stretch stays; read-only arrays."""
+    normalizer = Normalizer({"type": "Replace", "pattern": {"String": found}, "content": content})
+    values = np.frombuffer(b"".join(stretches), np.uint8)
+    cuts = offsets_of(np.array(list(map(len, stretches)), np.int64))
+    expected = [
+        normalizer.apply(part.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") for part in stretches
+    ]
+    done, done_cuts, _ = normalized(normalizer, values, cuts, False)
+    assert [done[a:b].tobytes() for a, b in pairwise(done_cuts.tolist())] == expected and done.dtype == np.uint8
+    texts = [part.decode("utf-8", "replace") for part in stretches]
+    points = code_points("".join(texts))
+    cuts = offsets_of(np.array(list(map(len, texts)), np.int64))
+    done, done_cuts, _ = normalized(normalizer, points, cuts, False)
+    new = [done[a:b].tobytes().decode("utf-32-le") for a, b in pairwise(done_cuts.tolist())]
+    assert new == list(map(normalizer.apply, texts)) and done.dtype == np.uint32

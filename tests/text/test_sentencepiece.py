@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.sentencepiece_text import normalized
 
-from ubpe_numba.text.sentencepiece import CharsMap, SentencePieceText
+from ubpe_numba.text.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS, SentencePieceText, StandIns, read_charsmap
 
 TEXT = st.text(st.sampled_from(" abé▁\u3000ﬁ😀\ud800\u0301"), max_size=20)
 RULES = st.dictionaries(st.text("abé\u3000ﬁ😀\u0301", min_size=1, max_size=4), st.text(" aé▁", max_size=4), max_size=6)
@@ -30,13 +30,12 @@ ALL = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_white
 def test_text_equals_the_reference(text: str, rules: dict[str, str], words: list[str], flags: dict[str, bool]) -> None:
     step = SentencePieceText(charsmap(rules) if rules else b"", words, **{NAMES[name]: flag for name, flag in flags.items()})
     want, origins = normalized(text, rules, words, **flags)
-    assert step.traced(text) == (want, origins)
-    assert step.apply(text) == want
+    assert step(text) == (want, origins)
 
 
 def test_replacements_that_are_longer_than_the_room() -> None:
     step = SentencePieceText(charsmap({"a": "x" * 60}))
-    assert step.apply("aba" * 20) == ("x" * 60 + "b" + "x" * 60) * 20
+    assert step("aba" * 20)[0] == ("x" * 60 + "b" + "x" * 60) * 20
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_replacements_that_are_longer_than_the_room() -> None:
 )
 def test_a_blob_that_is_no_map_is_refused(blob: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        CharsMap.of(blob)
+        read_charsmap(blob)
 
 
 @settings(max_examples=200)
@@ -64,7 +63,7 @@ def test_any_trie_is_searched_within_its_bounds(units: list[int], texts: bytes, 
     step = SentencePieceText(
         struct.pack("<I", 4 * len(units)) + struct.pack(f"<{len(units)}I", *units) + texts, remove_extra_whitespaces=True
     )
-    assert len(step.apply(text)) <= 21 * len(text)
+    assert len(step(text)[0]) <= 21 * len(text)
 
 
 def test_a_trie_that_leads_back_to_itself_ends() -> None:
@@ -74,7 +73,7 @@ def test_a_trie_that_leads_back_to_itself_ends() -> None:
     for b in range(n):
         units[b] = (b << 10) | b | 256  # node 0: index ^ offset is 0 again
     step = SentencePieceText(struct.pack("<I", 4 * n) + struct.pack(f"<{n}I", *units) + b"y\0")
-    assert step.apply("a" * 100_000).count("a") == 100_000  # the unit of the value is a node: no replacement begins there
+    assert step("a" * 100_000)[0].count("a") == 100_000  # the unit of the value is a node: no replacement begins there
 
 
 def test_maps_of_sentencepiece_itself() -> None:
@@ -91,15 +90,15 @@ def test_maps_of_sentencepiece_itself() -> None:
     points = np.concatenate([np.arange(0xD800), np.arange(0xE000, 0x30000), np.arange(0xE0000, 0xE0200)])
     for a in range(0, points.size, 997):
         text = "a".join(map(chr, points[a : a + 997].tolist()))
-        assert step.apply(text) == norm.normalize(text)
+        assert step(text)[0] == norm.normalize(text)
     for _ in range(200):
         text = "".join(map(chr, rng.choice(points[: 0x3000 if rng.random() < 0.5 else None], rng.integers(1, 60)).tolist()))
-        assert step.apply(text) == norm.normalize(text)
+        assert step(text)[0] == norm.normalize(text)
 
 
 def test_a_replacement_of_as_many_characters_as_the_message_says() -> None:
     step = SentencePieceText(charsmap({"a": "x" * 64}))
-    assert step.apply("aba") == "x" * 64 + "b" + "x" * 64
+    assert step("aba")[0] == "x" * 64 + "b" + "x" * 64
 
 
 @pytest.mark.parametrize("text", ["", "a", "a b"])
@@ -107,5 +106,57 @@ def test_many_documents_of_little_text(text: str) -> None:
     step, n = SentencePieceText(b"", **ALL), 1000
     points = np.array([ord(c) for c in text * n], np.uint32)
     found = step.run(points, np.arange(n + 1) * len(text))
-    want = step.apply(text)
+    want = step(text)[0]
     assert "".join(map(chr, found[0])) == want * n and found[1].tolist() == [len(want) * i for i in range(n + 1)]
+
+
+PRIVATE = st.text(st.sampled_from("abé中😀\ud800▁\U00100000\U0010fe41\U0010ff00"), max_size=20)
+
+
+def plain(text: str, known: str, words: list[str], by_bytes: bool, fused: bool) -> list[tuple[int, int]]:
+    """Every character, as a number, and where it comes from."""
+    out: list[tuple[int, int]] = []
+    i, last_unknown = 0, -1
+    while i < len(text):
+        word = max((word for word in words if text.startswith(word, i)), key=len, default="")
+        if word:
+            out.append((WORDS + words.index(word), i))
+        elif text[i] in known:
+            out.append((ord(text[i]), i))
+        elif by_bytes:
+            out += [(BYTES + byte, i) for byte in text[i].encode("utf-8", "surrogatepass")]
+        else:
+            if not (fused and last_unknown == i - 1 and i):
+                out.append((UNKNOWN, i))
+            last_unknown = i
+        i += len(word) or 1
+    return out
+
+
+@given(PRIVATE, st.lists(st.text("abé▁", min_size=1, max_size=3), max_size=3, unique=True), st.booleans(), st.booleans())
+def test_placeholders_equal_a_plain_loop(text: str, words: list[str], by_bytes: bool, fused: bool) -> None:
+    step = StandIns("abé", words, by_bytes=by_bytes, fused=fused, unknown="?")
+    done, origins = step(text)
+    assert list(zip(map(ord, done), origins, strict=True)) == plain(text, "abé", words, by_bytes, fused)
+    if by_bytes and not any("▁" in word for word in words):
+        assert step.restore(done, "surrogatepass") == text
+
+
+def test_characters_that_stand_for_something_are_refused() -> None:
+    for char, words, by_bytes in (("\U00100000", ["x"], False), ("\U0010fe41", [], True), ("\U0010ff00", [], False)):
+        with pytest.raises(ValueError, match=rf"U\+{ord(char):04X} is needed"):
+            StandIns("a" + char, words, by_bytes=by_bytes)
+    step = StandIns("a\U00100001", ["x"])  # which stands for no word
+    assert step.restore(step("x\U00100001a")[0]) == "x\U00100001a"
+    with pytest.raises(ValueError, match=f"at most {MOST_WORDS}"):
+        StandIns("a", ["x"] * (MOST_WORDS + 1))
+    assert StandIns("", [])("") == ("", [])
+
+
+def test_private_characters_of_the_model() -> None:
+    """Those that nothing stands for are characters like others: real models have some."""
+    known = "a\U00100001\U0010d592\U0010fe03"
+    step = StandIns(known, ["x"], unknown="?")
+    text = known + "x\U00100000\U0010ff00b"
+    assert step(text)[0] == known + "\U00100000" + "\U0010ff00" * 3
+    assert step.restore(step(text)[0]) == known + "x???"

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.text import rewrite
 from ubpe_numba.text.patterns import NAMED, published_steps
-from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.text.splitter import Splitter, split_text
 
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 STEPS: list[dict[str, Any]] = [
@@ -83,14 +82,14 @@ def check(mine: Splitter, text: str) -> None:
     for piece, origins in traced:
         assert len(origins) == len(piece) and all(0 <= i < len(text) for i in origins) and origins == sorted(origins)
     data = np.frombuffer(text.encode(), np.uint8)
-    found = rewrite.split(mine, data, np.array([0, data.size]), np.array([True]), True)
-    assert found.values.tobytes() == b"".join(map(mine.data_of, pieces))
-    assert np.diff(found.segments).tolist() == [len(mine.data_of(piece)) for piece in pieces]
-    assert found.origins is not None and found.origins.size == found.values.size
+    values, _, segments, came = split_text(mine, data, np.array([0, data.size]), np.array([True]), True)
+    assert values.tobytes() == b"".join(map(mine.data_of, pieces))
+    assert np.diff(segments).tolist() == [len(mine.data_of(piece)) for piece in pieces]
+    assert came is not None and came.size == values.size
     if mine.is_lossless:
-        assert found.values.tobytes() == data.tobytes() and found.origins.tolist() == sorted(found.origins.tolist())
+        assert values.tobytes() == data.tobytes() and came.tolist() == sorted(came.tolist())
     if mine.cutters is not None:
-        assert mine.split(data, np.unique([0, data.size])).tolist() == np.unique(found.segments).tolist()
+        assert mine.split(data, np.unique([0, data.size])).tolist() == np.unique(segments).tolist()
 
 
 def test_texts_after_the_first_do_not_begin_a_document() -> None:

@@ -108,7 +108,7 @@ def _encode_segments(
     if isinstance(unknown, tuple):  # these symbols have been taken out
         unknown = "raise"
     elif unknown == "raise" and segmenter.unknown is not None and alphabet.kind == "str":
-        from ubpe_numba.text.private_use import UNKNOWN  # here only: few models have such characters
+        from ubpe_numba.text.sentencepiece import UNKNOWN  # here only: few models have such characters
 
         symbol = int(alphabet.lookup(np.array([UNKNOWN], np.uint32))[0])
         unknown = symbol if symbol >= 0 else unknown

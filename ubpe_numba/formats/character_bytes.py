@@ -26,7 +26,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.pair_table import Pairs, Table
-from ubpe_numba.text.private_use import byte_name
+from ubpe_numba.text.sentencepiece import byte_name
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import Unknown
 

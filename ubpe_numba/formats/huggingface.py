@@ -21,7 +21,7 @@ from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
-from ubpe_numba.text.private_use import BYTE_NAMES
+from ubpe_numba.text.sentencepiece import BYTE_NAMES
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.reserved import FLAGS, NORMALIZED, ONLY_DECODED, SINGLE_WORD
 from ubpe_numba.vocabulary.segmenter import Decoding

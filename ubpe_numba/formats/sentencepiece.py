@@ -8,7 +8,7 @@ A file is a message of protobuf (protobuf.py):
     3  normalization: 1 a name, 2 a map of characters, 3 a space in front, 4 no superfluous spaces, 5 spaces as ▁
 
 The id of a piece is its number. Symbols of the model are characters, and placeholders of private use for bytes, the unknown and
-words of the user (text/private_use.py).
+words of the user (text/sentencepiece.py).
 
 *Unigram*: the score of a piece is its weight. A character that is no piece weighs 10 less than the least normal piece; a piece of
 the user, n bytes long, (n - 1) / 10, so that it wins against any others. *BPE*: two neighbours merge if they join to a normal
@@ -38,7 +38,7 @@ from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name, needed_of
+from ubpe_numba.text.sentencepiece import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import Reserved

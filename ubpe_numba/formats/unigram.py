@@ -21,7 +21,7 @@ from ubpe_numba.text.characters import BYTE_OF
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
-from ubpe_numba.text.private_use import BYTE_NAMES, BYTES, UNKNOWN, byte_name, needed_of
+from ubpe_numba.text.sentencepiece import BYTE_NAMES, BYTES, UNKNOWN, byte_name, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP, SINGLE_WORD, Reserved

@@ -1,14 +1,19 @@
-"""sentencepiece's way to change a text before it is encoded, by a kernel: its map of characters, white space, the mark of spaces.
+"""sentencepiece's way to change a text before it is encoded, by kernels: its map of characters, white space, placeholders.
 
 A map is the blob `precompiled_charsmap` of a model: the size of a double-array trie in bytes, the trie (drawn in
-kernels/sentencepiece.py), and the texts that replace what it finds, each with a zero behind it. It is data from elsewhere:
+kernels/sentencepiece.py), and the texts that replace what it finds, each followed by a zero. It is data from elsewhere:
 searches are bounded, and a map whose replacements could blow up a text is refused.
+
+Models of sentencepiece, and those that come from them, encode a character that they do not know as the bytes of its UTF-8, or as
+one unknown token; and there are words that are one symbol from the start. Characters of private use are placeholders for these
+(drawn in kernels/sentencepiece.py), so that such a text is cut, encoded and decoded like any other, and made text again at the
+end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,60 +21,34 @@ from ubpe_numba.documents.read import text_of
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import EDGE, trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
+from ubpe_numba.text.kernels.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS
 
-__all__ = ["INSIDE", "ByKernel", "CharsMap", "SentencePieceText", "words_trie"]
+__all__ = ["BYTES", "BYTE_NAMES", "MOST_WORDS", "UNKNOWN", "WORDS", "SentencePieceText", "StandIns", "byte_name", "needed_of"]
 
 _LONGEST = 64  # characters of a replacement; the longest of Unicode's normal forms has 18
-#: The symbol that ends words of one character in `words_trie`.
-INSIDE = 0x110000  # beyond all characters: ends a word of one
+_INSIDE = 0x110000  # beyond all characters: ends a word of one
 
 
-class CharsMap(NamedTuple):
-    """A map of characters, or none: what the kernels look up.
+def byte_name(byte: int) -> str:
+    """The name of the token that is a byte, in models that have them for characters that they do not know.
 
-    `units` int64 of the trie, `begins` int32 the character of `replacements` that begins at a byte, -1 where none does,
-    `replacements` uint32 code points, each text with a 0 behind it.
+    >>> byte_name(10)
+    '<0x0A>'
     """
+    return f"<0x{byte:02X}>"
 
-    units: np.ndarray
-    begins: np.ndarray
-    replacements: np.ndarray
 
-    @classmethod
-    def of(cls, blob: bytes) -> CharsMap:
-        """Read a blob; an empty one maps nothing. ValueError if it is not valid.
-
-        `blob`: as a model holds it.
-        """
-        if not blob:
-            return cls(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32))
-        size = int.from_bytes(blob[:4], "little")
-        if len(blob) < 8 or not 4 <= size <= len(blob) - 4 or size % 4:
-            raise ValueError("precompiled_charsmap: not a map: the size of its trie does not go with its own")
-        units = np.frombuffer(blob, "<u4", size // 4, 4).astype(np.int64)
-        try:
-            text = np.frombuffer(blob[4 + size :].decode().encode("utf-32-le"), np.uint32)
-        except UnicodeDecodeError as error:
-            raise ValueError(f"precompiled_charsmap: replacements: {error}") from error
-        replacements = np.append(text, np.uint32(0))
-        ends = np.flatnonzero(replacements == 0)
-        if np.diff(ends, prepend=-1).max() - 1 > _LONGEST:  # less the zero that ends it
-            raise ValueError(f"precompiled_charsmap: a replacement has more than {_LONGEST} characters")
-        widths = 1 + (text >= 0x80).astype(np.int64) + (text >= 0x800) + (text >= 0x10000)
-        starts = offsets_of(widths)
-        begins = np.full(int(starts[-1]) + 1, -1, np.int32)
-        begins[starts] = np.arange(starts.size)
-        return cls(units, begins, replacements)
+#: The names of all 256, ascending, and the bytes.
+BYTE_NAMES = {byte_name(byte): byte for byte in range(256)}
 
 
 class ByKernel:
     """A change of text by a kernel, of documents as arrays or of one text."""
 
-    def apply(self, text: str) -> str:
-        """The text changed; surrogates that stand alone are characters that no map or alphabet has."""
-        return self.traced(text)[0]
+    _kernel: Callable[..., int]
+    _tables: tuple[object, ...]  # arguments of the kernel between the text and the results
 
-    def traced(self, text: str) -> tuple[str, list[int]]:
+    def __call__(self, text: str, trace: bool = True) -> tuple[str, list[int]]:
         """The text changed, and for each of its characters the index of the one that it comes from."""
         points = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
         done, _, origins = self.run(points, np.array([0, points.size]))
@@ -81,26 +60,21 @@ class ByKernel:
         room = points.size + points.size // 8 + 2 * offsets.size + 16
         while True:
             out, origins = np.empty(room, np.uint32), np.empty(room, np.int64)
-            n = self._call(points, offsets, out, origins, ends)
+            n = int(self._kernel(points, offsets, *self._tables, out, origins, ends))
             if n <= room:
                 return out[:n], ends, origins[:n]
             room = n
 
-    def _call(self, *arrays: np.ndarray) -> int:
-        """Call the kernel: points, offsets, then out, origins and ends, which it fills; the room that it needs."""
-        raise NotImplementedError
-
 
 class SentencePieceText(ByKernel):
-    """What sentencepiece encodes instead of a text.
+    """The text that sentencepiece encodes: mapped by `charsmap`, the blob of a map (empty for none), but for the user's `words`.
 
-    `charsmap`: the blob of its map, empty for none; `words`: pieces defined by the user, which the map leaves as they are;
-    `add_dummy_prefix`, `treat_whitespace_as_suffix`: a space before the text; with both behind it instead;
-    `remove_extra_whitespaces`: spaces at the ends are removed, and all but one of several; `escape_whitespaces`: spaces become
-    U+2581. Raises ValueError for a map that is not valid.
+    `add_dummy_prefix` puts a space before the text, with `treat_whitespace_as_suffix` after it instead;
+    `remove_extra_whitespaces` removes spaces at the ends and all but one of several; `escape_whitespaces` makes them U+2581.
+    ValueError for a map that is not valid.
 
     >>> step = SentencePieceText(b"", add_dummy_prefix=True, remove_extra_whitespaces=True, escape_whitespaces=True)
-    >>> step.apply(" a  b "), step.traced(" a  b ")[1]
+    >>> step(" a  b ")
     ('▁a▁b', [1, 1, 2, 4])
     """
 
@@ -114,20 +88,17 @@ class SentencePieceText(ByKernel):
         remove_extra_whitespaces: bool = False,
         escape_whitespaces: bool = False,
     ) -> None:
-        self._map = CharsMap.of(charsmap)
-        self._words = words_trie(words)
         self._prefix, self._remove = add_dummy_prefix, remove_extra_whitespaces
-        self._flags = (
+        flags = (
             (kernels.PREFIX if add_dummy_prefix else 0)
             | (kernels.SUFFIX if treat_whitespace_as_suffix else 0)
             | (kernels.REMOVE if remove_extra_whitespaces else 0)
             | (kernels.ESCAPE if escape_whitespaces else 0)
         )
+        self._kernel, self._tables = kernels.normalize, (*read_charsmap(charsmap), _words_trie(words), _INSIDE, flags)
 
     def restore(self, text: str, errors: str = "replace") -> str:
-        """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone.
-
-        `text`: what pieces stand for; `errors`: ignored.
+        """Text as sentencepiece decodes it: marks are spaces again, and the one before the text is gone; `errors` is ignored.
 
         sentencepiece takes one mark from each piece before the text; here are no pieces, and all marks are taken. That differs
         for pieces that begin with several marks ("▁▁", which it shows as " "), and for words of the user, whose mark is kept.
@@ -135,17 +106,98 @@ class SentencePieceText(ByKernel):
         text = text.lstrip("\u2581") if self._remove else text.removeprefix("\u2581") if self._prefix else text
         return text.replace("\u2581", " ")
 
-    def _call(self, points: np.ndarray, offsets: np.ndarray, *results: np.ndarray) -> int:  # type: ignore[override]
-        return int(kernels.normalize(points, offsets, *self._map, self._words, INSIDE, self._flags, *results))
+
+class StandIns(ByKernel):
+    """Text with placeholders for all that a model has instead of the characters of its `alphabet`.
+
+    `words` are one symbol from the start: the longest at a place, from left to right. A character that is not known becomes the
+    bytes of its UTF-8 (`by_bytes`), or one unknown symbol, several in a row one if `fused`; `unknown` is its text when restored.
+    ValueError for a character of the alphabet that is needed as a placeholder (`needed_of`), or too many words.
+
+    >>> step = StandIns("ax", ["[x]"], by_bytes=True)
+    >>> [hex(ord(c)) for c in step("axé[x]")[0]]
+    ['0x61', '0x78', '0x10fec3', '0x10fea9', '0x100000']
+    >>> step.restore(step("axé[x]")[0])
+    'axé[x]'
+    """
+
+    def __init__(
+        self, alphabet: str, words: Sequence[str] = (), *, by_bytes: bool = False, fused: bool = False, unknown: str = "\ufffd"
+    ) -> None:
+        if len(words) > MOST_WORDS:
+            raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(words)}")
+        self._shown, self._unknown = [word.replace("\u2581", " ") for word in words], unknown
+        points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
+        if (point := needed_of(points, len(words), by_bytes)) >= 0:
+            raise ValueError(f"alphabet: U+{point:04X} is needed to stand for something else")
+        known = np.zeros(0x110000, np.uint8)
+        known[points] = 1
+        flags = kernels.BY_BYTES * by_bytes | kernels.FUSED * fused
+        self._kernel, self._tables = kernels.stand_in, (known, _words_trie(words), _INSIDE, flags)
+        several = f"[{chr(BYTES)}-{chr(UNKNOWN - 1)}]+|" if by_bytes else ""
+        named = f"{chr(WORDS)}-{chr(WORDS + len(words) - 1)}" if words else ""
+        self._found = re.compile(f"{several}[{named}{chr(UNKNOWN)}]")
+
+    def restore(self, text: str, errors: str = "replace") -> str:
+        """Text as it was before; in words U+2581 is a space again. `errors` as for `bytes.decode`, of bytes that are no UTF-8."""
+
+        def shown(found: re.Match[str]) -> str:
+            first = ord(found[0][0])
+            if first == UNKNOWN:
+                return self._unknown
+            if first - WORDS < len(self._shown):
+                return self._shown[first - WORDS]
+            return bytes(ord(c) - BYTES for c in found[0]).decode("utf-8", errors)
+
+        return self._found.sub(shown, text)
 
 
-def words_trie(words: Sequence[str]) -> np.ndarray:
-    """The trie of words as code points; those of one character with `INSIDE` behind it."""
+def needed_of(points: np.ndarray, n_words: int, by_bytes: bool) -> int:
+    """The largest of the code points that a model with so many words needs as placeholders; -1 if it needs none.
+
+    >>> needed_of(np.array([0x61, 0x100001]), 1, True), hex(needed_of(np.array([0x61, 0x100001]), 2, True))
+    (-1, '0x100001')
+    """
+    number = points.astype(np.int64)
+    needed = ((number >= WORDS) & (number < WORDS + n_words)) | (number == UNKNOWN)
+    if by_bytes:
+        needed |= (number >= BYTES) & (number < UNKNOWN)
+    return int(number[needed].max(initial=-1))
+
+
+def read_charsmap(blob: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A map of characters as the kernels take it; an empty one maps nothing. ValueError if it is not valid.
+
+    Returns the units of the trie, int64; the character of the replacements that begins at a byte, int32, -1 where none does;
+    the replacements, uint32 code points, each text followed by a 0.
+    """
+    if not blob:
+        return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32)
+    size = int.from_bytes(blob[:4], "little")
+    if len(blob) < 8 or not 4 <= size <= len(blob) - 4 or size % 4:
+        raise ValueError("precompiled_charsmap: not a map: the size of its trie does not go with its own")
+    units = np.frombuffer(blob, "<u4", size // 4, 4).astype(np.int64)
+    try:
+        text = np.frombuffer(blob[4 + size :].decode().encode("utf-32-le"), np.uint32)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"precompiled_charsmap: replacements: {error}") from error
+    replacements = np.append(text, np.uint32(0))
+    ends = np.flatnonzero(replacements == 0)
+    if np.diff(ends, prepend=-1).max() - 1 > _LONGEST:  # less the zero that ends it
+        raise ValueError(f"precompiled_charsmap: a replacement has more than {_LONGEST} characters")
+    starts = offsets_of(1 + (text >= 0x80).astype(np.int64) + (text >= 0x800) + (text >= 0x10000))
+    begins = np.full(int(starts[-1]) + 1, -1, np.int32)
+    begins[starts] = np.arange(starts.size)
+    return units, begins, replacements
+
+
+def _words_trie(words: Sequence[str]) -> np.ndarray:
+    """The trie of words as code points; those of one character are followed by `_INSIDE`."""
     if not words:
         return np.zeros(0, EDGE)
     rows = [np.frombuffer(word.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int32) for word in words]
-    rows = [row if row.size > 1 else np.append(row, np.int32(INSIDE)) for row in rows]
-    n = INSIDE + 1
+    rows = [row if row.size > 1 else np.append(row, np.int32(_INSIDE)) for row in rows]
+    n = _INSIDE + 1
     lengths = np.concatenate([np.ones(n, np.int64), [row.size for row in rows]])
     made: np.ndarray = trie_of(n, np.concatenate([np.zeros(n, np.int32), *rows]), lengths)
     return made

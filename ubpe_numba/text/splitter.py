@@ -24,14 +24,24 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.read import code_points
-from ubpe_numba.runtime.arrays import distinct
+from ubpe_numba.runtime.arrays import distinct, offsets_of
 from ubpe_numba.text.characters import bytes_of, names_of
 from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, name_of
-from ubpe_numba.text.pretokenizer import Pretokenizer, compiled, size_of
-from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, Steps, checked, flat_steps
+from ubpe_numba.text.pretokenizer import Pretokenizer, compiled, positions, size_of
+from ubpe_numba.text.steps import (
+    PRE_TOKENIZERS,
+    Engine,
+    Piece,
+    Steps,
+    checked,
+    flat_steps,
+    places_of,
+    symbols_of,
+    text_in,
+)
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
-__all__ = ["Splitter"]
+__all__ = ["Splitter", "split_text"]
 
 #: One part of the work: the pieces of a piece, given its text, its origins and whether it begins a document.
 Stage = Callable[[str, "list[int] | None", bool], Iterable[Piece]]
@@ -150,7 +160,7 @@ class Splitter(Steps):
         self.cutters = None
         if n_text == len(kinds) and all(part is not None for part in cutters):
             self.cutters = tuple(chain.from_iterable(part for part in cutters if part is not None))
-        self._stages = tuple(_stages(self.steps))
+        self._stages = _stages(self.steps)
 
     @property
     def is_lossless(self) -> bool:
@@ -283,40 +293,38 @@ def _is_plain(pattern: str) -> bool:
         return False
 
 
-def _stages(steps: Iterable[dict[str, Any]]) -> Iterable[Stage]:
-    """The parts of the work: what cuts text, the names of bytes after ByteLevel, what cuts these, marks."""
+def _stages(steps: Iterable[dict[str, Any]]) -> list[Stage]:
+    """The parts of the work: cutting text, naming bytes after ByteLevel, cutting these names, marks."""
+    stages: list[Stage] = []
     waiting: list[dict[str, Any]] = []
-    for step in steps:
-        if step["type"] == "Marks":
-            yield from _cut_by(waiting)
-            yield partial(_marked, step["inside"], step["end"])
-            waiting = []
-        elif step["type"] == "ByteLevel":
+    for step in [*steps, None]:
+        if step is not None and step["type"] not in ("ByteLevel", "Marks"):
+            waiting.append(step)
+            continue
+        if step is not None and step["type"] == "ByteLevel":
             if step["add_prefix_space"]:
                 waiting.append({"type": "Metaspace", "replacement": " ", "prepend_scheme": "always", "split": False})
-            yield from _cut_by([*waiting, step | {"add_prefix_space": False}])
-            yield _named
-            waiting = []
-        else:
-            waiting.append(step)
-    yield from _cut_by(waiting)
+            waiting.append(step | {"add_prefix_space": False})
+        stages += _cut_by(waiting)
+        waiting = []
+        if step is not None:
+            stages.append(_named if step["type"] == "ByteLevel" else partial(_marked, step["inside"], step["end"]))
+    return stages
 
 
-def _cut_by(steps: list[dict[str, Any]]) -> Iterable[Stage]:
-    """What cuts by these steps, of which a ByteLevel step only cuts: by patterns that are known here, or by tokenizers."""
+def _cut_by(steps: list[dict[str, Any]]) -> list[Stage]:
+    """Cutting by these steps, of which a ByteLevel step only cuts: by patterns that are known here, or by tokenizers."""
     cutters = [_cutters(step) for step in steps]
     if all(part is not None for part in cutters):
-        if known := list(chain.from_iterable(part for part in cutters if part is not None)):
-            yield partial(_by_patterns, known)
-        return
+        known = list(chain.from_iterable(part for part in cutters if part is not None))
+        return [partial(_by_patterns, known)] if known else []
     gpt2 = {"type": "Split", "pattern": {"Regex": NAMED["gpt2"]}, "behavior": "Isolated", "invert": False}
     plain = [gpt2 if step["type"] == "ByteLevel" else step for step in steps if step.get("use_regex") is not False]
-    first = Engine("pre_tokenizer", plain)
-    others = first
+    first = others = Engine("pre_tokenizer", plain)
     if any(step.get("prepend_scheme") == "first" for step in plain):
         never = [step | {"prepend_scheme": "never"} if step.get("prepend_scheme") == "first" else step for step in plain]
         others = Engine("pre_tokenizer", never)
-    yield partial(_by_engine, first, others)
+    return [partial(_by_engine, first, others)]
 
 
 def _by_patterns(cutters: list[Pretokenizer], text: str, origins: list[int] | None, at_start: bool) -> Iterable[Piece]:
@@ -344,3 +352,42 @@ def _marked(inside: str, end: str, text: str, origins: list[int] | None, at_star
         inner = [i for i in origins for _ in range(1 + len(inside))][len(inside) :]
         origins = inner + origins[-1:] * len(end)
     return [(inside.join(text) + end, origins)]
+
+
+def split_text(
+    splitter: Splitter, values: np.ndarray, cuts: np.ndarray, at_start: np.ndarray, trace: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    r"""Every stretch cut by itself: values, cuts, segments, and, if they are traced, origins. O(symbols).
+
+    `at_start` bool[s] says which stretches begin a document; others and results as for `normalizer.normalized`.
+
+    >>> text = np.frombuffer(b"I am 27", np.uint8)
+    >>> values, _, segments, origins = split_text(Splitter("WhitespaceSplit"), text, np.array([0, 7]), np.array([True]), True)
+    >>> values.tobytes(), segments.tolist(), origins.tolist()
+    (b'Iam27', [0, 1, 3, 5], [0, 2, 3, 5, 6])
+    """
+    parts: list[str] = []
+    numbers = [0]  # of pieces, up to each stretch
+    origins: list[np.ndarray] = [np.zeros(0, np.int64)]
+    for (begin, end), first in zip(pairwise(cuts.tolist()), at_start.tolist(), strict=True):
+        text = text_in(values[begin:end])
+        if trace:
+            pieces = splitter.traced(text, first)
+            parts += [piece for piece, _ in pieces]
+            came = np.array([i for _, origin in pieces for i in origin], np.int64)
+            origins.append(begin + places_of(text, values)[came])
+        else:
+            parts += splitter.pieces(text, first)
+        numbers.append(len(parts))
+    if splitter.bytewise and values.dtype == np.uint8:
+        lengths = np.fromiter(map(len, parts), np.int64, len(parts))
+        new = np.frombuffer(splitter.data_of("".join(parts)), np.uint8)
+    else:
+        new, lengths = symbols_of(parts, values)
+    segments = offsets_of(lengths)
+    if not trace:
+        return new, segments[numbers], segments, None
+    places = np.concatenate(origins)  # of characters
+    if values.dtype == np.uint8 and not splitter.bytewise:
+        places = places.repeat(np.diff(positions("".join(parts))))
+    return new, segments[numbers], segments, places

@@ -15,13 +15,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
+import numpy as np
+
+from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.schema import pickled
-from ubpe_numba.text.pretokenizer import check_size
+from ubpe_numba.text.pretokenizer import check_size, positions
 
-__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "Steps", "checked", "flat_steps"]
+__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "Steps"]
 
 #: A piece of text, and the index that each of its characters comes from; None where that is not needed.
 Piece = tuple[str, "list[int] | None"]
@@ -51,7 +54,28 @@ _CHOICES = {
 }
 _MOST_DEPTH = 8  # of sequences of sequences
 _LONGEST = 10_000  # characters of a pattern
+_PANIC = "PanicException"  # where the package met what it takes for impossible; its class cannot be imported
 _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
+
+
+def text_in(values: np.ndarray) -> str:
+    """Text of an array, uint8 (UTF-8, ill-formed bytes as surrogates) or uint32 (code points)."""
+    return values.tobytes().decode("utf-8", "surrogateescape") if values.dtype == np.uint8 else text_of(values)
+
+
+def symbols_of(parts: list[str], like: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The symbols of all parts, in the form of `like`, and how many each has: the inverse of `text_in`."""
+    text = "".join(parts)
+    if like.dtype == np.uint8 and not text.isascii():
+        data = [part.encode("utf-8", "surrogateescape") for part in parts]
+        return np.frombuffer(b"".join(data), np.uint8), np.fromiter(map(len, data), np.int64, len(data))
+    symbols = np.frombuffer(text.encode(), np.uint8) if like.dtype == np.uint8 else code_points(text)
+    return symbols, np.fromiter(map(len, parts), np.int64, len(parts))
+
+
+def places_of(text: str, like: np.ndarray) -> np.ndarray:
+    """The index of each character, and the end, in the array that a text was read from."""
+    return positions(text) if like.dtype == np.uint8 else np.arange(len(text) + 1)
 
 
 def flat_steps(steps: Any, name: str, most: int, depth: int = 0) -> list[dict[str, Any]]:
@@ -110,7 +134,7 @@ def checked(step: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], na
 
 
 def _expected(field: str, value: Any, default: Any) -> str:
-    """What a field must hold; empty where it does."""
+    """The expectation that the value of a field does not meet; empty if it does."""
     is_text = isinstance(value, str)
     if field == "pattern":
         fits = isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in ("String", "Regex")
@@ -136,9 +160,6 @@ class Steps:
     __slots__ = ("steps",)
     steps: tuple[dict[str, Any], ...]
 
-    def __init__(self, steps: Any) -> None:
-        raise NotImplementedError
-
     def state(self) -> list[dict[str, Any]]:
         """The steps, as a model file holds them."""
         return [dict(step) for step in self.steps]
@@ -150,7 +171,7 @@ class Steps:
         `state`: what a file holds.
         """
         try:
-            return cls(state)
+            return cls(state)  # type: ignore[call-arg]
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
 
@@ -190,7 +211,7 @@ class Engine:
         try:
             made = self._theirs.Tokenizer.from_str(json.dumps(file))
         except BaseException as error:
-            if not isinstance(error, Exception) and not _is_panic(error):
+            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
                 raise
             raise ValueError(f"{self._name}: the package tokenizers refuses it: {shortened(error)}") from error
         self._run = getattr(made, name)
@@ -216,7 +237,7 @@ class Engine:
             held.tokenize(self._characters)
             origins = [start for start, _ in held.to_encoding(0, None).offsets]
         except BaseException as error:
-            if not _is_panic(error):
+            if type(error).__name__ != _PANIC:
                 raise
             shown = f"{text[:20]!r} and {len(text) - 20} more characters" if len(text) > 20 else repr(text)
             told = f"{self._name}: {', '.join(map(repr, self._patterns))} takes too long on {shown}"
@@ -237,11 +258,6 @@ class Engine:
             made.append(token(0, "", (begin, end)))
             begin = end
         return made
-
-
-def _is_panic(error: BaseException) -> bool:
-    """Whether the package met what it takes for impossible; no exception of its own can be imported."""
-    return type(error).__name__ == "PanicException"
 
 
 def _lent(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ubpe_numba.documents.read import text_of
 from ubpe_numba.formats.character_bytes import without_marks
 from ubpe_numba.text.characters import names_of
-from ubpe_numba.text.private_use import byte_name
+from ubpe_numba.text.sentencepiece import byte_name
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.model import Model
 

@@ -269,12 +269,11 @@ class Segmenter(NamedTuple):
         trace = trace or (splitter is not None and splitter.asks_for_start and self.normalizer is not None)
         if trace:
             origins = traced(pieces).origins
-        if self.rewrites:
-            from ubpe_numba.text import rewrite  # here only: integers are not rewritten
         if self.normalizer is not None:
-            found = rewrite.normalized(self.normalizer, values, cuts, trace)
-            values, cuts = found.values, found.cuts
-            origins = None if origins is None else origins[found.origins]
+            from ubpe_numba.text.normalizer import normalized  # here only: integers are not rewritten
+
+            values, cuts, came = normalized(self.normalizer, values, cuts, trace)
+            origins = None if origins is None else origins[came]
         if special is not None and late:
             change = None if self.normalizer is None else self.normalizer.apply
             pieces, cuts, origins = without_late_words(special, change, pieces._replace(values=values), cuts, origins, chosen)
@@ -282,6 +281,8 @@ class Segmenter(NamedTuple):
         whole = distinct(cuts)
         first, before = (np.searchsorted(whole, cuts[at]) for at in (pieces.first, pieces.before))
         if splitter is not None:
+            from ubpe_numba.text.splitter import split_text  # likewise
+
             at_start = np.zeros(whole.size, bool)
             at_start[first[:-1][first[:-1] < first[1:]]] = True
             leads = (before == first[pieces.owners]) & (before < first[pieces.owners + 1])
@@ -289,9 +290,8 @@ class Segmenter(NamedTuple):
             if origins is not None:  # what was there at first may be gone
                 full = np.flatnonzero(first[:-1] < first[1:])  # documents that are not empty
                 at_start[first[full]] &= origins[whole[first[full]]] == pieces.begins[full]
-            done = rewrite.split(splitter, values, whole, at_start[:-1], trace)
-            values, whole, segments = done.values, done.cuts, done.segments
-            origins = None if origins is None else origins[done.origins]
+            values, whole, segments, came = split_text(splitter, values, whole, at_start[:-1], trace)
+            origins = None if origins is None else origins[came]
         origins = origins if asked else None
         return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
 
