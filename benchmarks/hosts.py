@@ -24,8 +24,7 @@ from ubpe_numba.distributed.messages import Part, together
 from ubpe_numba.distributed.remote_text import fit_remotely
 from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.fit import fit
-from ubpe_numba.fitting.loop import Merges, Settings
+from ubpe_numba.fitting.fit import Merges, Settings, fit
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules

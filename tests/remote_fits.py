@@ -15,9 +15,9 @@ from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.remote_text import RemoteText, fit_remotely
 from ubpe_numba.documents.counts import Corpus, as_corpus
-from ubpe_numba.fitting import fit, loop, text
+from ubpe_numba.fitting import fit, text
+from ubpe_numba.fitting.fit import Merges, Settings
 from ubpe_numba.fitting.kernels import index
-from ubpe_numba.fitting.loop import Merges, Settings
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -86,15 +86,15 @@ class Sizes(NamedTuple):
         """Set them."""
         patch.setattr(index, "DENSE", self.dense)
         patch.setattr(text, "_POSITIONS", self.positions)
-        patch.setattr(loop, "_SMALL", self.batch)
-        patch.setattr(loop, "_FEW_PAIRS", self.most)
+        patch.setattr(fit, "_SMALL", self.batch)
+        patch.setattr(fit, "_FEW_PAIRS", self.most)
         patch.setattr(text, "ROOM", self.room)
         if self.moves:
             patch.setattr(text, "_LARGE", 0)
             patch.setattr(text, "_SHORT", 1)
         if not self.one_epoch:
-            patch.setattr(loop, "_ONE_EPOCH", 0)
-            patch.setattr(loop, "_ONE_EPOCH_WEIGHTED", 0)
+            patch.setattr(fit, "_ONE_EPOCH", 0)
+            patch.setattr(fit, "_ONE_EPOCH_WEIGHTED", 0)
 
 
 def remotely(

@@ -16,7 +16,7 @@ from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, bounds, count_d
 from ubpe_numba.coding import n_best
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
-from ubpe_numba.fitting import fit, loop
+from ubpe_numba.fitting import fit
 from ubpe_numba.fitting import text as fit_text
 from ubpe_numba.fitting.kernels import index
 from ubpe_numba.runtime import thread_pool
@@ -73,7 +73,7 @@ def marked_fits_in_shards() -> None:
                 tok = UBPEClassic(size + 150, 4, alphabet=size, rules=rules, max_token_length=longest, n_threads=n_threads)
                 with (
                     patch.object(fit, "_PER_SHARD", 2500),
-                    patch.object(loop, "_SMALL", small),
+                    patch.object(fit, "_SMALL", small),
                     patch.multiple(fit_text, _LARGE=0, _SHORT=1),
                     patch.object(index, "DENSE", dense),
                 ):
@@ -120,7 +120,7 @@ def fits_within_a_limit() -> None:
         plain = UBPEClassic(size + 150, 4, alphabet=size).fit(docs, progress=False).fingerprint
         for n_threads, per_symbol in itertools.product((1, 3), (100, 40, 18, 12, 8)):
             tok = UBPEClassic(size + 150, 4, alphabet=size, n_threads=n_threads)
-            with patch.multiple(loop, _TABLES=0, _SMALL=0), patch.object(fit, "_PER_SHARD", 4000):
+            with patch.multiple(fit, _TABLES=0, _SMALL=0), patch.object(fit, "_PER_SHARD", 4000):
                 try:
                     tok.fit(docs, memory_limit=per_symbol * N, progress=False)
                 except MemoryError:

@@ -23,7 +23,7 @@ class FakeClient:
 
     def map(self, function: Any, items: Any, key: list[str]) -> list[Any]:
         """Note the keys down."""
-        assert len([function(i) for i in items]) == len(key)  # results do not matter
+        assert [function(i) for i in items] == [None] * len(key)
         self.keys += key
         return list(key)
 

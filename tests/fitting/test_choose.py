@@ -10,7 +10,7 @@ from fit_cases import TIES, merges
 from reference import fit as reference
 
 from ubpe_numba import FitRules, UBPEClassic
-from ubpe_numba.fitting import fit, loop
+from ubpe_numba.fitting import fit
 from ubpe_numba.fitting.kernels import choose, pair_table
 
 BIG = 300  # candidates, of which so many are looked at that pairs are listed
@@ -20,14 +20,14 @@ BIG = 300  # candidates, of which so many are looked at that pairs are listed
 def driver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The arrays of the driver of each fit, as it leaves them."""
     found: list[Any] = []
-    run = loop.Loop.run
+    run = fit.Loop.run
 
-    def noted(self: loop.Loop, progress: Any) -> Any:
+    def noted(self: fit.Loop, progress: Any) -> Any:
         made = run(self, progress)
         found.append(self.driver)
         return made
 
-    monkeypatch.setattr(loop.Loop, "run", noted)
+    monkeypatch.setattr(fit.Loop, "run", noted)
     return found
 
 

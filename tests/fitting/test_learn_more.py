@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError
-from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting.kernels import index as shard_index
 
 Marked = tuple[list[list[int]], int, dict[str, Any]]

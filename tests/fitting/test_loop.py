@@ -14,7 +14,7 @@ from reference import fit as reference
 from reference.unique import merge_until_unique
 
 from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic
-from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting import text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
 

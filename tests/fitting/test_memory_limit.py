@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, FitRules, UBPEClassic
-from ubpe_numba.fitting import loop as fitting
+from ubpe_numba.fitting import fit as fitting
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from reference import fit as reference
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.fitting import fit, text
-from ubpe_numba.fitting import loop as fitting
 from ubpe_numba.fitting.kernels import index as shard_index
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -27,14 +26,14 @@ def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, argume
     """The merges of a fit cut into shards: at an end of a document nearer than a shard / `near`, else anywhere."""
     rules = FitRules(**{name: arguments[name] for name in ("ties", "min_count", "overshoot")})
     longest = arguments["max_token_length"] or 2**62
-    plan = fitting.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
+    plan = fit.Settings(arguments["n_tokens"], arguments["n_candidates"], rules, threads, longest, n_shards)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "_NEAR", near)
         patch.setattr(text, "_LARGE", 0)  # texts move to shorter arrays, however short they are
         patch.setattr(text, "_SHORT", 1)
         patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
-        patch.setattr(fitting, "_SMALL", arguments.get("batch", fitting._SMALL))
-        patch.setattr(fitting, "_FEW_PAIRS", arguments.get("most", fitting._FEW_PAIRS))
+        patch.setattr(fit, "_SMALL", arguments.get("batch", fit._SMALL))
+        patch.setattr(fit, "_FEW_PAIRS", arguments.get("most", fit._FEW_PAIRS))
         found = fit.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))
     return [(int(a), int(b), int(c), int(d)) for (a, b), c, d in zip(found.pairs, found.counts, found.documents, strict=True)]
 

@@ -31,7 +31,7 @@ from fuzz.fit_problems import Docs, Learned, Problem
 from fuzz.reference_process import answers
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba.fitting import fit, loop, text
+from ubpe_numba.fitting import fit, text
 from ubpe_numba.fitting.kernels import index
 
 CLASSES: dict[str, Any] = {"BPE": BPE, "UBPEClassic": UBPEClassic, "UBPE": UBPE}
@@ -52,7 +52,7 @@ def in_shards(problem: Problem, rng: Random) -> Any:
 
 def with_low_limits(problem: Problem, rng: Random) -> Any:
     """Pairs counted by sorting, many epochs, small batches, lists that have to grow."""
-    limits = changed(loop, _ONE_EPOCH=0, _ONE_EPOCH_WEIGHTED=0, _SMALL=rng.choice([0, 1 << 16]), _FEW_PAIRS=rng.choice([1, 4]))
+    limits = changed(fit, _ONE_EPOCH=0, _ONE_EPOCH_WEIGHTED=0, _SMALL=rng.choice([0, 1 << 16]), _FEW_PAIRS=rng.choice([1, 4]))
     sizes = changed(text, _POSITIONS=rng.choice([1.0, 1.03]), _LARGE=0)
     with limits, sizes, changed(index, DENSE=rng.choice([0, 1024])), changed(fit, _PER_SHARD=rng.choice([8, 500_000])):
         return tokenizer(problem, rng.choice([1, 1, 3])).fit(problem.docs, **marks(problem))

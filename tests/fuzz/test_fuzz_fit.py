@@ -11,7 +11,7 @@ from fuzz.fit_problems import make
 from fuzz.fuzz_fit import CLASSES, WAYS, fuzz, plain
 from fuzz.reference_process import answers
 
-from ubpe_numba.fitting import loop
+from ubpe_numba.fitting import fit
 
 INTERPRETERS = [
     sys.executable,
@@ -27,7 +27,7 @@ def test_six_hundred_fits_without_a_difference() -> None:
 
 @pytest.mark.parametrize("interpreter", [None, *INTERPRETERS])
 def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch, interpreter: str | None) -> None:
-    monkeypatch.setitem(loop._TIES, "fewest_documents", loop._TIES["smallest"])
+    monkeypatch.setitem(fit._TIES, "fewest_documents", fit._TIES["smallest"])
     with pytest.raises(AssertionError, match=r"(?s)plain differs: .*: found .*\nProblem\(.*\nmake\(\d+\)\nwanted Learned\("):
         fuzz(10_000, seed=1, reference=interpreter)
     assert make(5) == make(5) != make(6)

@@ -18,8 +18,7 @@ from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.relay import opaque, unfitted
 from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
 from ubpe_numba.documents.read import Documents, as_document
-from ubpe_numba.fitting.fit import learned
-from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.fitting.fit import Settings, learned
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer

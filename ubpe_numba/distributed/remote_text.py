@@ -25,13 +25,12 @@ import numpy as np
 from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, LostHostsError, Part, Setup, Stepped
 from ubpe_numba.documents.counts import MOST
-from ubpe_numba.fitting.fit import room_for
+from ubpe_numba.fitting.fit import Loop, Merges, Settings, room_for
 from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.kernels.borders import Borders, borders_of, left_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
 from ubpe_numba.fitting.kernels.pair_table import Driver, Task
 from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, SHARD_STATE, Shards
-from ubpe_numba.fitting.loop import Loop, Merges, Settings
 from ubpe_numba.fitting.text import add_across, add_up, pairs_across, run_rounds, sorted_across
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.messages import Progress

@@ -1,6 +1,27 @@
-"""Learning merges from a corpus in one process: a whole fit, and one that continues from an earlier vocabulary."""
+"""Fitting: learn merges from a corpus, exactly, in time linear in the corpus for all practical purposes.
+
+A fit is a loop of rounds and epochs:
+
+    load the text
+    epoch:  count all pairs of the text, choose a threshold, enter the pairs that reach it into the tables and list where they
+            occur
+    round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs beside them
+    ...     until too few pairs reach the threshold: then the text is compacted, the threshold falls, and another epoch begins
+
+Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in `text.py`,
+the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of memory, and grows what is full.
+`learn` is a whole fit in one process, `learn_more` one that continues from an earlier vocabulary.
+
+A fit holds its text (4 bytes a cell), the positions of the frequent pairs (4 bytes each, the only part that can be made smaller:
+pairs below the threshold have none), and the records of a batch of merges (12 bytes an occurrence). With room for fewer positions
+a fit takes more epochs; its result is the same.
+"""
 
 from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,16 +30,323 @@ from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.history import History
+from ubpe_numba.fitting.kernels import index, rounds
+from ubpe_numba.fitting.kernels import pair_table as d
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
-from ubpe_numba.fitting.loop import Loop, Memory, Merges, Settings
-from ubpe_numba.fitting.text import LocalText, cut
+from ubpe_numba.fitting.text import LocalText, Text, cut
 from ubpe_numba.runtime.messages import Progress
+from ubpe_numba.runtime.tables.pairs import EMPTY
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
+_TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
+_BATCH_PART = 32  # of the symbols are merged at once: each occurrence in a batch is recorded (12 bytes)
+_SMALL = 1 << 16  # but not less than so many
+_STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
+_FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
+_PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
+_ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
+_ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
+_ENDLESS = 2**63 - 1
+_TABLES = 40 << 20  # bytes of the driver, and of dense counts
+_CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
+_PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
+_NOTED = 12  # bytes that a batch records for each occurrence
+_OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
+_MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
 _ROUND = 1024  # most merges of a round with one candidate
 _MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
+
+log = logging.getLogger("ubpe_numba")
+
+
+class Settings(NamedTuple):
+    """How to fit: until the vocabulary holds `n_tokens` ids, alphabet included; no token of more than `longest` symbols."""
+
+    n_tokens: int
+    n_candidates: int
+    rules: FitRules
+    n_threads: int
+    longest: int = 2**62
+    n_shards: int | None = None  # None: by the size of the corpus and the number of threads
+    memory_limit: int | None = None  # bytes
+
+
+class Merges(NamedTuple):
+    """The m merges of a fit in order of creation, all counts by weight; merge i makes the id `n_alphabet + i`."""
+
+    pairs: np.ndarray  # int32[m, 2]
+    counts: np.ndarray  # int64[m]: adjacent occurrences, overlapping ones too, when the pair was merged
+    documents: np.ndarray  # int64[m]: documents that held it then
+    replaced: np.ndarray  # int64[m]: how many tokens the corpus lost
+    last_round: int  # index of the first merge of the last round
+    symbols: np.ndarray  # int64[n_alphabet]: occurrences of each symbol in the corpus
+
+    def occurrences(self) -> np.ndarray:
+        """How often each id occurs in the corpus after the last merge, int64[n_alphabet + m].
+
+        Wherever a merge replaced its pair, one occurrence of each part was lost and one of its own was won.
+        """
+        found = np.concatenate([self.symbols, self.replaced])
+        np.subtract.at(found, self.pairs.ravel(), np.repeat(self.replaced, 2))
+        return found
+
+
+class Memory:
+    """The `limit` of a fit in bytes, beside its input, of which `fixed` cannot be made smaller: the text and the tables."""
+
+    def __init__(self, limit: int, fixed: int) -> None:
+        self.limit, self.fixed = limit, fixed
+
+    @classmethod
+    def within(cls, limit: int, n_cells: int, n_segments: int, divisible: bool) -> Memory | None:
+        """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
+
+        `divisible`: positions may be left out, which fits of one shard without weights can do. Raises MemoryError if the limit is
+        below what the fit needs at least.
+        """
+        fixed = _TABLES + 4 * n_segments + int(n_cells * (_CELL + _PAIR / 128))
+        most = fixed + (_MOST - 4) * n_cells
+        least = fixed + n_cells if divisible else most  # a position for every fourth cell
+        if limit >= most:
+            return None
+        if limit < least:
+            raise MemoryError(
+                f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "
+                f"at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
+            )
+        return cls(limit, fixed)
+
+    def batch(self, counts: np.ndarray, wanted: int, least: int, scratch: int) -> int:
+        """After how many occurrences a batch of merges is closed: `wanted`, or fewer where there is no room, but `least`.
+
+        Of the room that the most frequent pair leaves a batch gets a quarter: `wanted` may be more than a small text has symbols.
+        """
+        room = self.limit - self.fixed - _OCCURRENCE * int(counts.max(initial=0)) - 4 * scratch
+        return max(1, min(wanted, max(least, room // (4 * _OCCURRENCE))))
+
+    def threshold(self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int) -> tuple[int, int]:
+        """The lowest threshold, `least` or more, with which all positions fit, and how many positions fit.
+
+        counts: of pairs, of which those of at least `least` are to be listed; a batch of merges is closed after `batch`
+        occurrences; `scratch`, further positions needed now. MemoryError if a batch cannot be held, or the threshold would be
+        above `most`.
+        """
+        listed = np.sort(counts[counts >= least])[::-1]
+        noted = int(listed[:1].sum()) + batch
+        room = (self.limit - self.fixed - _NOTED * noted) // 4
+        fitting = int(np.searchsorted(np.cumsum(listed), room - 2 * noted - scratch, side="right"))
+        threshold = least if fitting == listed.size else int(listed[fitting]) + 1
+        if threshold > most:
+            needed = self.fixed + _OCCURRENCE * noted + 4 * scratch
+            raise MemoryError(f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}")
+        if threshold > least:
+            log.info("memory_limit: only pairs that occur %d times or more are indexed now, instead of %d", threshold, least)
+        return threshold, room
+
+    def refuse(self) -> None:
+        """Raise MemoryError, as new pairs of a round do not fit."""
+        raise MemoryError(f"memory_limit: a round needs more than the limit of {_megabytes(self.limit)}")
+
+
+def _megabytes(n: int) -> str:
+    return f"{n / 1e6:.3g} MB"
+
+
+class Loop:
+    """The driver of a fit: the arrays of its tables, and the steps that Python takes between rounds.
+
+    room: sizes of the first arrays; settings: how to fit, with the threads to use; n_symbols, by_weight, has_weights: the symbols
+    of the corpus, with weights counted, and whether it has any; n_parts: to which the pairs are dealt; lengths: int64[alphabet],
+    symbols in each id, where the alphabet is one of tokens.
+    """
+
+    def __init__(
+        self, text: Text, room: tuple[int, int, int], settings: Settings, n_alphabet: int, n_symbols: int, by_weight: int,
+        has_weights: bool, n_parts: int, lengths: np.ndarray | None = None, memory: Memory | None = None,
+    ) -> None:  # fmt: skip
+        self.text, self.n_alphabet, self.memory = text, n_alphabet, memory
+        self.n_candidates, self.n_symbols, self.by_weight = settings.n_candidates, n_symbols, by_weight
+        self.threads = settings.n_threads
+        self.driver, self.task = d.allocate(n_parts, *room, self.n_candidates)
+        self.driver.lengths[:n_alphabet] = 1 if lengths is None else lengths[:n_alphabet]
+        self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
+        self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, text.k), np.int64)
+        self.threshold, self.min_count, self.longest = 0, settings.rules.min_count, settings.longest
+        # beginning an epoch costs a small text more than its rounds: if there may be as many merges, all pairs are listed
+        small = n_symbols <= (_ONE_EPOCH_WEIGHTED if has_weights else _ONE_EPOCH) and settings.memory_limit is None
+        self.wanted = max(0, settings.n_tokens - n_alphabet) if small else 0
+        self.enough = max(2 * self.n_candidates, self.wanted if has_weights else 0)
+        self.state = state = self.driver.state[0]
+        state["next_id"] = state["round_start"] = n_alphabet
+        state["limit"] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
+        state["whole_rounds"] = settings.rules.overshoot
+        state["min_count"] = self.min_count
+        state["longest"] = self.longest
+        state["ties"] = _TIES[settings.rules.ties]
+        state["candidates"] = self.n_candidates
+        state["batch"] = self.batch = self.wanted_batch = max(_SMALL, by_weight // _BATCH_PART)
+
+    def run(self, progress: Progress) -> Merges:
+        """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""
+        state = self.state
+        progress.start(int(state["next_id"]), int(state["limit"]))
+        if state["next_id"] < state["limit"]:
+            self._begin_epoch()
+            full_at = -1
+            while (reason := self.text.rounds(self.driver, self.task, self.ties, self.control, self.threads)) != rounds.DONE:
+                last = int(state["next_id"])
+                progress.update(last, int(self.driver.learned["count"][last - 1]))
+                if reason == rounds.THIN:
+                    self.threshold = max(self.min_count, self.threshold // _STEP)
+                if reason in (rounds.THIN, rounds.FULL):
+                    more_room = (
+                        reason == rounds.FULL and full_at == last
+                    )  # a slice that is to be moved is longer than what is left
+                    self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
+                    if more_room and self.memory is not None:
+                        self.memory.refuse()
+                    full_at = last if reason == rounds.FULL else full_at
+                    self._begin_epoch()
+                elif reason == rounds.GROW:
+                    self._grow(int(state["need"]), int(state["need"]))
+        else:
+            self.text.count_symbols()
+        progress.finish(int(state["next_id"]))
+        learned = self.driver.learned[self.n_alphabet : state["next_id"]]
+        return Merges(
+            np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32),
+            learned["count"].copy(),
+            learned["documents"].copy(),
+            learned["replaced"].copy(),
+            max(0, learned.size - 1) if self.n_candidates == 1 else int(state["round_start"]) - self.n_alphabet,
+            self.text.symbol_counts,
+        )
+
+    def _grow(self, need: int, listed: int) -> None:
+        """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round."""
+        self.driver, self.task = d.grown(self.driver, self.task, need, listed)
+        self.text.grow(self.driver.learned.size, self.driver.free.size)
+
+    # ---------------------------------------------------------------------------------------------- epochs
+
+    def _begin_epoch(self) -> None:
+        """Count all pairs of the compacted text, choose the threshold, list the pairs that reach it and enter them."""
+        state, part, batch = self.state, self.driver.part, self.task.batch[0]
+        if state["stage"] == rounds.MERGE:  # there was no room for what was to be merged
+            state["pending"] += batch["n"]
+            batch["n"] = 0
+        part[:] = 0
+        part["root"] = d.NOT_KNOWN
+        state["stage"] = rounds.CHOOSE
+        batch["filled"] = 0
+        self.driver.entries.fill(EMPTY)
+        n_tokens = int(state["next_id"])
+        rarer = self._index_dense(n_tokens) if n_tokens <= index.DENSE else self._index_sorted(n_tokens)
+        part["below"][0] += rarer
+
+    def _index_dense(self, n_tokens: int) -> int:
+        """Begin an epoch by a table of all pairs; returns how many pairs that may be merged are left out."""
+        lengths = self.driver.lengths[:n_tokens]
+        counts = self.text.count_dense(n_tokens)
+        mergeable = counts
+        if 2 * lengths.max() > self.longest:
+            mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
+        existing = int(np.count_nonzero(mergeable >= self.min_count))
+        # halved, and not divided by _STEP: where the text is at its longest, 1.2 bytes a symbol less
+        first = self.min_count if existing <= self.wanted else int(mergeable.max()) // _STEP
+        enough = min(existing, self.enough)
+        self._lower_threshold(first, 2, enough, lambda t: int(np.count_nonzero(mergeable >= t)))
+        n = self._not_too_many(mergeable, mergeable, 0)
+        frequent = np.flatnonzero((counts if self.n_candidates > 1 else mergeable) >= self.threshold)
+        slots = self._seed((frequent // n_tokens << 32) | frequent % n_tokens, counts[frequent])
+        self.text.list_dense(n_tokens, frequent, slots)
+        return existing - n
+
+    def _index_sorted(self, n_tokens: int) -> int:
+        """Begin an epoch by sorting the pairs of the text; returns at most how many that may be merged are left out."""
+        text, single, floor = self.text, self.text.k == 1, self.min_count
+        n_pairs = text.sort_pairs(n_tokens)
+        pairs = counts = np.empty(0, np.int64)
+        rarer = 0
+
+        def count(threshold: int) -> int:
+            """Count the pairs that may reach the threshold; how many of them may be merged."""
+            nonlocal pairs, counts, rarer
+            pairs, counts, rarer = text.count_sorted(threshold, floor)
+            short = self._mergeable(pairs)
+            n = int(np.count_nonzero(short))
+            if self.n_candidates == 1 and n < pairs.size:  # a long pair may still keep one of many candidates from a round
+                pairs, counts = pairs[short], counts[short]
+            return n
+
+        weight = n_pairs if text.weighted is None else max(n_pairs, self.by_weight)
+        n = self._lower_threshold(weight // 1000, _STEP, self.enough, count)
+        if single:
+            rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], n_pairs)
+            pairs = pairs[counts >= self.threshold]
+        counts = text.list_sorted(pairs)
+        if not single:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
+            mergeable = counts[self._mergeable(pairs)]
+            rarer += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(counts, mergeable, 0)
+        text.give_slots(self._seed(pairs, counts))
+        return rarer
+
+    def _lower_threshold(self, first: int, factor: int, enough: int, count: Callable[[int], int]) -> int:
+        """Set the threshold, `first` in the first epoch, so low that `enough` pairs reach it, if there are; how many do."""
+        floor = self.min_count
+        threshold = self.threshold or max(floor, first)
+        while (n := count(threshold)) < enough and threshold > floor:
+            threshold = max(floor, threshold // factor)
+        self.threshold = threshold
+        return n
+
+    def _mergeable(self, pairs: np.ndarray) -> np.ndarray:
+        """Which pairs are not too long; bool."""
+        lengths = self.driver.lengths
+        short: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.longest
+        return short
+
+    def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
+        """Raise the threshold, if need be, until few enough pairs reach it, and their positions fit.
+
+        counts: of all pairs whose positions will be listed; mergeable: of those that are not too long; `scratch`, cells that are
+        being sorted. Returns how many of the mergeable pairs reach the threshold. Two rounds' worth of candidates are left, where
+        there were as many: otherwise the next epoch would be this one again.
+        """
+        most = max(2 * self.n_candidates, _FEW_PAIRS, self.n_symbols // _PAIRS_PART)
+        if np.count_nonzero(mergeable >= self.threshold) > most:
+            threshold = int(np.partition(mergeable, mergeable.size - most)[mergeable.size - most])
+            # of those that are as frequent there may be many more: leave them out if enough are left
+            rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
+            self.threshold = threshold if rarest else threshold + 1
+        self.threshold = min(self.threshold, self._least_chosen())  # what has been chosen is in the tables
+        if self.memory is not None:
+            best = np.sort(mergeable[mergeable >= self.threshold])[-self.n_candidates :]
+            self.state["batch"] = self.batch = self.memory.batch(
+                counts, self.wanted_batch, self.n_symbols // _BATCH_PART, scratch
+            )
+            given = self.threshold, min(self._least_chosen(), int(best[0]) if best.size else _ENDLESS), self.batch
+            self.threshold, positions = self.memory.threshold(counts, *given, scratch)
+            self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)  # of the only shard
+        return int(np.count_nonzero(mergeable >= self.threshold))
+
+    def _least_chosen(self) -> int:
+        """The count of the rarest pair that the round has still to merge."""
+        return int(self.task.counts[self.task.batch["n"][0] :][: self.state["pending"]].min(initial=_ENDLESS))
+
+    def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
+        self.state["threshold"] = self.threshold
+        slots = np.empty(pairs.size, np.int32)
+        while True:
+            of = self.driver
+            tables = of.entries, of.slots, of.free, of.heap
+            if (need := int(d.seed(of.state, of.part, *tables, of.lengths, pairs, counts, slots))) == 0:
+                return slots
+            self._grow(need, 0)
 
 
 def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:

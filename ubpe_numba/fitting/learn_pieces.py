@@ -1,6 +1,6 @@
 """Pieces of words by a criterion of pairs: count, how much more often than by chance they occur, or the gain in likelihood.
 
-By count no other pair becomes better when one is merged, on which the loop of a fit rests (loop.py). By the other criteria a
+By count no other pair becomes better when one is merged, on which the loop of a fit rests (fit.py). By the other criteria a
 merge takes occurrences from its two parts, and all other pairs with these parts rise. So this is a trainer of its own, for the
 distinct words of a corpus: every step looks at all pairs. Of the words ab, ac and bc, which occur 5, 1 and 4 times:
 

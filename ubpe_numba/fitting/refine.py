@@ -31,9 +31,8 @@ from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import quoted
-from ubpe_numba.fitting.fit import learn
+from ubpe_numba.fitting.fit import Settings, learn
 from ubpe_numba.fitting.kernels import other_paths
-from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.fitting.reweight import LEAST, likeliest, logarithms, probabilities
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.fitting.units import units_in_batches, units_of

@@ -1,6 +1,6 @@
 """The text of a fit: cut into shards, loaded, its pairs counted and listed, merges made in it; a thread has a shard each.
 
-The loop of a fit (loop.py) sees a `Text`: `LocalText` here, or shards on other machines (distributed/remote_text.py). The text is
+The loop of a fit (fit.py) sees a `Text`: `LocalText` here, or shards on other machines (distributed/remote_text.py). The text is
 held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs. Cells, arena and slices are drawn in
 `kernels/text_cells.py`.
 

@@ -17,9 +17,8 @@ from ubpe_numba.documents.counts import Corpus, Counts, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_utf8, read_documents
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError, quoted
-from ubpe_numba.fitting.fit import learn, learn_more
+from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.exchange import Exchange

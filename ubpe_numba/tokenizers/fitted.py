@@ -13,8 +13,8 @@ import numpy as np
 
 from ubpe_numba.coding.plan import Tables
 from ubpe_numba.errors import NotFittedError, quoted
+from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.loop import Settings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import checked_token, describe, integer, positive
 from ubpe_numba.runtime.schema import plain_copy

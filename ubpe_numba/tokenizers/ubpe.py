@@ -17,7 +17,7 @@ from ubpe_numba.documents.counts import Corpus, Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import read_document, read_documents
 from ubpe_numba.errors import quoted
-from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of

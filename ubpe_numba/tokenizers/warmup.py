@@ -9,8 +9,7 @@ import numpy as np
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.counts import as_corpus, count_documents
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.fitting.fit import fit
-from ubpe_numba.fitting.loop import Settings
+from ubpe_numba.fitting.fit import Settings, fit
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
