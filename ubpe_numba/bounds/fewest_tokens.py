@@ -343,10 +343,7 @@ class _Ascent:
         self.ahead, self.before, self.kept = np.empty(size), np.empty(size), np.empty(size)
         self.found, self.moved = np.empty(2), np.empty(3)
         self.threshold, self.step = 0.0, _FIRST
-        self._begin(steps)
-
-    def _begin(self, steps: np.ndarray) -> None:
-        """Begin with equal prices; the best so far may be those under which no candidate exceeds a token."""
+        # the first prices are equal ones; the best so far may be those under which no candidate exceeds a token
         length, counts = self.everything.length.astype(np.int64), self.everything.counts.astype(np.float64)
         symbols, most = _in_order(self.weights * (np.diff(self.nodes) - 1)), counts * (length - 1)
         self.large = most >= _largest(most, _LARGE * self.n).min(initial=np.inf)

@@ -90,18 +90,13 @@ def encode_nbest(
         firsts = (tokens.take(given[i][0][0]).compact().values.astype(np.int32) for i in range(begin, end))
         return [certified(encoder, doc, given[i][0], n, beam or n, *ways, i) for i, doc in enumerate(firsts, begin)]
 
-    chunks = thread_pool.chunks_of(_starts(given, tokens), tok.n_threads)
+    heads = given.candidates.take(given.offsets[:-1]).compact()
+    starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[heads.offsets]  # of documents, in symbols
+    chunks = thread_pool.chunks_of(starts, tok.n_threads)
     found = [one for some in thread_pool.run(part, chunks, tok.n_threads) for one in some]
     best = NBest.of((candidates, weights) for candidates, weights, _ in found)
     weights = encoder.weigh(best.candidates, "tfidf")
     return NBest(best.candidates, best.offsets, weights), np.array([gap for _, _, gap in found]) / SCALE
-
-
-def _starts(given: NBest, tokens: Ragged) -> np.ndarray:
-    """Where documents begin, in symbols, from their first candidates."""
-    first = given.candidates.take(given.offsets[:-1]).compact()
-    per_token = np.append(0, np.cumsum(tokens.lengths[first.values]))
-    return per_token[first.offsets]
 
 
 def certified(

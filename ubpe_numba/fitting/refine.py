@@ -117,7 +117,9 @@ def refined(
     if robust is False or not units.n_folds or deadline.is_over():  # then the merges of a fit may be better
         merges = merges_of(corpus, alphabet, n, Progress(False))
         other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
-        if _n_tokens(other) < _n_tokens(made):
+        assert made.occurrences is not None
+        assert other.occurrences is not None
+        if other.occurrences.sum() < made.occurrences.sum():
             if len(merges) < n:  # a fit may end early: further tokens fill what room is left
                 both = list({token.tobytes(): token for token in [*merges, *tokens]}.values())[:n]
                 other = _with_counts(corpus, ids, Ragged.from_lists(both).compact(), n_alphabet, n_threads)
@@ -160,11 +162,6 @@ def _with_counts(corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n
         corpus.n_symbols,
         usage.counts,
     )
-
-
-def _n_tokens(vocabulary: Vocabulary) -> int:
-    assert vocabulary.occurrences is not None
-    return int(vocabulary.occurrences.sum())
 
 
 # ------------------------------------------------------------------------------------------------- by the likelihood

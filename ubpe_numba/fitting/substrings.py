@@ -39,12 +39,8 @@ class Substrings:
     ) -> None:  # fmt: skip
         self.values, self.offsets, self.weights, self.n_alphabet = writable(values), offsets, weights, n_alphabet
         self.nodes = offsets + np.arange(offsets.size)
-        self._find(2**31 - 1 if longest is None else longest, min_count, most_edges, most)
-
-    def _find(self, longest: int, min_count: int, most_edges: int, most: int) -> None:
-        """Find the candidates, one length after the other."""
-        unit = np.repeat(np.arange(self.weights.size), np.diff(self.nodes))
-        weights = self.weights[unit]
+        unit = np.repeat(np.arange(weights.size), np.diff(self.nodes))
+        of_node = weights[unit]
         last = np.zeros(unit.size, bool)
         last[self.nodes[1:] - 1] = True
         nodes, numbers = np.flatnonzero(~last).astype(np.int32), self.values
@@ -52,8 +48,8 @@ class Substrings:
         first, counted, length = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
         n_edges = n_tokens = 0
         self.longest = 1
-        while self.longest < longest and nodes.size:
-            nodes, numbers, counts = _longer(nodes, numbers, weights, min_count)
+        while self.longest < (longest or 2**31 - 1) and nodes.size:  # one length after the other
+            nodes, numbers, counts = _longer(nodes, numbers, of_node, min_count)
             if n_edges + nodes.size > most_edges or n_tokens + counts.size > most:
                 told = "candidates of more than %d symbols are left out: there would be %d of %d edges, at most %d of %d"
                 log.info(told, self.longest, n_tokens + counts.size, n_edges + nodes.size, most, most_edges)
@@ -67,19 +63,16 @@ class Substrings:
             levels.append((nodes, numbers + np.int32(n_tokens)))
             n_edges, n_tokens = n_edges + nodes.size, n_tokens + counts.size
         self.first, self.length, self.counts = (np.concatenate(parts) for parts in (first, length, counted))
-        del nodes, numbers, weights, unit, last
-        self._lay_out(levels, n_edges)
-
-    def _lay_out(self, levels: list[tuple[np.ndarray, np.ndarray]], n_edges: int) -> None:
-        """Sort the edges of all lengths by node; `levels` is emptied on the way, so that its memory is free again."""
+        del nodes, numbers, of_node, unit, last
+        # edges of all lengths are sorted by node; `levels` is emptied on the way, so that its memory is free again
         per_node = np.zeros(int(self.nodes[-1]), np.int64)
-        for nodes, _ in levels:
-            per_node[nodes] += 1
+        for i in range(len(levels)):  # no name keeps an array alive
+            per_node[levels[i][0]] += 1
         self.starts = offsets_of(per_node)
         self.lengths, self.tokens = np.empty(n_edges, np.int32), np.empty(n_edges, np.int32)
         cursors = self.starts[:-1].copy()
-        for length in range(2, 2 + len(levels)):
-            kernels.add_edges(*levels.pop(0), length, cursors, self.lengths, self.tokens)
+        for size in range(2, 2 + len(levels)):
+            kernels.add_edges(*levels.pop(0), size, cursors, self.lengths, self.tokens)
 
     def __len__(self) -> int:
         """The number of candidates."""

@@ -70,7 +70,8 @@ def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | 
     """
     if document_of is not None:
         return units_in_batches([(ids, document_of, weights)], ids.total)
-    pieces, weights = _in_pieces(ids.compact(), _ones(weights, len(ids)), _length_of_part(ids.total))
+    weights = np.ones(len(ids), np.int64) if weights is None else weights
+    pieces, weights = _in_pieces(ids.compact(), weights, _length_of_part(ids.total))
     if not counted:
         return _distinct(_Segments(pieces, np.arange(len(pieces)), weights).full())
     full = pieces.lengths > 0
@@ -97,7 +98,7 @@ def units_in_batches(batches: Iterable[tuple[Ragged, np.ndarray, np.ndarray | No
         ids = ids.compact()
         part = first + _parts(ids, document_of, length)
         first = int(part.max(initial=first - 1)) + 1
-        weights = _ones(weights, len(ids))
+        weights = np.ones(len(ids), np.int64) if weights is None else weights
         found.append(_per_part(_Segments(ids, part, weights)))
     parts = zip(*found, strict=True)
     return _distinct(_Segments(Ragged.concat(next(parts)), *map(np.concatenate, parts)))
@@ -110,15 +111,11 @@ def _distinct(given: _Segments) -> Units:
     np.add.at(total, kind, given.weights)
     np.maximum.at(most, kind, given.weights)
     held, most_seen = np.zeros((2, _EVERY, len(ids)), np.int64)
-    for i, out in enumerate(_held(given.weights, given.part)):
+    for i in range(_EVERY):
+        out = np.where(given.part % _EVERY == i, given.weights, 0)  # every eighth part
         np.add.at(held[i], kind, out)
         np.maximum.at(most_seen[i], kind, given.weights - out)
     return _enough(Units(ids, total, most, held, most_seen))
-
-
-def _held(weights: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """How much is held out of these weights each time, int64[8, n]: that of every eighth part."""
-    return np.stack([np.where(part % _EVERY == i, weights, 0) for i in range(_EVERY)])
 
 
 class _Segments(NamedTuple):
@@ -159,10 +156,6 @@ def _enough(units: Units) -> Units:
     """The units, without the times at which too little is held out to tell anything."""
     stay = units.held @ units.documents.lengths >= _FEWEST
     return units._replace(held=units.held[stay], most_seen=units.most_seen[stay])
-
-
-def _ones(weights: np.ndarray | None, n: int) -> np.ndarray:
-    return np.ones(n, np.int64) if weights is None else weights
 
 
 def _length_of_part(n_symbols: int) -> int:

@@ -167,14 +167,6 @@ class _Part:
         self.ahead, self.behind, self.via = (np.zeros(z - a, np.int32) for _ in range(3))
         self.gains_of = np.empty(len(substrings), WORTH)
 
-    def of_weights(self, weights: np.ndarray, most: np.ndarray) -> _Part:
-        other = copy.copy(self)
-        other.units = weights[self.place], most[self.place]
-        return other
-
-    def choose(self, rank: np.ndarray) -> None:
-        kernels.inside_edges(*self.edges, rank, *self.inside)
-
     def losses(self, alive: np.ndarray, weights: np.ndarray | None = None) -> tuple[int, np.ndarray]:
         worth = _cleared(np.empty(alive.size, WORTH), 0)
         units = self.units if weights is None else (weights[self.place], self.units[1])
@@ -230,7 +222,9 @@ class SwapSearch:
         """A search for `n` tokens of units of other weights, in the memory of this one: only one of them at a time."""
         other = copy.copy(self)
         other.weights, other.n, other.counts = weights, n, self.substrings.counted(weights)
-        other._parts = [part.of_weights(weights, most) for part in self._parts]
+        other._parts = [copy.copy(part) for part in self._parts]
+        for part in other._parts:
+            part.units = weights[part.place], most[part.place]
         return other
 
     def used(self, inside: np.ndarray) -> tuple[np.ndarray, int]:
@@ -286,7 +280,7 @@ class SwapSearch:
     def _choose(self, inside: np.ndarray) -> None:
         rank = np.full(len(self.substrings), -1, np.int32)
         rank[inside] = np.arange(inside.size)
-        self._of_all(lambda part: part.choose(rank))
+        self._of_all(lambda part: kernels.inside_edges(*part.edges, rank, *part.inside))
 
     def _losses(self, alive: np.ndarray) -> tuple[int, np.ndarray]:
         found = self._of_all(lambda part: part.losses(alive))

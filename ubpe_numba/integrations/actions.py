@@ -112,6 +112,9 @@ class ActionTokenizer:
     action_dim: int | None
     frequency_barriers: bool
     out_of_range: Literal["warn", "clip", "raise"]
+    vocab_size: int
+    min_token: int
+    max_token: int
 
     def __init__(
         self,
@@ -123,7 +126,17 @@ class ActionTokenizer:
         frequency_barriers: bool = False,
         out_of_range: Literal["warn", "clip", "raise"] = "warn",
     ) -> None:
-        self.tokenizer = _checked_tokenizer(tokenizer)
+        if type(tokenizer) not in TOKENIZERS.values():
+            raise TypeError(f"tokenizer: expected a fitted {', '.join(TOKENIZERS)}, got {describe(tokenizer)}")
+        alphabet = tokenizer.alphabet_
+        if alphabet.kind != "int":
+            raise ValueError(f"tokenizer: expected an alphabet of integers, got one of {alphabet.kind}")
+        low, high = int(alphabet.symbols[0]), int(alphabet.symbols[-1])
+        if not -(2**31) < low <= high < 2**31 or not np.array_equal(alphabet.symbols, np.arange(low, high + 1)):
+            raise ValueError("tokenizer: expected an alphabet of consecutive integers, ascending, that fit int32")
+        if not tokenizer._tables.is_plain:
+            raise ValueError("tokenizer: expected one without special tokens, known words, or ids of another order")
+        self.tokenizer, self.min_token, self.max_token = tokenizer, low, high
         self.scale = _checked_scale(scale)
         self.time_horizon, self.action_dim = _checked_shape(time_horizon, action_dim)
         if not isinstance(frequency_barriers, (bool, np.bool_)):
@@ -134,9 +147,8 @@ class ActionTokenizer:
         if out_of_range not in _OUT_OF_RANGE:
             raise ValueError(f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {quoted(out_of_range)}")
         self.out_of_range = out_of_range
-        symbols = tokenizer.alphabet_.symbols
-        self._low, self._high = int(symbols[0]), int(symbols[-1])
         self._lengths: NDArray[np.int64] = np.diff(tokenizer.vocabulary.offsets)
+        self.vocab_size = self._lengths.size
 
     @classmethod
     def fit(
@@ -236,21 +248,6 @@ class ActionTokenizer:
         )
 
     @property
-    def vocab_size(self) -> int:
-        """How many ids there are."""
-        return self._lengths.size
-
-    @property
-    def min_token(self) -> int:
-        """The lowest coefficient that is known."""
-        return self._low
-
-    @property
-    def max_token(self) -> int:
-        """The highest coefficient that is known."""
-        return self._high
-
-    @property
     def fingerprint(self) -> str:
         """A hash, 32 hexadecimal digits, of the tokenizer and the settings; equal for equal ones on any machine."""
         decides = [self.scale, self.time_horizon, self.action_dim, self.frequency_barriers, self.tokenizer.fingerprint]
@@ -260,7 +257,7 @@ class ActionTokenizer:
         shown = {name: getattr(self, name) for name in ("scale", "time_horizon", "action_dim")}
         shown |= {"frequency_barriers": True} if self.frequency_barriers else {}
         settings = ", ".join(f"{name}={value!r}" for name, value in shown.items())
-        return f"{type(self).__name__}({settings}): {self.vocab_size} tokens, coefficients {self._low}..{self._high}"
+        return f"{type(self).__name__}({settings}): {self.vocab_size} tokens, coefficients {self.min_token}..{self.max_token}"
 
     # ---------------------------------------------------------------------------------------------- encoding
 
@@ -320,19 +317,30 @@ class ActionTokenizer:
         parts = coefficients_of(blocks, self.scale)
         outside = np.concatenate([self._outside(part) for part in parts]) if parts else np.zeros(0, np.int64)
         if outside.any() and self.out_of_range != "clip":
-            self._report(parts, outside)
+            chunk = int(np.flatnonzero(outside)[0])
+            rest, part = chunk, 0
+            while rest >= len(parts[part]):
+                rest, part = rest - len(parts[part]), part + 1
+            found = parts[part][rest]
+            frequency, dimension = np.argwhere((found < self.min_token) | (found > self.max_token))[0]
+            where = f"chunk {chunk}, frequency {frequency}, dimension {dimension}: {found[frequency, dimension]:.0f}"
+            known = f"{self.min_token}..{self.max_token}"
+            if self.out_of_range == "raise":
+                raise ValueError(
+                    f"chunks: {where} is not one of the coefficients {known} of the fit (out_of_range='clip' takes the nearest)"
+                )
+            warn(
+                f"chunks: {int(outside.sum())} coefficients of {np.count_nonzero(outside)} of {outside.size} chunks are outside "
+                f"of {known}, that of the fit, and the nearest was taken; the first is {where}"
+            )
         if not parts:
             return Ragged.from_lists([])
-        flat = np.concatenate([np.clip(part, self._low, self._high).ravel() for part in parts]).astype(np.int32)
+        flat = np.concatenate([np.clip(part, self.min_token, self.max_token).ravel() for part in parts]).astype(np.int32)
         if not self.frequency_barriers:
-            return self._encoded(Ragged.from_lengths(flat, document_lengths(blocks, None)))
-        rows = self._encoded(Ragged.from_lengths(flat, document_lengths(blocks, self.action_dim)))
+            return self.tokenizer.encode_batch(Ragged.from_lengths(flat, document_lengths(blocks, None))).compact()
+        rows = self.tokenizer.encode_batch(Ragged.from_lengths(flat, document_lengths(blocks, self.action_dim))).compact()
         steps = np.concatenate([np.full(len(block), block.shape[1]) for block in blocks])
         return Ragged(rows.values, rows.offsets[offsets_of(steps)])
-
-    def _encoded(self, documents: Ragged) -> Ragged:
-        ids: Ragged = self.tokenizer.encode_batch(documents).compact()
-        return ids
 
     def in_range(self, chunks: Any) -> NDArray[np.bool_]:
         """Whether all coefficients of a chunk are known, so that `error_bound` holds; arguments and errors as for `__call__`.
@@ -356,27 +364,10 @@ class ActionTokenizer:
 
     def _outside(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
         """How many coefficients of each chunk are not known, int64[n]."""
-        found: NDArray[np.int64] = ((coefficients < self._low) | (coefficients > self._high)).sum(axis=(1, 2), dtype=np.int64)
-        return found
-
-    def _report(self, parts: list[NDArray[np.float64]], outside: NDArray[np.int64]) -> None:
-        """Warn of coefficients that are not known, or raise."""
-        chunk = int(np.flatnonzero(outside)[0])
-        rest, part = chunk, 0
-        while rest >= len(parts[part]):
-            rest, part = rest - len(parts[part]), part + 1
-        found = parts[part][rest]
-        frequency, dimension = np.argwhere((found < self._low) | (found > self._high))[0]
-        where = f"chunk {chunk}, frequency {frequency}, dimension {dimension}: {found[frequency, dimension]:.0f}"
-        if self.out_of_range == "raise":
-            raise ValueError(
-                f"chunks: {where} is not one of the coefficients {self._low}..{self._high} of the fit "
-                "(out_of_range='clip' takes the nearest)"
-            )
-        warn(
-            f"chunks: {int(outside.sum())} coefficients of {np.count_nonzero(outside)} of {outside.size} chunks are outside of "
-            f"{self._low}..{self._high}, that of the fit, and the nearest was taken; the first is {where}"
+        found: NDArray[np.int64] = ((coefficients < self.min_token) | (coefficients > self.max_token)).sum(
+            axis=(1, 2), dtype=np.int64
         )
+        return found
 
     # ---------------------------------------------------------------------------------------------- decoding
 
@@ -433,7 +424,15 @@ class ActionTokenizer:
         """
         if on_length not in ("raise", "fit"):
             raise ValueError(f"on_length: expected 'raise' or 'fit', got {quoted(on_length)}")
-        steps, dimensions = self._shape(time_horizon, action_dim)
+        given, known = (time_horizon, action_dim), (self.time_horizon, self.action_dim)
+        steps, dimensions = _checked_shape(*(b if a is None else a for a, b in zip(given, known, strict=True)))
+        for name, value in (("time_horizon", steps), ("action_dim", dimensions)):
+            if value is None:
+                raise ValueError(f"{name}: expected an int, since the chunks of the fit had different ones")
+        if self.frequency_barriers and dimensions != self.action_dim:
+            raise ValueError(f"action_dim: expected {self.action_dim}, that of the frequency barriers, got {dimensions}")
+        assert steps is not None
+        assert dimensions is not None
         size = steps * dimensions
         ids = _ids(as_documents(without_torch(tokens), name="tokens"), skip, self.vocab_size)
         back = self.tokenizer.decode_batch(ids)
@@ -452,19 +451,6 @@ class ActionTokenizer:
             coefficients[places_of(np.arange(len(ids)) * size, taken)] = back.values[places_of(back.offsets[:-1], taken)]
         chunks: NDArray[np.float64] = fft().idct(coefficients.reshape(-1, steps, dimensions) / self.scale, axis=1, norm="ortho")
         return chunks
-
-    def _shape(self, time_horizon: int | None, action_dim: int | None) -> tuple[int, int]:
-        """The shape of a chunk: what is given, or what is known."""
-        given, known = (time_horizon, action_dim), (self.time_horizon, self.action_dim)
-        steps, dimensions = _checked_shape(*(b if a is None else a for a, b in zip(given, known, strict=True)))
-        for name, value in (("time_horizon", steps), ("action_dim", dimensions)):
-            if value is None:
-                raise ValueError(f"{name}: expected an int, since the chunks of the fit had different ones")
-        if self.frequency_barriers and dimensions != self.action_dim:
-            raise ValueError(f"action_dim: expected {self.action_dim}, that of the frequency barriers, got {dimensions}")
-        assert steps is not None
-        assert dimensions is not None
-        return steps, dimensions
 
     # ---------------------------------------------------------------------------------------------- lengths and errors
 
@@ -563,7 +549,9 @@ class ActionTokenizer:
         # a value is the sum of all coefficients, each of which is off by half a level, times the entries of a row of the inverse
         frequencies = np.arange(1, steps) * (np.pi / steps)
         sums = [float(np.abs(np.cos(frequencies * (t + 0.5))).sum()) for t in range((steps + 1) // 2)]
-        rounding = 1e-12 * math.sqrt(steps) * (max(-self._low, self._high) + 1) / self.scale  # of floats, in both transforms
+        rounding = (
+            1e-12 * math.sqrt(steps) * (max(-self.min_token, self.max_token) + 1) / self.scale
+        )  # of floats, in both transforms
         return (1 + math.sqrt(2) * max(sums)) / math.sqrt(steps) * 0.5 / self.scale + rounding
 
     # ---------------------------------------------------------------------------------------------- files
@@ -681,19 +669,3 @@ def _checked_scale(scale: Any) -> float:
     if not 1e-100 < scale < 1e100:  # the inverse has to stay a float
         raise ValueError(f"scale: expected a number above 0, between 1e-100 and 1e100, got {scale!s:.40}")
     return float(scale)
-
-
-def _checked_tokenizer(tokenizer: Any) -> Tokenizer:
-    """A fitted tokenizer over consecutive integers that gives each of them back."""
-    if type(tokenizer) not in TOKENIZERS.values():
-        raise TypeError(f"tokenizer: expected a fitted {', '.join(TOKENIZERS)}, got {describe(tokenizer)}")
-    found: Tokenizer = tokenizer
-    alphabet = found.alphabet_
-    if alphabet.kind != "int":
-        raise ValueError(f"tokenizer: expected an alphabet of integers, got one of {alphabet.kind}")
-    low, high = int(alphabet.symbols[0]), int(alphabet.symbols[-1])
-    if not -(2**31) < low <= high < 2**31 or not np.array_equal(alphabet.symbols, np.arange(low, high + 1)):
-        raise ValueError("tokenizer: expected an alphabet of consecutive integers, ascending, that fit int32")
-    if not found._tables.is_plain:
-        raise ValueError("tokenizer: expected one without special tokens, known words, or ids of another order")
-    return found

@@ -69,11 +69,6 @@ class MusicAlphabet(NamedTuple):
         symbols[order[known]] = np.flatnonzero(known)
         return cls(symbols, np.where(known, order, -1).astype(np.int32), mark, np.arange(order.size) < len(first))
 
-    @property
-    def characters(self) -> list[str]:
-        """The character of each symbol."""
-        return [MARK if i < 0 else chr(i + FIRST_CHARACTER) for i in self.basic.tolist()]
-
     def symbols_of(self, sequences: Ragged) -> NDArray[np.int32]:
         """The symbols of basic ids. UnknownSymbolError for the first id that no basic token has."""
         values = sequences.compact().values
@@ -126,7 +121,8 @@ def pieces_of_texts(texts: Iterable[Any], what: str) -> Ragged:
 
 def token_names(bpe: BPE, alphabet: MusicAlphabet) -> list[str]:
     """Every token of the model as characters."""
-    vocabulary, characters = bpe.vocabulary, alphabet.characters
+    vocabulary = bpe.vocabulary
+    characters = [MARK if i < 0 else chr(i + FIRST_CHARACTER) for i in alphabet.basic.tolist()]
     text = "".join([characters[symbol] for symbol in vocabulary.arena.tolist()])
     return [text[start:stop] for start, stop in itertools.pairwise(vocabulary.offsets.tolist())]
 
@@ -305,7 +301,9 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         given = {"min_frequency": min_frequency, "max_token_length": max_token_length}
         given = {name: value for name, value in given.items() if value is not None}
         _one_source(iterator, files_paths, sequences)
-        if not (model == "BPE" or (model is None and self._has_bpe())):
+        if model is None:
+            self._check()
+        if not (model == "BPE" or (model is None and (self._model is None or type(self._model.model).__name__ == "BPE"))):
             if sequences is not None:
                 raise ValueError("sequences: only for BPE; give files_paths or an iterator for another model")
             super().train(vocab_size, model, iterator, files_paths, **given, **kwargs)
@@ -512,11 +510,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             version = importlib.metadata.version("miditok")
             raise RuntimeError(f"miditok {version}: its tokenizers have no {', '.join(missing)}; tested with miditok {_TESTED}")
 
-    def _has_bpe(self) -> bool:
-        self._check()
-        return self._model is None or type(self._model.model).__name__ == "BPE"
-
     def _alphabet(self) -> MusicAlphabet:
+        """The alphabet of the basic tokens; ValueError for an id without a character."""
         for token, i in self.vocab.items():
             written = self._vocab_base_id_to_byte.get(i)
             if written != chr(i + FIRST_CHARACTER):

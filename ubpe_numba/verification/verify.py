@@ -25,7 +25,7 @@ from llvmlite import binding as llvm
 from ubpe_numba import __version__
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.verification.cases import PARTS, Part
+from ubpe_numba.verification.cases import PARTS
 
 DIGESTS = "digests.json"
 
@@ -149,8 +149,20 @@ def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verificatio
     known = json.loads((importlib.resources.files(__package__) / DIGESTS).read_text())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a fit ended early, or that all idf are 0
-        rows = tuple(_row(PARTS[i], known[PARTS[i].name]) for i in bar.rounds(range(len(PARTS)), "verify", "part"))
-    return Verification(rows, _machine())
+        rows = []
+        for i in bar.rounds(range(len(PARTS)), "verify", "part"):
+            part, began, differences, first = PARTS[i], time.monotonic(), 0, None
+            for case, wanted in enumerate(known[part.name]):
+                inputs = part.draw(Random(f"{part.name} {case}"))
+                try:
+                    found = digest(part.run(inputs))
+                except Exception as error:  # of a kernel that gives what the library does not expect, or of the library
+                    found = f"{type(error).__name__}: {error}"
+                if found != wanted:
+                    differences += 1
+                    first = first or f"case {case}: {found}, expected {wanted}; inputs {inputs}"
+            rows.append(Row(part.name, len(known[part.name]), differences, round(time.monotonic() - began, 3), first))
+    return Verification(tuple(rows), _machine())
 
 
 def digest(results: Iterable[Any]) -> str:
@@ -160,21 +172,6 @@ def digest(results: Iterable[Any]) -> str:
     'd930d3fe'
     """
     return hashlib.sha256(repr(list(results)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def _row(part: Part, known: list[str]) -> Row:
-    """All cases of a part, compared."""
-    began, differences, first = time.monotonic(), 0, None
-    for case, wanted in enumerate(known):
-        inputs = part.draw(Random(f"{part.name} {case}"))
-        try:
-            found = digest(part.run(inputs))
-        except Exception as error:  # of a kernel that gives what the library does not expect, or of the library
-            found = f"{type(error).__name__}: {error}"
-        if found != wanted:
-            differences += 1
-            first = first or f"case {case}: {found}, expected {wanted}; inputs {inputs}"
-    return Row(part.name, len(known), differences, round(time.monotonic() - began, 3), first)
 
 
 def _machine() -> dict[str, Any]:

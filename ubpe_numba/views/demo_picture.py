@@ -70,7 +70,17 @@ def draw(
     ids, lengths = spans.ids[inside], spans.lengths[inside]
     above = TokensDisplay(samples[begin:end], ids, starts[inside] - begin, lengths, gallery.n_alphabet)
     above.plot(top, rate=rate, colours=colours, theme=chosen)
-    _letter(above, dict(zip(colours, _LETTERS, strict=False)), rate, chosen)
+    low, high = top.get_ylim()  # the letters of the gallery above the tokens that it shows
+    ceiling = high + 0.16 * (high - low)
+    top.set_yticks([tick for tick in range(-100, 101, 5) if above.samples.min() <= tick <= above.samples.max()])
+    top.set_ylim(low, ceiling)
+    top.set_title("", loc="left")
+    top.set_ylabel("level")
+    names = dict(zip(colours, _LETTERS, strict=False))
+    for token, start, length in zip(above.ids.tolist(), above.starts.tolist(), above.lengths.tolist(), strict=True):
+        if token in names:
+            middle = (start + (length - 1) / 2) / rate
+            top.text(middle, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=chosen.ink)
     n = spans.ids.size
     figures = (
         f"{samples.size:,} samples became {n:,} tokens from a vocabulary of {len(tok.vocabulary):,}: "
@@ -112,21 +122,6 @@ def _window(
     inside = slice(*np.searchsorted(starts, best).tolist())
     first = [int(np.argmax(spans.ids[inside] == token)) for token in tokens.tolist()]
     return *best, tokens[np.argsort(first)]
-
-
-def _letter(above: TokensDisplay, names: dict[int, str], rate: float, theme: Theme) -> None:
-    """Write the letters of the gallery above the tokens that it shows."""
-    ax, samples = above.ax_, above.samples
-    low, high = ax.get_ylim()
-    ax.set_yticks([tick for tick in range(-100, 101, 5) if samples.min() <= tick <= samples.max()])
-    ceiling = high + 0.16 * (high - low)
-    ax.set_ylim(low, ceiling)
-    ax.set_title("", loc="left")
-    ax.set_ylabel("level")
-    for token, start, length in zip(above.ids.tolist(), above.starts.tolist(), above.lengths.tolist(), strict=True):
-        if token in names:
-            middle = (start + (length - 1) / 2) / rate
-            ax.text(middle, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=theme.ink)
 
 
 def _write_titles(figure: Any, figures: str, minutes: float, n_motifs: int, theme: Theme) -> None:

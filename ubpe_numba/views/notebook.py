@@ -20,6 +20,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.views.colours import HUES, hue_of
 from ubpe_numba.views.motifs import choose_diverse, evenly
+from ubpe_numba.views.token_ids import ids_of_tokens
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -151,15 +152,18 @@ def _signals(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
     chosen = choose_diverse(shapes, scores[order], _MOTIFS)
     if not chosen:
         return ""
-    scale = max(float(np.ptp(shapes[i])) for i in chosen)
+    scale, ids = max(float(np.ptp(shapes[i])) for i in chosen), ids_of_tokens(tok)
     figures = []
     for i in chosen:
         at = int(order[i])
-        token, length = _id_of(tok, first + at), int(lengths[at])
+        token, length = ids[first + at], int(lengths[at])
         low, high = (symbols[begins[at] : begins[at] + length].min(), symbols[begins[at] : begins[at] + length].max())
         times = f", {_times(counts[at])}" if known else ""
         hue = HUES[hue_of(first + at, first)]
-        line = f'<path d="{_path(shapes[i], scale)}" fill="none" stroke="{hue}" stroke-width="2" stroke-linejoin="round"/>'
+        x = np.linspace(3, _WIDTH - 3, shapes[i].size)
+        y = _HEIGHT / 2 - (shapes[i] - (shapes[i].min() + shapes[i].max()) / 2) * ((_HEIGHT - 8) / (scale or 1.0))
+        points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+        line = f'<path d="M{points}" fill="none" stroke="{hue}" stroke-width="2" stroke-linejoin="round"/>'
         picture = svg(line, _WIDTH, _HEIGHT, f"Token {token}: {length:,} symbols from {low} to {high}{times}")
         caption = f"{token}: {length:,} long{times}"
         style = "display:inline-block;margin:4px 14px 4px 0;vertical-align:top"
@@ -178,10 +182,10 @@ def _strings(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
             chosen.append((at, string))
         if len(chosen) == _MOTIFS:
             break
-    most = max(saved[at] for at, _ in chosen)
+    most, ids = max(saved[at] for at, _ in chosen), ids_of_tokens(tok)
     rows, texts = [], []
     for row, (at, string) in enumerate(chosen):
-        token, shown, y = _id_of(tok, first + at), _visible(string), row * _ROW + 14
+        token, shown, y = ids[first + at], _visible(string), row * _ROW + 14
         times = _times(counts[at]) if known else f"{len(string):,} long"
         bar = max(2, round(_BAR * saved[at] / max(most, 1.0)))
         rows.append(
@@ -201,20 +205,6 @@ def _strings(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
 
 def _times(count: float) -> str:
     return "once" if count == 1 else f"{count:,.0f} times"
-
-
-def _id_of(tok: Tokenizer, token: int) -> int:
-    """The id by which users know a token of the vocabulary."""
-    ids = tok.segmenter_.token_ids
-    return token if ids is None else int(ids[token])
-
-
-def _path(shape: NDArray[np.float64], scale: float) -> str:
-    """The line of a shape, in the middle of its picture; `scale` is the range that fills the height."""
-    x = np.linspace(3, _WIDTH - 3, shape.size)
-    y = _HEIGHT / 2 - (shape - (shape.min() + shape.max()) / 2) * ((_HEIGHT - 8) / (scale or 1.0))
-    points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-    return f"M{points}"
 
 
 def _visible(string: str | bytes) -> str:

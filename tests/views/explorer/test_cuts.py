@@ -9,7 +9,7 @@ import pytest
 
 from ubpe_numba import BPE, UBPE
 from ubpe_numba.documents.read import read_documents
-from ubpe_numba.views.explorer.counts import Cut, Drawn, choose, cut_of
+from ubpe_numba.views.explorer.counts import Cut, choose, cut_of
 
 OPTIONS = {"unknown": "raise", "allowed_special": "all", "disallowed_special": "none"}
 TEXT = ["low lower<end> lowest", "", "Newer  newest, 低い\ud800", "wide wider widest <end>"]
@@ -50,7 +50,7 @@ def test_places_and_counts_are_those_of_the_library(name: str) -> None:
     tok, docs, more = _cases()[name]
     options = OPTIONS | more
     documents = read_documents(docs, None, tok.segmenter_.encoding)
-    cut = cut_of("own", tok, documents, Drawn(np.arange(len(docs))), options)
+    cut = cut_of("own", tok, documents, np.arange(len(docs)), None, options)
     spans = tok.spans(docs, **options)
     expected: list[list[tuple[int, int, int]]] = [[] for _ in docs]
     for token, start, length, d in zip(*(part.tolist() for part in spans), strict=True):
@@ -68,20 +68,20 @@ def test_places_and_counts_are_those_of_the_library(name: str) -> None:
 def test_of_some_documents_the_tokens_are_those_of_the_whole(most: int) -> None:
     tok, docs, _ = _cases()["integers"]
     documents = read_documents(docs, None, None)
-    drawn = choose(np.diff(documents.offsets), most)
-    cut = cut_of("own", tok, documents, drawn, OPTIONS)
-    whole = cut_of("own", tok, documents, Drawn(np.arange(len(docs))), OPTIONS)
+    drawn, limit = choose(np.diff(documents.offsets), most)
+    cut = cut_of("own", tok, documents, drawn, limit, OPTIONS)
+    whole = cut_of("own", tok, documents, np.arange(len(docs)), None, OPTIONS)
     lengths = np.diff(tok.vocabulary.offsets)
     all_places = _places(whole, lengths)
-    expected = [all_places[i] for i in drawn.indices.tolist()]
-    if drawn.limit is not None:
-        expected = [[place for place in expected[0] if place[1] + place[2] <= drawn.limit]]
+    expected = [all_places[i] for i in drawn.tolist()]
+    if limit is not None:
+        expected = [[place for place in expected[0] if place[1] + place[2] <= limit]]
     assert _places(cut, lengths) == expected and cut.counts.tolist() == whole.counts.tolist()
 
 
 def test_the_beginning_of_a_document_with_special_tokens() -> None:
     tok, _, _ = _cases()["special tokens"]
     doc = "low lower<end>" * 9
-    cut = cut_of("own", tok, read_documents([doc], None, "utf-8"), Drawn(np.array([0]), 20), OPTIONS)
+    cut = cut_of("own", tok, read_documents([doc], None, "utf-8"), np.array([0]), 20, OPTIONS)
     spans = tok.spans([doc], **OPTIONS)
     assert cut.ids.tolist() == spans.ids[spans.starts + spans.lengths <= 20].tolist() and cut.n_tokens == spans.ids.size

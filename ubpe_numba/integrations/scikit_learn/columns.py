@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from ubpe_numba.documents.ragged import Ragged
@@ -80,16 +79,6 @@ def distinct(names: list[str]) -> list[str]:
     return made
 
 
-def of_symbols(symbols: NDArray[Any]) -> str:
-    """Integers with spaces between them.
-
-    >>> import numpy as np
-    >>> of_symbols(np.array([3, 3, 5]))
-    '3 3 5'
-    """
-    return " ".join(map(str, symbols.tolist()))
-
-
 def of_ids(tok: Any, size: int) -> list[str]:
     """Names of the ids of a tokenizer: a text or the integers; ``<i>`` for an id that represents nothing.
 
@@ -104,5 +93,5 @@ def of_ids(tok: Any, size: int) -> list[str]:
             symbols = tok.decode_bytes([i]).decode("utf-8", "backslashreplace") if is_bytes else tok.decode([i])
         except UnknownTokenError:
             symbols = f"<{i}>"
-        names.append(symbols if isinstance(symbols, str) else of_symbols(symbols))
+        names.append(symbols if isinstance(symbols, str) else " ".join(map(str, symbols.tolist())))
     return distinct(names)

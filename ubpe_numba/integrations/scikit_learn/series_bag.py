@@ -244,7 +244,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
             about += ["differences" if view.differences else "values"] * several[2]
             about += [f"{view.quantization.levels} levels"] * many_levels
             vocabulary = view.tokenizer.vocabulary
-            tokens = names.distinct([names.of_symbols(vocabulary.sequence(i)) for i in range(len(vocabulary))])
+            tokens = names.distinct([" ".join(map(str, vocabulary.sequence(i).tolist())) for i in range(len(vocabulary))])
             for n in segments:
                 for part in range(n):
                     words = about + [f"part {part + 1} of {n}"] * (segments != [1])

@@ -109,30 +109,27 @@ class CountsDisplay:
             raise ValueError("counts: expected a token that occurs, got none")
         chosen = theme_of(theme)
         ax = axes_for(ax, (6.0, 3.6), chosen)
-        (self._draw_ranks if by == "rank" else self._draw_lengths)(ax, chosen)
+        if by == "rank":
+            from matplotlib.ticker import FuncFormatter
+
+            used = np.sort(self.counts[self.counts > 0])[::-1]
+            ranks = np.arange(1, used.size + 1)
+            ax.plot(ranks, used, color=chosen.hues[0], lw=2.2, marker="o" if used.size < 40 else None, ms=4)
+            ax.set(xscale="log", yscale="log")
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            ax.set_xlabel("rank of the token")
+            ax.set_title(f"{used.size:,} of {self.counts.size:,} tokens occur", loc="left")
+        else:
+            found = np.bincount(self.lengths, self.counts)
+            mean = float(self.lengths @ self.counts / self.counts.sum())
+            ax.bar(np.arange(found.size), found, width=0.86, color=chosen.hues[0])
+            ax.axvline(mean, color=chosen.ink, lw=1.2, ls=(0, (4, 3)))
+            ax.set_xlim(0.4, max(1, int(np.flatnonzero(found)[-1])) + 0.6)
+            ax.set_xlabel("symbols of the token")
+            ax.set_title(f"{mean:.2f} symbols a token on average", loc="left")
         ax.set_ylabel("occurrences")
         ax.grid(color=chosen.grid, lw=0.8)
         ax.set_axisbelow(True)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _draw_ranks(self, ax: Any, theme: Theme) -> None:
-        from matplotlib.ticker import FuncFormatter
-
-        used = np.sort(self.counts[self.counts > 0])[::-1]
-        ranks = np.arange(1, used.size + 1)
-        ax.plot(ranks, used, color=theme.hues[0], lw=2.2, marker="o" if used.size < 40 else None, ms=4)
-        ax.set(xscale="log", yscale="log")
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-        ax.set_xlabel("rank of the token")
-        ax.set_title(f"{used.size:,} of {self.counts.size:,} tokens occur", loc="left")
-
-    def _draw_lengths(self, ax: Any, theme: Theme) -> None:
-        found = np.bincount(self.lengths, self.counts)
-        mean = float(self.lengths @ self.counts / self.counts.sum())
-        ax.bar(np.arange(found.size), found, width=0.86, color=theme.hues[0])
-        ax.axvline(mean, color=theme.ink, lw=1.2, ls=(0, (4, 3)))
-        ax.set_xlim(0.4, max(1, int(np.flatnonzero(found)[-1])) + 0.6)
-        ax.set_xlabel("symbols of the token")
-        ax.set_title(f"{mean:.2f} symbols a token on average", loc="left")

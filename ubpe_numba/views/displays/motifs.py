@@ -210,21 +210,16 @@ class MotifsDisplay:
         axes = grid_for(ax, self.tokens.size, columns, (2.8, 1.9), chosen, share_y)
         for one in axes.flat:
             one.set_axis_off()
-        limits = self._limits() if share_y else None
+        limits = None
+        seen = [part[np.isfinite(part)] for part in (*self.motifs, *self.contexts)] if share_y else []
+        if any(part.size for part in seen):
+            low, high = (float(found) for found in (np.concatenate(seen).min(), np.concatenate(seen).max()))
+            room = room_of(low, high, 0.05)
+            limits = low - room, high + room
         for i, name in enumerate(called):
             self._draw(axes.flat[i], i, name, drawn[i], rate, limits, chosen)
         self.axes_, self.figure_ = axes, axes.flat[0].figure
         return self
-
-    def _limits(self) -> tuple[float, float] | None:
-        """The least and the greatest value of all motifs and contexts, with some room; None if there are none."""
-        seen = [part[np.isfinite(part)] for part in (*self.motifs, *self.contexts)]
-        every = np.concatenate(seen) if seen else np.zeros(0)
-        if not every.size:
-            return None
-        low, high = float(every.min()), float(every.max())
-        room = room_of(low, high, 0.05)
-        return low - room, high + room
 
     def _draw(
         self,

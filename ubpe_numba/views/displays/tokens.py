@@ -128,11 +128,19 @@ class TokensDisplay:
         if token is not None:
             token = integer(token, "token")
         chosen = theme_of(theme)
+        if colours is not None and token is not None:
+            raise ValueError("colours: expected either token or colours, got both")
         ax = axes_for(ax, (11.0, 3.0), chosen)
         from matplotlib.collections import LineCollection
 
         scale = 1 / (rate or 1)
-        shown, drawn = self._colours(token, colours, chosen)
+        if colours is not None:
+            shown, greys = np.isin(self.ids, list(colours)), (chosen.dim, chosen.grey)
+            drawn = [colours.get(t, greys[i % 2]) for i, t in enumerate(self.ids.tolist())]
+        else:
+            shown = self.ids >= self.n_alphabet if token is None else self.ids == token
+            by_rule = colours_of(self.ids, self.n_alphabet, chosen)
+            drawn = [colour if on else chosen.grey for colour, on in zip(by_rule, shown.tolist(), strict=True)]
         # each token is drawn up to the first sample of the next, so that the line has no gaps
         points = np.column_stack([np.arange(self.samples.size) * scale, self.samples])
         ends = self.starts + self.lengths
@@ -155,15 +163,3 @@ class TokensDisplay:
         ax.set_title(named if token is None else f"{named}: token {token}, {int(shown.sum()):,} times", loc="left")
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _colours(self, token: int | None, colours: Mapping[int, str] | None, theme: Theme) -> tuple[NDArray[np.bool_], list[str]]:
-        """Which tokens are shown, bool[n], and the colour of each."""
-        if colours is not None:
-            if token is not None:
-                raise ValueError("colours: expected either token or colours, got both")
-            shown = np.isin(self.ids, list(colours))
-            greys = (theme.dim, theme.grey)
-            return shown, [colours.get(t, greys[i % 2]) for i, t in enumerate(self.ids.tolist())]
-        shown = self.ids >= self.n_alphabet if token is None else self.ids == token
-        by_rule = colours_of(self.ids, self.n_alphabet, theme)
-        return shown, [colour if on else theme.grey for colour, on in zip(by_rule, shown.tolist(), strict=True)]

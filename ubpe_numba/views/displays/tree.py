@@ -108,18 +108,24 @@ class TreeDisplay:
         ['ab', '2', 'a', '0', 'b', '1']
         """
         chosen = theme_of(theme)
-        x, levels = self._places()
+        above, depths = self.tree.above, self.tree.depths
+        x, levels = np.zeros(above.size), int(depths.max()) + 1  # leaves 1 apart, others over the middle of their parts
+        parts = np.bincount(above[1:], minlength=above.size)
+        leaves = np.flatnonzero(parts == 0)
+        x[leaves] = np.arange(leaves.size)
+        for i in range(above.size - 1, 0, -1):  # preorder: parts follow the whole
+            x[above[i]] += x[i] / parts[above[i]]
         size = (min(18.0, max(4.0, 0.85 * (x.max() + 1))), min(12.0, 1.1 + 1.0 * levels))
         ax = axes_for(ax, size, chosen)
         ax.set_axis_off()
-        above, depths = self.tree.above, self.tree.depths
         drawn = [label for label in self.labels if not isinstance(label, str)]
         low = min((float(shape.min()) for shape in drawn), default=0.0)
         high = max((float(shape.max()) for shape in drawn), default=0.0)
         for i, (token, label) in enumerate(zip(self.tree.tokens.tolist(), self.labels, strict=True)):
             y = -float(depths[i])
             if above[i] >= 0:
-                self._join(ax, x[above[i]], x[i], y, chosen)
+                bend = [x[above[i]], x[above[i]], x[i], x[i]]
+                ax.plot(bend, [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=chosen.grey, lw=0.9, zorder=0)
             hue = hue_of(token, self.n_alphabet)
             colour = chosen.hues[hue] if hue >= 0 else chosen.grey
             if isinstance(label, str):
@@ -133,22 +139,6 @@ class TreeDisplay:
         ax.set(xlim=(-0.7, x.max() + 0.7), ylim=(-levels + 0.2, 0.4))
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-    def _places(self) -> tuple[NDArray[np.float64], int]:
-        """Positions of nodes from left to right, leaves 1 apart, others over the middle of their parts; and how many levels."""
-        above = self.tree.above.tolist()
-        x = np.zeros(len(above))
-        parts = np.bincount(self.tree.above[1:], minlength=len(above))
-        leaves = np.flatnonzero(parts == 0)
-        x[leaves] = np.arange(leaves.size)
-        for i in range(len(above) - 1, 0, -1):  # preorder: parts follow the whole
-            x[above[i]] += x[i] / parts[above[i]]
-        return x, int(self.tree.depths.max()) + 1
-
-    @staticmethod
-    def _join(ax: Any, x_above: float, x: float, y: float, theme: Theme) -> None:
-        """The line from a node to one of its parts."""
-        ax.plot([x_above, x_above, x, x], [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=theme.grey, lw=0.9, zorder=0)
 
 
 def _string(value: str | bytes) -> str:

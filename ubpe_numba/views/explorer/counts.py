@@ -16,42 +16,31 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
 
 
-class Drawn(NamedTuple):
-    """Which documents are drawn.
-
-    `indices` (int64[k]): the documents, ascending; `limit`: none: they are drawn whole. Otherwise there is one, and only so many
-    symbols of its beginning are drawn.
-    """
-
-    indices: np.ndarray
-    limit: int | None = None
-
-
-def choose(lengths: np.ndarray, max_symbols: int) -> Drawn:
-    """Choose documents at even distances.
+def choose(lengths: np.ndarray, max_symbols: int) -> tuple[np.ndarray, int | None]:
+    """Choose documents that are drawn, at even distances, and how many symbols of them: None for all.
 
     `lengths` (int64[d]): the symbols of each document; `max_symbols`: how many symbols may be drawn, at least 1. Returns all
     documents if they fit; if not even one does, the beginning of the first that has symbols.
 
-    >>> choose(np.array([4, 4, 4, 4, 4]), 12).indices.tolist()
+    >>> choose(np.array([4, 4, 4, 4, 4]), 12)[0].tolist()
     [0, 2, 4]
     >>> choose(np.array([0, 50]), 12)
-    Drawn(indices=array([1]), limit=12)
+    (array([1]), 12)
     """
     total, n = int(lengths.sum()), lengths.size
     if total <= max_symbols:
-        return Drawn(np.arange(n))
+        return np.arange(n), None
     k = max(1, n * max_symbols // total)
     while k:
         indices = np.round(np.linspace(0, n - 1, k)).astype(np.int64)
         size = int(lengths[indices].sum())
         if 0 < size <= max_symbols:
-            return Drawn(indices)
+            return indices, None
         k = min(k - 1, k * max_symbols // size) if size else k - 1
     fits = np.flatnonzero((lengths > 0) & (lengths <= max_symbols))
     if fits.size:
-        return Drawn(fits[:1])
-    return Drawn(np.flatnonzero(lengths)[:1], max_symbols)
+        return fits[:1], None
+    return np.flatnonzero(lengths)[:1], max_symbols
 
 
 def as_given(documents: Documents) -> object:
@@ -140,22 +129,19 @@ def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = 
             raise TypeError(f"letters: expected str for each symbol, got {quoted(wrong)}")
         return Symbols(used, labels)
     if pitches is not None:
-        return Symbols(used, [str(symbol) for symbol in used.tolist()], _heights(pitches, used))
+        found = [_looked_up(pitches, symbol, "pitches") for symbol in used.tolist()]
+        for symbol, pitch in zip(used.tolist(), found, strict=True):
+            if pitch is not None and (isinstance(pitch, bool) or not isinstance(pitch, (int, float, np.integer, np.floating))):
+                raise TypeError(f"pitches: expected a number or None for the symbol {symbol}, got {quoted(pitch)}")
+            if pitch is not None and abs(float(pitch)) > _EXACT:
+                raise ValueError(f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {quoted(pitch)}")
+        heights = np.array([np.nan if pitch is None else float(pitch) for pitch in found])
+        return Symbols(used, [str(symbol) for symbol in used.tolist()], heights)
     if used.size and max(-int(used[0]), int(used[-1])) > _EXACT:  # beyond the numbers of JavaScript
         base = int(used[0])
         levels = np.array([float(symbol - base) for symbol in used.tolist()])
         return Symbols(used, [str(symbol) for symbol in used.tolist()], levels, str(base))
     return None
-
-
-def _heights(pitches: Any, used: np.ndarray) -> np.ndarray:
-    found = [_looked_up(pitches, symbol, "pitches") for symbol in used.tolist()]
-    for symbol, pitch in zip(used.tolist(), found, strict=True):
-        if pitch is not None and (isinstance(pitch, bool) or not isinstance(pitch, (int, float, np.integer, np.floating))):
-            raise TypeError(f"pitches: expected a number or None for the symbol {symbol}, got {quoted(pitch)}")
-        if pitch is not None and abs(float(pitch)) > _EXACT:
-            raise ValueError(f"pitches: expected a number within +-2**53 for the symbol {symbol}, got {quoted(pitch)}")
-    return np.array([np.nan if pitch is None else float(pitch) for pitch in found])
 
 
 def _looked_up(table: Any, symbol: int, name: str) -> Any:
@@ -205,7 +191,8 @@ def tokens_of(tok: Tokenizer, n: int) -> Tokens:
     where[number[has_id]] = np.flatnonzero(has_id)
     kinds = np.full(n, GAP, np.uint8)
     kinds[where >= 0] = np.where(where[where >= 0] < vocabulary.n_alphabet, SYMBOL, LEARNED)
-    words = {i: _symbols(word, alphabet.kind) for word, i in tok.special_ids.items() if i < n and where[i] < 0}
+    read = utf8_document if alphabet.kind == "bytes" else as_document  # how special tokens become symbols
+    words = {i: read(word).values for word, i in tok.special_ids.items() if i < n and where[i] < 0}
     lengths = np.zeros(n, np.int64)
     lengths[where >= 0] = np.diff(vocabulary.offsets)[where[where >= 0]]
     for i, word in words.items():
@@ -223,11 +210,6 @@ def tokens_of(tok: Tokenizer, n: int) -> Tokens:
     if vocabulary.log_probabilities is not None:
         statistics["logp"] = _by_id(vocabulary.log_probabilities, where)
     return Tokens(symbols, lengths, kinds, parents, statistics)
-
-
-def _symbols(word: object, kind: str) -> np.ndarray:
-    """The symbols of a special token of a tokenizer of this kind."""
-    return utf8_document(word).values if kind == "bytes" else as_document(word).values
 
 
 def _by_id(values: np.ndarray, where: np.ndarray) -> np.ndarray:
@@ -256,16 +238,6 @@ def _rearranged(
 AUTO = "auto"
 
 
-def own_of(tok: Tokenizer) -> str:
-    """The name of the way in which a tokenizer cuts by itself: the objective of a `UBPE`, ``"rank"`` of others.
-
-    >>> from ubpe_numba import BPE, UBPE
-    >>> own_of(BPE()), own_of(UBPE(objective="shortest"))
-    ('rank', 'shortest')
-    """
-    return str(getattr(tok, "objective", "rank"))
-
-
 def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) -> dict[str, Tokenizer]:
     """Tokenizers of one vocabulary by the names of their ways to cut.
 
@@ -274,12 +246,23 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
     Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary cannot be cut by;
     if there is none. Raises TypeError for names that are not `str`.
     """
-    own = own_of(tok)
+    own = str(getattr(tok, "objective", "rank"))
     if isinstance(segmentations, str) and segmentations != AUTO:
         segmentations = (segmentations,)
     if not isinstance(segmentations, (str, Sequence)):
         raise TypeError(f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}")
-    names = _all(tok, own) if isinstance(segmentations, str) else list(dict.fromkeys(segmentations))
+    if isinstance(segmentations, str):
+        vocabulary = tok.vocabulary
+        possible = {
+            own: True,
+            "rank": vocabulary.merges is not None,
+            "shortest": True,
+            "tfidf": bool(vocabulary.weights.any()),
+            "likelihood": vocabulary.log_probabilities is not None,
+        }
+        names = [name for name, is_possible in possible.items() if is_possible]
+    else:
+        names = list(dict.fromkeys(segmentations))
     if not names:
         raise ValueError("segmentations: expected 'auto' or at least one objective, got none")
     for name in names:
@@ -289,19 +272,6 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
         return {name: tok if name == own else tok.with_objective(name) for name in names}
     except ValueError as error:
         raise ValueError(f"segmentations: {error}") from None
-
-
-def _all(tok: Tokenizer, own: str) -> list[str]:
-    """The names that ``"auto"`` represents."""
-    vocabulary = tok.vocabulary
-    possible = {
-        own: True,
-        "rank": vocabulary.merges is not None,
-        "shortest": True,
-        "tfidf": bool(vocabulary.weights.any()),
-        "likelihood": vocabulary.log_probabilities is not None,
-    }
-    return [name for name, is_possible in possible.items() if is_possible]
 
 
 class Cut(NamedTuple):
@@ -324,11 +294,11 @@ class Cut(NamedTuple):
     widths: np.ndarray | None = None
 
 
-def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: Drawn, options: dict[str, Any]) -> Cut:
+def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, limit: int | None, options: dict[str, Any]) -> Cut:
     """Encode and count all documents; keep the tokens of those that are drawn.
 
-    `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn`: which of them are drawn;
-    `options`: arguments of `encode_batch`. Returns the segmentation.
+    `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn` and `limit`: as `choose` returns
+    them; `options`: arguments of `encode_batch`. Returns the segmentation.
     """
     ids = tok.encode_batch(as_given(documents), documents.offsets, **options)
     usage = tok.usage(ids=ids)
@@ -338,21 +308,21 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: Drawn, option
     others = segmenter._replace(encoding=None, reserved=None)
     covers_all = segmenter.special is None and all(part is None or part is False for part in others)
     if covers_all and options["unknown"] != "skip":
-        kept = ids.take(drawn.indices)
+        kept = ids.take(drawn)
         values, per_document, starts = kept.values, kept.lengths, None
-        if drawn.limit is not None:
+        if limit is not None:
             sizes = np.diff(tok.vocabulary.offsets)[values]
-            values = values[: int(np.searchsorted(np.cumsum(sizes), drawn.limit, side="right"))]
+            values = values[: int(np.searchsorted(np.cumsum(sizes), limit, side="right"))]
             per_document = np.array([values.size])
         return Cut(name, counts, frequencies, total, values, per_document)
     del ids
-    part = documents.take(drawn.indices)
+    part = documents.take(drawn)
     spans = tok.spans(as_given(part), part.offsets, **options)
     values, starts, widths, owners = spans.ids, spans.starts, spans.lengths, spans.documents
-    if drawn.limit is not None:
-        stay = starts + widths <= drawn.limit
+    if limit is not None:
+        stay = starts + widths <= limit
         values, starts, widths, owners = values[stay], starts[stay], widths[stay], owners[stay]
-    per_document = np.bincount(owners, minlength=drawn.indices.size)
+    per_document = np.bincount(owners, minlength=drawn.size)
     ends = starts + widths
     before = np.zeros_like(ends)
     before[1:] = ends[:-1]

@@ -29,7 +29,11 @@ def packed(array: np.ndarray) -> dict[str, Any]:
     """
     flat = np.ascontiguousarray(array)
     if flat.dtype.kind in "iu":
-        flat = _narrow(flat)
+        low, high = (int(flat.min()), int(flat.max())) if flat.size else (0, 0)
+        fitting = [name for name in _INTEGERS if np.iinfo(name).min <= low and high <= np.iinfo(name).max]
+        if not fitting and max(-low, high) > _EXACT:
+            raise ValueError(f"array: integers {low}..{high} are not exact in float64")
+        flat = flat.astype(fitting[0] if fitting else "<f8", copy=False)
     elif flat.dtype.kind == "b":
         flat = flat.astype("<u1")
     else:
@@ -51,18 +55,6 @@ def unpacked(made: dict[str, Any]) -> np.ndarray:
     planes = np.frombuffer(zlib.decompress(base64.b64decode(made["d"])), np.uint8).reshape(dtype.itemsize, made["n"])
     array = np.ascontiguousarray(planes.T).view(dtype).reshape(made["n"])
     return np.cumsum(array, dtype=dtype) if made["c"] else array
-
-
-def _narrow(array: np.ndarray) -> np.ndarray:
-    """The integers in the narrowest type that JavaScript has an array of, in float64 if there is none."""
-    low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
-    for name in _INTEGERS:
-        limits = np.iinfo(name)
-        if limits.min <= low and high <= limits.max:
-            return array.astype(name, copy=False)
-    if max(-low, high) > _EXACT:
-        raise ValueError(f"array: integers {low}..{high} are not exact in float64")
-    return array.astype("<f8")
 
 
 def _differences(array: np.ndarray) -> np.ndarray:

@@ -20,7 +20,6 @@ from ubpe_numba.views.explorer.counts import (
     AUTO,
     UNITS,
     Cut,
-    Drawn,
     Symbols,
     Tokens,
     choose,
@@ -109,7 +108,14 @@ def explore(
     >>> report.title, report.html[:15]
     ('Three tokens', '<!doctype html>')
     """
-    _check_words(title, unit, rate)
+    for argument, given in (("title", title), ("unit", unit)):
+        if given is not None and not isinstance(given, str):
+            raise TypeError(f"{argument}: expected str or None, got {describe(given)}")
+    if rate is not None:
+        if isinstance(rate, bool) or not isinstance(rate, (int, float, np.integer, np.floating)):
+            raise TypeError(f"rate: expected a number or None, got {describe(rate)}")
+        if not 0 < rate <= sys.float_info.max:
+            raise ValueError(f"rate: expected a number above 0, got {rate}")
     most = positive(max_symbols, "max_symbols")
     bar = Progress(progress, "explore")
     vocabulary = tok.vocabulary
@@ -123,17 +129,20 @@ def explore(
     }
     cutters = segmentations_of(tok, segmentations)
     lengths = np.diff(documents.offsets)
-    drawn = choose(lengths, most)
+    drawn, limit = choose(lengths, most)
     cuts = [
-        cut_of(name, cutters[name], documents, drawn, options) for name in bar.rounds(list(cutters), "explore", "segmentation")
+        cut_of(name, cutters[name], documents, drawn, limit, options)
+        for name in bar.rounds(list(cutters), "explore", "segmentation")
     ]
     tokens = tokens_of(tok, max(cut.counts.size for cut in cuts))
-    shown = documents.take(drawn.indices)
-    if drawn.limit is not None:
-        shown = shown._replace(values=shown.values[: drawn.limit], offsets=np.array([0, drawn.limit]))
+    shown = documents.take(drawn)
+    if limit is not None:
+        shown = shown._replace(values=shown.values[:limit], offsets=np.array([0, limit]))
     name = title or f"{type(tok).__name__} of {len(vocabulary):,} tokens"
     is_utf8 = documents.kind == "bytes" or tok.alphabet_.kind == "bytes"
-    symbols = _symbols(as_kind, shown.values, tokens.symbols, letters, pitches)
+    used = [np.unique(part) for part in (shown.values, tokens.symbols) if part.size]
+    symbols = symbols_of(as_kind, np.unique(np.concatenate(used)) if used else tokens.symbols, letters, pitches)
+    of_theme = ("paper", "ink", "dim", "grid", "highlight", "grey", "hues")
     meta = {
         "title": name,
         "kind": as_kind,
@@ -147,12 +156,12 @@ def explore(
         "fingerprint": tok.fingerprint,
         "documents": lengths.size,
         "symbols": int(lengths.sum()),
-        "limit": drawn.limit,
+        "limit": limit,
         "labels": symbols and symbols.labels,
         "base": symbols.base if symbols else "",
-        "colours": _colours(),
+        "colours": {theme.name: {key: getattr(theme, key) for key in of_theme} for theme in (colours.LIGHT, colours.DARK)},
         "cuts": [{"name": cut.name, "tokens": cut.n_tokens} for cut in cuts],
-        "arrays": _arrays(tok, shown, drawn, lengths, tokens, cuts, symbols),
+        "arrays": _arrays(tok, shown, drawn, limit, lengths, tokens, cuts, symbols),
     }
     told = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
     summary = (  # for readers without scripts
@@ -166,33 +175,11 @@ def explore(
     return None
 
 
-def _check_words(title: Any, unit: Any, rate: Any) -> None:
-    """TypeError or ValueError for a title or unit that is no `str`, or a rate that is no number above 0."""
-    for name, given in (("title", title), ("unit", unit)):
-        if given is not None and not isinstance(given, str):
-            raise TypeError(f"{name}: expected str or None, got {describe(given)}")
-    if rate is not None:
-        if isinstance(rate, bool) or not isinstance(rate, (int, float, np.integer, np.floating)):
-            raise TypeError(f"rate: expected a number or None, got {describe(rate)}")
-        if not 0 < rate <= sys.float_info.max:
-            raise ValueError(f"rate: expected a number above 0, got {rate}")
-
-
-def _symbols(kind: str, values: np.ndarray, arena: np.ndarray, letters: Any, pitches: Any) -> Symbols | None:
-    both = np.concatenate([np.unique(values), np.unique(arena)]) if values.size else np.unique(arena)
-    return symbols_of(kind, np.unique(both), letters, pitches)
-
-
-def _colours() -> dict[str, Any]:
-    """The colours of the page by theme, as it needs them."""
-    names = ("paper", "ink", "dim", "grid", "highlight", "grey", "hues")
-    return {theme.name: {name: getattr(theme, name) for name in names} for theme in (colours.LIGHT, colours.DARK)}
-
-
 def _arrays(
     tok: Tokenizer,
     shown: Documents,
-    drawn: Drawn,
+    drawn: np.ndarray,
+    limit: int | None,
     lengths: np.ndarray,
     tokens: Tokens,
     cuts: list[Cut],
@@ -206,15 +193,15 @@ def _arrays(
     arrays = {
         "values": numbered(shown.values),
         "doclen": np.diff(shown.offsets),
-        "docid": drawn.indices,
+        "docid": drawn,
         "arena": numbered(tokens.symbols),
         "toklen": tokens.lengths,
         "kinds": tokens.kinds,
         "idf": tokens.statistics["idf"].astype(np.float32),
         "merged": tokens.statistics["merged"],
     }
-    if drawn.limit is not None:
-        arrays["whole"] = lengths[drawn.indices]
+    if limit is not None:
+        arrays["whole"] = lengths[drawn]
     if "logp" in tokens.statistics:
         arrays["logp"] = tokens.statistics["logp"].astype(np.float32)
     if tokens.parents is not None:
