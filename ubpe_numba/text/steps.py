@@ -168,7 +168,10 @@ class Steps:
     def from_state(cls, state: Any) -> Self:
         """Make it again from `state()`; ModelFormatError if that is not valid.
 
-        `state`: what a file holds.
+        Parameters
+        ----------
+        state : object
+            The content of a file.
         """
         try:
             return cls(state)  # type: ignore[call-arg]
