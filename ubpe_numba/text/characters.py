@@ -1,7 +1,4 @@
-"""GPT-2's table of bytes: a character that can be seen for each of the 256, by which vocabularies name the bytes of a text.
-
-And the characters that are white space.
-"""
+"""GPT-2's table of bytes, a visible character for each of the 256, and the characters that are white space."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def bytes_of(names: str) -> bytes:
 
 
 def named_bytes(name: str) -> bytes:
-    """The bytes that the name of a token stands for; those of its text if it has a character that names no byte.
+    """The bytes that a token's name spells; those of its text if it has a character that names no byte.
 
     >>> named_bytes("Ġa"), named_bytes(" a")
     (b' a', b' a')

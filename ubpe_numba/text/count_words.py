@@ -18,10 +18,9 @@ _LARGE_TABLE = 1 << 16  # entries from which on a table doubles; below, it grows
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
     """Count equal segments of all documents. O(bytes) expected.
 
-    `offsets` (int64[d + 1]): where documents begin and end; `segments` (str or int64[s + 1]): a name of `cut.PATTERNS`, or
-    segments as `cut.scan` returns them; `n_threads`: the result is the same for any number of threads. Returns the same as
-    `count_documents` makes of the segments. Raises TypeError, ValueError for other arrays, a pattern that has no kernel, segments
-    that are empty or lie across two documents.
+    `values` uint8[n], `offsets` int64[d + 1]; `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. The
+    result, that of `count_documents` for the segments, is the same for any number of threads. TypeError or ValueError for other
+    arrays, a pattern that has no kernel, segments that are empty or lie across two documents.
 
     >>> text = np.frombuffer(b"no, no, no", np.uint8)
     >>> counts = count_words(text, np.array([0, len(text)]), "gpt2")
@@ -54,24 +53,19 @@ class _Words:
         self.values = values
         self.n = np.zeros(1, np.int64)
         self.batch = np.empty(ROOM, np.int64)
-        self._make(_FIRST_TABLE)
-
-    def _make(self, capacity: int) -> None:
-        self.table = np.zeros(ENTRY * capacity, np.int64)
-        self.words = np.empty(capacity, np.int64)
+        self.table = np.zeros(ENTRY * _FIRST_TABLE, np.int64)
+        self.words = np.empty(_FIRST_TABLE, np.int64)
 
     def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
         """Add segments, int64[s + 1], of these weights, int64[s]."""
         done = tally(self.values, segments, weights, self.table, self.words, self.n, self.batch)
         while done < weights.size:
-            self._grow()
+            table, words = self.table, self.words
+            capacity = words.size * (4 if words.size < _LARGE_TABLE else 2)
+            self.table, self.words = np.zeros(ENTRY * capacity, np.int64), np.empty(capacity, np.int64)
+            spread(table, self.table)
+            self.words[: words.size] = words
             done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n, self.batch)
-
-    def _grow(self) -> None:
-        table, words = self.table, self.words
-        self._make(words.size * (4 if words.size < _LARGE_TABLE else 2))
-        spread(table, self.table)
-        self.words[: words.size] = words
 
     def counts(self) -> Counts:
         """The segments in order of first appearance, their bytes side by side, and their weights."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -29,26 +29,15 @@ from ubpe_numba.runtime.arrays import check_offsets, describe, plain, writable
 
 __all__ = ["PATTERNS", "scan"]
 
-#: The patterns that have a kernel: its file, its name there, and the table of classes that it reads (`class_table`).
-_KERNELS = {
-    "gpt2": ("split_gpt2", "split_gpt2", ""),
-    "cl100k": ("split_cl100k", "split_cl100k", ""),
-    "o200k": ("split_o200k", "split_o200k", ""),
-    "llama3": ("split_cl100k", "split_llama3", ""),
-    "qwen2": ("split_cl100k", "split_qwen2", ""),
-    "qwen35": ("split_cl100k", "split_qwen2", "marks"),
-    "tekken": ("split_o200k", "split_tekken", ""),
-    "deepseek": ("split_deepseek", "split_deepseek", "deepseek"),
-    "starcoder": ("split_gpt2", "split_starcoder", ""),
-}
-#: Each is compiled when it is first used.
-PATTERNS = tuple(_KERNELS)
+#: The patterns that have a kernel; each is compiled when it is first used.
+PATTERNS = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "qwen35", "tekken", "deepseek", "starcoder")
+_CLASSES = {"qwen35": "marks", "deepseek": "deepseek"}  # the tables of classes that they read, where not the plain one
 
 BLOCK = 1 << 14  # segments at a time: they stay in the cache of the processor between cutting and use
 _PART = 1 << 19  # bytes of a part of a long document
 _REACH = 1 << 16  # bytes that are searched for the place where one may begin
-#: Here every pattern ends a segment, whatever stands around: no segment holds a newline and a letter behind it, and with no white
-#: space before the newline it does not matter that a document ends behind it.
+#: A safe place to take a document apart: every pattern has a boundary after the newline, since no segment holds a newline and a
+#: letter after it, and with no white space before the newline it does not matter that a document ends there.
 _END_OF_LINE = re.compile(rb"[!-~]\n(?=[A-Za-z])")
 _COPIED = 1 << 12  # bytes: to copy a shorter text takes less time than `writable` does
 _PADDING = np.zeros(64, np.uint8)
@@ -57,9 +46,9 @@ _PADDING = np.zeros(64, np.uint8)
 def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int | None = None) -> np.ndarray:
     """Cut every document into segments, as the pattern does. O(bytes).
 
-    `offsets` (int64[d + 1]): where documents begin and end; `pattern`: one of `PATTERNS`; with ``@16.0.0`` behind it by the
-    classes of that version of Unicode; `n_threads`: the result is the same for any number of threads. Returns int64[s + 1]: where
-    segments begin and end, from `offsets[0]` to `offsets[-1]`. Raises TypeError, ValueError for other arrays, or another pattern.
+    `pattern` is one of `PATTERNS`, ``gpt2@16.0.0`` one by the classes of that version of Unicode. Returns int64[s + 1], the
+    places from `offsets[0]` to `offsets[-1]`, the same for any number of threads. TypeError or ValueError for other arrays, or
+    another pattern.
 
     >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
     >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
@@ -105,7 +94,7 @@ def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.
 def as_text(values: np.ndarray) -> np.ndarray:
     """Bytes as kernels take them: 64 and more, which they read at a time, and of the type of an array that may be written to.
 
-    `values` uint8[n], contiguous; the copy of a short text has more bytes behind it, of a long one there is no copy.
+    `values` uint8[n], contiguous; a short text is copied and padded, a long one is not copied.
 
     >>> as_text(np.frombuffer(b"abc", np.uint8)).size
     67
@@ -124,7 +113,7 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
-    """A pattern's name, or segments that go with the offsets; TypeError or ValueError for anything else."""
+    """A pattern's name, or segments with all offsets among them; TypeError or ValueError for anything else."""
     if isinstance(segments, str):
         name, at, version = segments.partition("@")
         if name not in PATTERNS or (at and version not in import_module("ubpe_numba.text.unicode_data").OLDER):
@@ -141,38 +130,32 @@ def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
     return writable(plain(segments))
 
 
-def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterable[np.ndarray]:
+def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:
     """The segments of some documents, up to BLOCK at a time; the last place of a block is the first of the next.
 
     `values` as `as_text` returns them, `offsets` int64[d + 1], `cut` a pattern or the segments of a longer text. Each block is a
-    view that lasts until the next is asked for. One call of the kernel cuts a text of fewer than BLOCK segments.
+    view that lasts until the next. One call of the kernel cuts a text of fewer than BLOCK segments.
     """
     if not isinstance(cut, str):
         first, last = np.searchsorted(cut, offsets[[0, -1]]).tolist()
-        return (cut[i : min(i + BLOCK, last) + 1] for i in range(first, last, BLOCK))
+        yield from (cut[i : min(i + BLOCK, last) + 1] for i in range(first, last, BLOCK))
+        return
     kernel, classes = kernel_of(cut)
     state = np.array([0, offsets[0]])
     block = np.empty(min(BLOCK, int(offsets[-1] - offsets[0]) + 1) + 1, np.int64)
     block[0] = offsets[0]
-
-    n = kernel(values, offsets, classes, state, block[1:])
-    if n < block.size - 1:  # there is no more
-        return (block[: n + 1],)
-
-    def blocks(n: int) -> Iterator[np.ndarray]:
-        while n:
-            yield block[: n + 1]
-            block[0] = block[n]
-            n = kernel(values, offsets, classes, state, block[1:])
-
-    return blocks(n)
+    room = n = block.size - 1
+    while n == room:
+        n = kernel(values, offsets, classes, state, block[1:])
+        yield block[: n + 1]
+        block[0] = block[n]
 
 
 @functools.cache
 def kernel_of(pattern: str) -> tuple[Callable[..., int], np.ndarray]:
-    """The kernel of a pattern and its table of classes, imported when first used: who encodes integers need not wait for them."""
+    """The kernel of a pattern and its table of classes, imported when first used."""
     name, _, version = pattern.partition("@")
-    file, kernel, kind = _KERNELS[name]
+    kernels = import_module(f"ubpe_numba.text.kernels.split_{'deepseek' if name == 'deepseek' else 'gpt'}")
     classes = import_module("ubpe_numba.text.unicode_classes")
-    table = classes.class_table(version or classes.UNICODE_VERSION, kind)
-    return getattr(import_module(f"ubpe_numba.text.kernels.{file}"), kernel), table
+    table = classes.class_table(version or classes.UNICODE_VERSION, _CLASSES.get(name, ""))
+    return getattr(kernels, "split_qwen2" if name == "qwen35" else f"split_{name}"), table

@@ -1,6 +1,6 @@
-r"""Cutting text before marks that stand for spaces, and within long runs of one character, without an engine.
+r"""Cutting text before marks in place of spaces, and within long runs of one character, without an engine.
 
-For models of characters that do not cut text themselves: what is cut here no token crosses. Every "▁" behind another character
+For models of characters that do not cut text themselves: no token crosses a cut made here. Every "▁" after another character
 begins a segment, but where a token does cross it (`kept`); of runs of some characters every so many are a segment (`runs`)::
 
     kept (">", "</"), runs {"▁": 2}       a | ▁b | ▁▁ | ▁c>▁</d
@@ -20,7 +20,7 @@ _PLAIN = f"{MARK}+[^{MARK}]*|[^{MARK}]+"
 
 
 class MarkCuts(NamedTuple):
-    """Where text is cut: before marks, or not; between which texts a single mark is kept; and the runs.
+    """Cuts before marks, or not; the texts between which a single mark is kept; and the runs.
 
     >>> cuts = MarkCuts(True, ((">", "</"),), (("\u2581", 2),))
     >>> text = np.frombuffer("a▁b▁▁▁c>▁</d".encode(), np.uint8)
@@ -68,7 +68,10 @@ class MarkCuts(NamedTuple):
             begins = at[np.diff(at, prepend=-width) != width]
             cut[begins] = True
             for left, right in self.kept:
-                cut[_between(begins, width, left, right, values, offsets)] = False
+                first, size = _places(left + MARK + right, values)
+                document = np.searchsorted(offsets, first, side="right")
+                first = first[np.searchsorted(offsets, first + size) == document]  # in one document
+                cut[first + len(_symbols(left, values))] = False
         for char, n in self.runs:
             at, width = _places(char, values)
             if at.size > n and (at[n:] - at[:-n] == n * width).any():
@@ -92,20 +95,9 @@ def _symbols(text: str, like: np.ndarray) -> list[int]:
 
 
 def _places(text: str, values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Where a text stands, int64, and how many symbols it has."""
+    """The places of a text, int64, and how many symbols it has."""
     symbols = _symbols(text, values)
     at = np.flatnonzero(values[: max(0, values.size - len(symbols) + 1)] == symbols[0])
     for i, symbol in enumerate(symbols[1:], 1):
         at = at[values[at + i] == symbol]
     return at, len(symbols)
-
-
-def _between(at: np.ndarray, width: int, left: str, right: str, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Of the marks at these places those that stand between both texts, in one document."""
-    before, after = _symbols(left, values), _symbols(right, values)
-    at = at[(at >= len(before)) & (at + width + len(after) <= values.size)]
-    for i, symbol in [*enumerate(after, width), *enumerate(before, -len(before))]:
-        at = at[values[at + i] == symbol]
-    begins = np.searchsorted(offsets, at - len(before), side="right")
-    found: np.ndarray = at[np.searchsorted(offsets, at + width + len(after), side="left") == begins]
-    return found

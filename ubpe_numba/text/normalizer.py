@@ -256,17 +256,12 @@ class Normalizer(Steps):
 
     @classmethod
     def of(cls, value: Any) -> Normalizer | None:
-        """Read the argument `normalizer` of a tokenizer.
+        """Read the argument `normalizer` of a tokenizer; None also where there is no step.
 
         Parameters
         ----------
         value : Normalizer, steps or None
-            A normalizer, or what makes one.
-
-        Returns
-        -------
-        Normalizer or None
-            None also where there is no step.
+            A normalizer, or its steps.
         """
         if value is None or isinstance(value, cls):
             return value
@@ -290,11 +285,6 @@ class Normalizer(Steps):
         ----------
         text
             A stretch of a document: the text between special tokens.
-
-        Returns
-        -------
-        str
-            The text that is encoded.
         """
         for step in self.runs:
             text, _ = step(text, False)
@@ -303,19 +293,12 @@ class Normalizer(Steps):
     def traced(self, text: str) -> tuple[str, np.ndarray]:
         """The text changed, and int64, for each of its characters the index of the one that it comes from; ascending.
 
+        An inserted character comes from the one after it, at the end from the last; one made of several from the first.
+
         Parameters
         ----------
         text
             As for `apply`.
-
-        Returns
-        -------
-        text, origins
-            The changed text, and where its characters come from.
-
-        Notes
-        -----
-        An inserted character comes from the one after it, at the end from the last; one made of several from the first.
         """
         return _traced(self.runs, text)
 

@@ -1,7 +1,7 @@
 """Cutting text into segments before anything is learned or encoded: by a named pattern, or by any of the user's.
 
-A pre-tokenizer only says which places no token may contain. What its pattern does not match is kept too, as segments of its own,
-so that nothing of a text is ever lost.
+A pre-tokenizer only says which places no token may contain. Text between the matches of its pattern is kept too, as segments of
+its own, so that nothing of a text is ever lost.
 """
 
 from __future__ import annotations
@@ -63,23 +63,16 @@ class Pretokenizer:
         The regular expression.
     unicode : str
         The version of Unicode that decides what is a letter, such as ``"17.0.0"``.
-    kernel : str or None
-        The pattern as `cut.scan` takes it; None for one that `regex` runs.
 
     Raises
     ------
-    TypeError
-        For anything but a str.
-    ValueError
-        For a name or a version that does not exist, or a pattern that cannot be compiled.
     ImportError
-        Without `regex` (``pip install 'ubpe-numba[text]'``), which those from `whitespace` on need.
+        Without `regex` (``pip install 'ubpe-numba[text]'``), which patterns from `whitespace` on need.
 
     Notes
     -----
-    A pattern of a model file is run like any other. One without a name, such as ``(a+)+b``, which can be tried in very many ways,
-    may take 10 s and 0.1 ms a character of processor time for each document; then it is a ValueError. Ctrl-C ends it before. Two
-    pre-tokenizers are equal if their patterns and versions are.
+    A pattern without a name, such as ``(a+)+b``, may take 10 s and 0.1 ms a character of processor time for each document; then
+    it is a ValueError. Two pre-tokenizers are equal if their patterns and versions are.
 
     Examples
     --------
@@ -153,13 +146,8 @@ class Pretokenizer:
         Returns
         -------
         int64[s + 1]
-            Where segments begin and end, strictly rising from `offsets[0]` to `offsets[-1]`. The places where documents begin are
-            all among them, so an empty document has no segment.
-
-        Examples
-        --------
-        >>> Pretokenizer("digits").split(np.frombuffer(b"a12", np.uint8), np.array([0, 3, 3])).tolist()
-        [0, 1, 3]
+            Where segments begin and end, strictly rising from `offsets[0]` to `offsets[-1]`, the beginnings of documents among
+            them. An empty document has no segment.
         """
         if self.kernel is not None:
             if values.dtype == np.uint8:
@@ -206,17 +194,17 @@ class Pretokenizer:
             ) from None
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds of it."""
+        """The fields of a model file."""
         return {"name": self.name, "pattern": self.pattern, "unicode": self.unicode}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Pretokenizer:
-        """Make it again from `state()`, by its version of Unicode if that is known here; TypeError or ValueError as for others.
+        """Make it again from `state()`, by its version of Unicode if that is known here.
 
         Parameters
         ----------
         state
-            What a file holds.
+            The fields of a model file.
         """
         version = state["unicode"]
         known = isinstance(version, str) and version in import_module("ubpe_numba.text.unicode_data").OLDER
@@ -239,7 +227,7 @@ class Pretokenizer:
 
 
 def positions(text: str) -> np.ndarray:
-    r"""int64[n + 1]: the byte where each of n characters starts; one that stands for an ill-formed byte is that byte.
+    r"""int64[n + 1]: the byte where each of n characters starts, and the end; a surrogate for an ill-formed byte is one byte.
 
     >>> positions("né\udcff").tolist()
     [0, 1, 3, 4]
@@ -315,24 +303,19 @@ def size_of(pattern: str) -> int:
 
 
 _LONGEST = 10_000  # characters of a pattern
-_WIDE, _MOST_WIDE = (
-    re.compile(r"-(?:\\[xuUN]|[^\x00-\x7f])"),
-    6,
-)  # ranges that end beyond ASCII: without case 12 ms each to compile
+_WIDE = re.compile(r"-(?:\\[xuUN]|[^\x00-\x7f])")  # a range that ends beyond ASCII: without case 12 ms to compile
+_MOST_WIDE = 6
 _NO_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 
 class PythonPattern(Pretokenizer):
     r"""A pre-tokenizer by a regular expression of `re`, whose matches are the segments, and make up the whole text.
 
-    The package ubpe leaves out what stands between matches, so that decoding cannot bring it back. Here such a text is a
-    ValueError that shows the place; all others are cut as by that package. `pattern`: the regular expression. It may be one group
-    as a whole, which is that without the group; it has no others, which are what ubpe would take instead of the match. Raises
-    TypeError for anything but a str. Raises ValueError for a pattern that cannot be compiled, or with groups. Warns with
-    RuntimeWarning: for a pattern that may take exponential time, such as ``(?:a+)+b``: `re` has no limit of time, unlike
-    `Pretokenizer`.
+    The package ubpe leaves out text between matches, so that decoding cannot bring it back. Here such a text is a ValueError that
+    shows the place; all others are cut as by that package. A group around the whole pattern is taken away; another is a
+    ValueError, since ubpe would take it instead of the match. RuntimeWarning for a pattern that may take exponential time, such
+    as ``(?:a+)+b``: `re` has no limit of time, unlike `Pretokenizer`.
 
-    >>> import numpy as np
     >>> words = PythonPattern(r"\w+|\s+")
     >>> words.split(np.frombuffer(b"ab  c", np.uint8), np.array([0, 5])).tolist()
     [0, 2, 4, 5]
@@ -347,8 +330,23 @@ class PythonPattern(Pretokenizer):
     def __init__(self, pattern: str) -> None:
         if not isinstance(pattern, str):
             raise TypeError(f"pretokenizer: expected a regular expression, got {quoted(pattern)}")
-        self.name, self.pattern, self.kernel, self._older, self._marks, self._compiled = None, pattern, None, None, None, None
-        self._compiled = self._compile()
+        self.name, self.pattern, self.kernel, self._older, self._marks = None, pattern, None, None, None
+        if len(pattern) > _LONGEST:
+            raise ValueError(f"pretokenizer: expected a pattern of at most {_LONGEST} characters, got {len(pattern)}")
+        if _NO_CASE.search(pattern) and len(_WIDE.findall(pattern)) > _MOST_WIDE:
+            raise ValueError(f"pretokenizer: expected at most {_MOST_WIDE} ranges beyond ASCII without regard to case")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # a possible nested set
+                made = re.compile(pattern)
+                if made.groups == 1 and pattern[0] == "(" and pattern[-1] == ")":
+                    made = re.compile(pattern[1:-1])
+        except (re.error, RecursionError, OverflowError) as error:
+            told = f"pretokenizer: {quoted(pattern, 200)} is not a regular expression of re: {shortened(error)}"
+            raise ValueError(told) from error
+        if made.groups:
+            raise ValueError(f"pretokenizer: {quoted(pattern, 200)} has groups: ubpe takes what they match, and not the whole")
+        self._compiled = made
         if may_take_long(pattern):
             warn(
                 f"pretokenizer: {pattern!r:.200} may be tried in very many ways, and take exponential time on some texts: "
@@ -361,26 +359,6 @@ class PythonPattern(Pretokenizer):
     def unicode(self) -> str:
         """The version of Unicode that decides what is a letter: Python's."""
         return unicodedata.unidata_version
-
-    def _compile(self) -> Any:
-        if len(self.pattern) > _LONGEST:
-            raise ValueError(f"pretokenizer: expected a pattern of at most {_LONGEST} characters, got {len(self.pattern)}")
-        if _NO_CASE.search(self.pattern) and len(_WIDE.findall(self.pattern)) > _MOST_WIDE:
-            raise ValueError(f"pretokenizer: expected at most {_MOST_WIDE} ranges beyond ASCII without regard to case")
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # a possible nested set
-                made = re.compile(self.pattern)
-                if made.groups == 1 and self.pattern[0] == "(" and self.pattern[-1] == ")":
-                    made = re.compile(self.pattern[1:-1])
-        except (re.error, RecursionError, OverflowError) as error:
-            told = f"pretokenizer: {quoted(self.pattern, 200)} is not a regular expression of re: {shortened(error)}"
-            raise ValueError(told) from error
-        if made.groups:
-            raise ValueError(
-                f"pretokenizer: {quoted(self.pattern, 200)} has groups: ubpe takes what they match, and not the whole"
-            )
-        return made
 
     def _cuts(self, text: str) -> list[int]:
         """Where matches start and end, in characters; ValueError if they are not all of the text."""
@@ -399,7 +377,7 @@ class PythonPattern(Pretokenizer):
         )
 
     def state(self) -> dict[str, Any]:
-        """What a model file holds of it."""
+        """The fields of a model file."""
         return {"pattern": self.pattern, "unicode": self.unicode}
 
     def __reduce__(self) -> tuple[object, ...]:

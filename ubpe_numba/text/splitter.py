@@ -63,7 +63,7 @@ _PLAIN = re.compile(rf"(?:{_LOOK}|\((?:\?:)?|\||(?:{_FOLDED}|\)|{_ESCAPE}|{_SET}
 
 
 class Splitter(Steps):
-    """Where text is cut, by any number of steps: an argument `pretokenizer`, where one pattern (`Pretokenizer`) does not do.
+    """Cuts of text by any number of steps: an argument `pretokenizer`, where one pattern (`Pretokenizer`) does not do.
 
     `BPE`, `UBPEClassic` and `UBPE` take a `Splitter`, `WordPiece` the steps themselves, too.
 
@@ -93,32 +93,24 @@ class Splitter(Steps):
         ``"Sequence"``
             A list of ``pretokenizers``.
         ``"Marks"``
-            A character between those of a piece (``inside``), or behind it (``end``); no `tokenizer.json` has it.
+            A character between those of a piece (``inside``), or after it (``end``); no `tokenizer.json` has it.
 
     Attributes
     ----------
     steps : tuple
         The steps, in order, with all their fields and without sequences.
-    cutters : tuple of Pretokenizer, or None
-        What does the same one after the other, where all steps only cut and leave nothing out.
-    bytewise : bool
-        Whether there is a ByteLevel step.
     is_lossless : bool
-        Whether the pieces of every text, one behind the other, are the text.
+        Whether the pieces of every text, joined, are the text. If not, `decode` gives the pieces only.
 
     Raises
     ------
-    TypeError, ValueError
-        For what is no step, naming it.
     ImportError
         Without the package tokenizers (``pip install "ubpe-numba[hf]"``), or `regex` for patterns that it can run.
 
     Notes
     -----
-    Immutable; equal if the steps are. Published patterns, and what `regex` reads as the engine of Hugging Face does, are cut
-    here where all is kept; other steps by the package tokenizers.
-
-    Where steps leave something out or put something in, `decode` gives the pieces only: `Tokenizer.is_lossless` is False.
+    Immutable; equal if the steps are. Published patterns, and those that `regex` reads as the engine of Hugging Face does, are
+    cut here where all is kept; other steps by the package tokenizers.
 
     Examples
     --------
@@ -131,8 +123,8 @@ class Splitter(Steps):
     """
 
     __slots__ = ("_stages", "bytewise", "cutters")
-    cutters: tuple[Pretokenizer, ...] | None
-    bytewise: bool
+    cutters: tuple[Pretokenizer, ...] | None  # patterns that cut alike one after the other, where steps only cut and keep all
+    bytewise: bool  # whether there is a ByteLevel step
     name = kernel = None  # of a pattern: there is none
     unicode = ""
 
@@ -148,7 +140,7 @@ class Splitter(Steps):
         if kinds.count("Marks") > 1:  # each doubles the text
             raise ValueError("pre_tokenizer: Marks: expected at most one such step; leave out the others")
         self.bytewise = "ByteLevel" in kinds
-        n_text = kinds.index("ByteLevel") + 1 if self.bytewise else len(kinds)  # the steps behind see names of bytes
+        n_text = kinds.index("ByteLevel") + 1 if self.bytewise else len(kinds)  # later steps see names of bytes
         if {"ByteLevel", "Metaspace"} & {*kinds[n_text:]}:
             raise ValueError("pre_tokenizer: behind a ByteLevel step there can only be steps that cut")
         cutters = [_cutters(step, None) for step in self.steps]
@@ -164,7 +156,7 @@ class Splitter(Steps):
 
     @property
     def is_lossless(self) -> bool:
-        """Whether the pieces of every text, one behind the other, are the text."""
+        """Whether the pieces of every text, joined, are the text."""
         return self.cutters is not None or all(
             step["type"] in ("Digits", "FixedLength")
             or (step["type"] == "ByteLevel" and not step["add_prefix_space"])
@@ -178,25 +170,14 @@ class Splitter(Steps):
         return any(step.get("prepend_scheme") == "first" for step in self.steps)
 
     def split(self, values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Cut documents into segments, as `Pretokenizer.split`, where steps only cut: `cutters` is not None.
-
-        Parameters
-        ----------
-        values, offsets
-            As there.
-
-        Returns
-        -------
-        int64[s + 1]
-            As there.
-        """
+        """Cut documents into segments where steps only cut: `cutters` is not None. Arguments as for `Pretokenizer.split`."""
         assert self.cutters is not None
         for cutter in self.cutters:
             offsets = cutter.split(values, offsets)
         return distinct(offsets) if not self.cutters else offsets
 
     def pieces(self, text: str, at_start: bool = True) -> list[str]:
-        """The pieces of a text, bytes as they are named by GPT-2's table if there is a ByteLevel step.
+        """The pieces of a text, none of which is empty, bytes as they are named by GPT-2's table if there is a ByteLevel step.
 
         Parameters
         ----------
@@ -204,26 +185,16 @@ class Splitter(Steps):
             A stretch of a document.
         at_start
             Whether it begins the document.
-
-        Returns
-        -------
-        list of str
-            None of them is empty.
         """
         return [piece for piece, _ in self._pieces(text, None, at_start)]
 
     def traced(self, text: str, at_start: bool = True) -> list[tuple[str, list[int]]]:
-        """The same, and for each character of a piece the index of the one in the text that it comes from.
+        """The pieces, and for each character of a piece the index of the one in the text that it comes from.
 
         Parameters
         ----------
         text, at_start
             As for `pieces`.
-
-        Returns
-        -------
-        list of pairs
-            The pieces, each with the indices of its characters.
         """
         return [(piece, origins or []) for piece, origins in self._pieces(text, list(range(len(text))), at_start)]
 
@@ -234,23 +205,18 @@ class Splitter(Steps):
         return pieces
 
     def data_of(self, piece: str) -> bytes:
-        """The bytes of a piece: those that its characters name if there is a ByteLevel step, else its UTF-8.
+        """The bytes of a piece, which a tokenizer of bytes encodes: named by its characters after ByteLevel, else its UTF-8.
 
         Parameters
         ----------
         piece
             One of `pieces`.
-
-        Returns
-        -------
-        bytes
-            What is encoded, where the tokenizer is one of bytes.
         """
         return bytes_of(piece) if self.bytewise else piece.encode("utf-8", "surrogateescape")
 
 
 def _cutters(step: dict[str, Any], version: str | None = VERSION_OF_OTHERS) -> tuple[Pretokenizer, ...] | None:
-    """What cuts as a step does, where that keeps all of a text and is known here; None for others.
+    """Patterns that cut as a step does, where that keeps all of a text and is known here; None for others.
 
     `version` is the one of Unicode for the pattern of ByteLevel.
     """

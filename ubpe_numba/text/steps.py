@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -155,13 +156,13 @@ def _expected(field: str, value: Any, default: Any) -> str:
 
 
 class Steps:
-    """Steps that are a value: equal if they are, held by a model file, and made again from it."""
+    """Steps as a value: equal if they are, written to a model file, and made again from it."""
 
     __slots__ = ("steps",)
     steps: tuple[dict[str, Any], ...]
 
     def state(self) -> list[dict[str, Any]]:
-        """The steps, as a model file holds them."""
+        """The steps as fields of a model file."""
         return [dict(step) for step in self.steps]
 
     @classmethod
@@ -245,22 +246,13 @@ class Engine:
             shown = f"{text[:20]!r} and {len(text) - 20} more characters" if len(text) > 20 else repr(text)
             told = f"{self._name}: {', '.join(map(repr, self._patterns))} takes too long on {shown}"
             raise ValueError(f"{told:.400}: what repeats in it matches in many ways: {shortened(error)}") from error
-        ends = [0]
-        for piece in found:
-            ends.append(ends[-1] + len(piece))
-        return [(piece, origins[begin:end]) for piece, begin, end in zip(found, ends, ends[1:], strict=False)]
+        spans = pairwise(accumulate(map(len, found), initial=0))
+        return [(piece, origins[begin:end]) for piece, (begin, end) in zip(found, spans, strict=True)]
 
     def _characters(self, piece: str) -> list[Any]:
         """A token for each character, so that the package says where it comes from."""
-        token = self._theirs.Token
-        if piece.isascii():
-            return [token(0, "", (i, i + 1)) for i in range(len(piece))]
-        made, begin = [], 0
-        for character in piece:
-            end = begin + len(character.encode())
-            made.append(token(0, "", (begin, end)))
-            begin = end
-        return made
+        ends = accumulate((len(character.encode()) for character in piece), initial=0)
+        return [self._theirs.Token(0, "", span) for span in pairwise(ends)]
 
 
 def _lent(text: str) -> int:

@@ -1,10 +1,8 @@
 r"""The class of every code point, as the package `regex` sees it: what `\p{L}`, `\p{N}`, `\s` ... mean to the kernels.
 
-The classes are committed (`unicode_data.py`), so that text is cut alike everywhere: which version of Unicode `unicodedata` and
-`regex` know depends on their release. Each version has some thousands of letters more, and a few that changed; other libraries
-have older ones, and models that come from them are cut by theirs: an older version is held as what differs from the newest.
-
-`tests/unicode_tables.py` writes them anew.
+The classes are committed (`unicode_data.py`, written by `tests/unicode_tables.py`), so that text is cut alike everywhere: which
+version of Unicode `unicodedata` and `regex` know depends on their release. Models of other libraries are cut by their versions:
+an older version is its difference from the newest.
 
 They are stored as runs of code points with equal flags: the flags of all runs, then the lowest bytes of their lengths, the middle
 and the highest ones, compressed. The runs of U+0000..U+0020 of the newest version are::
@@ -45,52 +43,40 @@ def flags_of_code_points(version: str = UNICODE_VERSION) -> np.ndarray:
     >>> flags_of_code_points("16.0.0")[0x16EA0], flags_of_code_points()[0x16EA0]  # UPPER | LETTER since 17.0
     (np.uint8(0), np.uint8(5))
     """
-    newest = unpacked(RUNS)
-    return newest if version == UNICODE_VERSION else newest ^ unpacked(OLDER[version])
-
-
-def unpacked(runs: str) -> np.ndarray:
-    """uint8[0x110000] from runs, packed as the head of this file says."""
-    flat = np.frombuffer(zlib.decompress(base64.b85decode(runs)), np.uint8)
-    n = flat.size // 4
-    lengths = flat[n:].reshape(3, n).astype(np.int64)
-    return np.repeat(flat[:n], lengths[0] | lengths[1] << 8 | lengths[2] << 16)
-
-
-def _marks_as_letters(flags: np.ndarray) -> np.ndarray:
-    """Marks are LETTER too, with whatever case."""
-    marks: np.ndarray = flags & (UPPER | LOWER | LETTER) == UPPER | LOWER
-    return np.where(marks, flags | np.uint8(LETTER), flags)
-
-
-def _for_deepseek(flags: np.ndarray) -> np.ndarray:
-    """Marks are letters, CJK and SIGN have flags; LOWER tells signs from what has no class, where there is no letter."""
-    flags = _marks_as_letters(flags)
-    flags[flags & SIGN > 0] |= LOWER
-    flags[0x3040:0x3100] |= CJK
-    flags[0x4E00:0x9FA6] |= CJK
+    flags = np.zeros(SIZE, np.uint8)
+    for runs in [RUNS] if version == UNICODE_VERSION else [RUNS, OLDER[version]]:
+        flat = np.frombuffer(zlib.decompress(base64.b85decode(runs)), np.uint8)
+        n = flat.size // 4
+        lengths = flat[n:].reshape(3, n).astype(np.int64)
+        flags ^= np.repeat(flat[:n], lengths[0] | lengths[1] << 8 | lengths[2] << 16)
     return flags
-
-
-_KINDS = {"": lambda flags: flags & ~np.uint8(SIGN), "marks": _marks_as_letters, "deepseek": _for_deepseek}
 
 
 @functools.cache
 def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
     """The table that kernels read, uint8, about 60 kB; made once a process. kernels/utf8.py has a drawing of it.
 
-    `kind` is "" for most patterns, "marks" where marks are letters, and "deepseek".
+    `kind` is "" for most patterns, "marks" where marks are letters, and "deepseek": there CJK and SIGN have flags, too, and LOWER
+    tells signs from characters without a class.
     """
-    flags = _KINDS[kind](flags_of_code_points(version)).tobytes()
-    ascii_blocks = flags[: 2 * _BLOCK]
+    flags = flags_of_code_points(version)
+    if kind:
+        flags[flags & (UPPER | LOWER | LETTER) == UPPER | LOWER] |= LETTER
+    else:
+        flags &= ~np.uint8(SIGN)
+    if kind == "deepseek":
+        flags[flags & SIGN > 0] |= LOWER
+        flags[0x3040:0x3100] |= CJK
+        flags[0x4E00:0x9FA6] |= CJK
+    data = flags.tobytes()
     numbers: dict[bytes, int] = {}
-    index = [numbers.setdefault(flags[i : i + _BLOCK], len(numbers) + 2) for i in range(0, SIZE, _BLOCK)]
-    return np.frombuffer(bytearray(b"".join([np.array(index, "<u2").tobytes(), ascii_blocks, *numbers])), np.uint8)
+    index = [numbers.setdefault(data[i : i + _BLOCK], len(numbers) + 2) for i in range(0, SIZE, _BLOCK)]
+    return np.frombuffer(bytearray(b"".join([np.array(index, "<u2").tobytes(), data[: 2 * _BLOCK], *numbers])), np.uint8)
 
 
 @functools.cache
 def _changed(version: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """A class of all characters that have other flags today, and, of each, one that still has the flags that it had."""
+    """A class of all characters that have other flags today, and for each a character that still has its old flags."""
     now, then = flags_of_code_points(), flags_of_code_points(version)
     changed = np.flatnonzero(now != then)
     as_before = {int(flags): chr(int(np.flatnonzero((now == then) & (now == flags))[-1])) for flags in np.unique(then[changed])}

@@ -25,26 +25,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.compiler import helper, kernel
+from ubpe_numba.runtime.compiler import kernel
 from ubpe_numba.runtime.machine.bytes import SHORT, key_of, key_of_short, mixed_two, same_bytes
 from ubpe_numba.runtime.machine.intrinsics import address, prefetch
 
 ENTRY = 4  # int64 of an entry
-BATCH = 128  # segments whose entries are asked for before they are looked at
+BATCH = 128  # segments whose entries are fetched before they are compared
 ROOM = 3 * BATCH  # int64 of the scratch for a batch: of each segment two keys, and where its search begins
 _LONG = 1 << 62  # beside the length of all others
-
-
-@helper
-def _home(first, second, mask):
-    """The entry where the search for a segment with these keys starts. O(1)."""
-    return np.int64(mixed_two(np.uint64(first), np.uint64(second)) & mask)
-
-
-@helper
-def _same(text, words, number, begin, length, last):
-    """Whether segment `number`, of the same length, has the same bytes as the one at `begin`. O(length)."""
-    return same_bytes(text, words[2 * number], begin, length, last)
 
 
 @kernel
@@ -77,7 +65,7 @@ def tally(values, segments, weights, table, words, n_words, batch):
             else:
                 first = np.int64(key_of(text, begin, length, last))
                 second = _LONG | length
-            i = ENTRY * _home(first, second, mask)
+            i = ENTRY * np.int64(mixed_two(np.uint64(first), np.uint64(second)) & mask)  # where the search starts
             prefetch(table, i)
             batch[3 * k] = first
             batch[3 * k + 1] = second
@@ -90,7 +78,7 @@ def tally(values, segments, weights, table, words, n_words, batch):
             while table[i + 3] and not (
                 table[i] == first
                 and table[i + 1] == second
-                and (second < _LONG or _same(text, words, table[i + 3] - 1, begin, second - _LONG, last))
+                and (second < _LONG or same_bytes(text, words[2 * (table[i + 3] - 1)], begin, second - _LONG, last))
             ):
                 i = np.int64(np.uint64(i + ENTRY) & wrap)
             if table[i + 3] == 0:
@@ -118,7 +106,7 @@ def spread(table, larger):
     mask = np.uint64(larger.size // ENTRY - 1)
     for j in range(0, table.size, ENTRY):
         if table[j + 3]:
-            i = _home(table[j], table[j + 1], mask)
+            i = np.int64(mixed_two(np.uint64(table[j]), np.uint64(table[j + 1])) & mask)
             while larger[ENTRY * i + 3]:
                 i = np.int64(np.uint64(i + 1) & mask)
             for k in range(ENTRY):

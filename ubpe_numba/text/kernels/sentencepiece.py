@@ -1,4 +1,4 @@
-"""What sentencepiece does to a text before it is encoded: its map of characters, white space, its mark of spaces.
+"""The changes that sentencepiece makes to a text before it is encoded: its map of characters, white space, its mark of spaces.
 
 The map is a double-array trie of UTF-8, as Darts writes it: an array of units of 32 bits. From a node, which is an index, the
 byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the node ``index ^ offset`` of that unit::
@@ -6,22 +6,19 @@ byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the 
     bits    31          30 ... 10      9           8          7 ... 0
             1: a value  offset         offset<<8   has leaf   label
 
-Where the unit has a leaf, its node is the unit of a value, 31 bits: where the replacement begins. Nothing here trusts the array:
-an index beyond it ends a search.
+Where the unit has a leaf, its node is the unit of a value, 31 bits: where the replacement begins. An index beyond the array
+ends a search. A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads to unit 0x43, the bytes 0xcc and 0x80
+to further ones, of which the last has a leaf. "AB" ends at the unit of 0x42, which has another label: no match, "A" stays as it is.
 
-A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads to unit 0x43, the bytes 0xcc and 0x80 to further
-ones, of which the last has a leaf. "AB" ends at the unit of 0x42, which has another label: no match, "A" stays as it is.
-
-Characters that stand for what a model has instead of characters: words of its own, bytes, the unknown.
-
-They are the last plane of Unicode, which is for private use, so that text stays text::
+Placeholders for all that a model has instead of characters (words of its own, bytes, the unknown) are the last plane of Unicode,
+which is for private use, so that text stays text::
 
     U+100000 + i    word i of the model, i below 65,024
     U+10FE00 + b    the byte b of a character that is none of the model's
     U+10FF00        such a character, where the model has no tokens for bytes
 
-Those that a model has no words or bytes for may be characters of its own. A character of a text that stands for something is none
-of the model's.
+Those that a model has no words or bytes for may be characters of its own. A placeholder in a given text is a character that is
+none of the model's.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from ubpe_numba.runtime.tables.trie import NONE, step
 
 LONGEST = 256  # characters of a rule of the map; a search for longer ones ends
 SPACE, MARK, REPLACEMENT = 0x20, 0x2581, 0xFFFD
-PREFIX, SUFFIX, REMOVE, ESCAPE = 1, 2, 4, 8  # a mark in front or behind, no superfluous spaces, spaces as marks
+PREFIX, SUFFIX, REMOVE, ESCAPE = 1, 2, 4, 8  # a mark before or after, no superfluous spaces, spaces as marks
 
 
 @helper
@@ -52,7 +49,7 @@ def utf8_of(c):
 
 @helper
 def no_rule(text, i, end, units):
-    """Whether it is plain that no rule begins at i: of an ASCII character, by the byte behind it at most. O(1).
+    """Whether it is plain that no rule begins at i: of an ASCII character, by the next byte at most. O(1).
 
     As for `longest_rule`. "AB" of the map above: True, "A" and U+0300: False, as is every character beyond ASCII.
     """
@@ -85,7 +82,7 @@ def longest_rule(text, i, end, units, begins):
     text uint32 code points; units int64 of the trie; begins int32: the code point that begins at a byte of the replacements, -1
     where none does. O(length of the rule).
 
-    "A" U+0300 of the map above: (2, where U+00C0 stands).
+    "A" U+0300 of the map above: (2, the place of U+00C0).
     """
     best, value = np.int64(0), np.int64(0)
     if units.size == 0:
@@ -116,7 +113,7 @@ def longest_rule(text, i, end, units, begins):
 
 @section
 def longest_word(text, i, end, words, inside):
-    """The longest of some words that stands at i: how many characters it has, 0 if none does, and its number. O(length).
+    """The longest of some words at i: how many characters it has, 0 if none does, and its number. O(length).
 
     text uint32; words: a trie (tables/trie.py) of code points below `inside`, whose words of one character are entered as the
     pair of it and `inside`.
@@ -150,8 +147,6 @@ def normalize(text, offsets, units, begins, replacements, words, inside, flags, 
     result beyond out.size asks for more room. Surrogates become U+FFFD. O(code points of text and result).
 
     Without a map, PREFIX | REMOVE | ESCAPE: " a  b " -> "▁a▁b", origins [1, 1, 2, 4].
-
-    Fourteen arguments and a long loop: the parts of a map, and a state that is carried over characters.
     """
     w = np.int64(0)
     room = out.size
@@ -231,7 +226,7 @@ BY_BYTES, FUSED = 1, 2  # characters become their bytes; several unknown ones in
 
 @kernel
 def stand_in(text, offsets, known, words, inside, flags, out, origins, out_offsets):
-    """Documents with words and unknown characters as those that stand for them; returns how many characters that takes.
+    """Documents with placeholders for words and unknown characters; returns how many characters that takes.
 
     text uint32, offsets int64[d + 1]; known uint8[0x110000]: whether a character is the model's own; words EDGE, inside: as for
     `longest_word`; flags BY_BYTES | FUSED; out uint32, origins int64: for each character of the result the position in text that

@@ -17,19 +17,17 @@ from one window to the next. Its answer holds as far as all that it depends on l
 Here the answer ends at the last byte: whether a segment begins at this space depends on what follows. The next window begins at
 "no". Not decided within a window, and left to the walk (utf8.py): numbers that are not ASCII where they are cut in groups,
 marks that do not follow a letter where words are cut by case, and segments of more than 64 bytes that are not words. The rules of
-a pattern are known when its kernel is compiled.
+a pattern are known when its kernel is compiled. They are bits of one number.
 
-The rules of a pattern are bits of one number.
-
-All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character before a word goes
-with it: a space in `gpt2`, anything that is no letter, digit or newline in the others::
+All patterns know four kinds of segments: words, numbers, punctuation and white space. An optional character before a word belongs
+to it: a space in `gpt2`, anything that is no letter, digit or newline in the others::
 
     gpt2       ' ?\p{L}+'                         's is a segment           numbers of any length, with a space before them
     starcoder  as gpt2                            as gpt2                   every digit is cut out first
-    cl100k     '[^\r\n\p{L}\p{N}]?\p{L}+'         's, 'S are segments       numbers in threes; newlines go with punctuation
+    cl100k     '[^\r\n\p{L}\p{N}]?\p{L}+'         's, 'S are segments       numbers in threes; newlines belong to punctuation
     llama3     as cl100k, but white space at the end of a document is not one segment
     qwen2      as llama3, every digit by itself
-    o200k      words by case                      's, 'S end a word         newlines and slashes go with punctuation
+    o200k      words by case                      's, 'S end a word         newlines and slashes belong to punctuation
     tekken     as o200k                           none                      every digit by itself
 """
 
@@ -43,12 +41,12 @@ from ubpe_numba.runtime.machine.intrinsics import address, count_of_bits, leadin
 from ubpe_numba.text.kernels.utf8 import classes_of_64
 
 DIGITS = 3  # the most digits of a segment; 0 for numbers of any length
-SIGNS = 1 << 2  # any sign before a word goes with it, white space too; without it, a space before words and numbers
+SIGNS = 1 << 2  # any sign before a word belongs to it, white space too; without it, a space before words and numbers
 APART = 1 << 3  # contractions are segments of their own
-BEHIND = 1 << 4  # contractions go with the word before them
+BEHIND = 1 << 4  # contractions belong to the word before them
 ANY_CASE = 1 << 5  # contractions in upper case too
 CASE = 1 << 6  # words by case
-LINES = 1 << 7  # white space ends behind its last newline, and newlines go with the punctuation before them
+LINES = 1 << 7  # white space ends after its last newline, and newlines belong to the punctuation before them
 SLASHES = 1 << 8  # so do slashes
 WHOLE = 1 << 9  # white space at the end of a document is one segment, newlines or not
 
@@ -105,28 +103,28 @@ def in_groups(numbers: Mask, size: int) -> Mask:
 def _words_by_case(capitals: Mask, small: Mask, caseless: Mask, letters: Mask) -> Mask:
     """Where words of o200k begin within runs of letters.
 
-    A capital begins a word behind a small letter, also with letters without case in between. Behind letters without case,
+    A capital begins a word after a small letter, also with letters without case in between. After letters without case,
     capitals begin one if the run of letters ends with them: "aB" and "中B" are two words, "中Bc" and "中B中" are one.
     """
-    behind = capitals & caseless << 1
+    after = capitals & caseless << 1
     last = capitals & ~(letters >> 1)
     starts = capitals & small << 1
-    return starts | behind.if_any(
-        lambda: capitals & reach_up(small << 1 & caseless, caseless) | behind & reach_down(last, capitals)
+    return starts | after.if_any(
+        lambda: capitals & reach_up(small << 1 & caseless, caseless) | after & reach_down(last, capitals)
     )
 
 
 def lines(white: Mask, newline: Mask, taken: Mask) -> tuple[Mask, Mask]:
-    """Where white space begins that ends behind its last newline, and the blanks; `taken` newlines belong to punctuation."""
+    """Where white space begins that ends after its last newline, and the blanks; `taken` newlines belong to punctuation."""
     blank = white & ~newline
     line = blank & newline << 1 & ~(taken << 1)  # the first blank of a line, unless the line is blank
     swallowed = (newline & blank << 1).if_any(lambda: reach_down(newline >> 1 & blank, blank))
     return white & ~(white << 1) & ~taken | blank & taken << 1 | line & ~swallowed, blank
 
 
-def last_blanks(blank: Mask, behind: Mask, inside: Mask) -> Mask:
-    """The last blank of each row that does not end `behind` it: its first byte."""
-    last = blank & ~(behind >> 1)
+def last_blanks(blank: Mask, after: Mask, inside: Mask) -> Mask:
+    """The last blank, its first byte, of each row that is not followed by one of `after`."""
+    last = blank & ~(after >> 1)
     last |= (last & inside) >> 1
     last |= (last & inside) >> 1
     return last & ~inside
@@ -189,12 +187,12 @@ def boundaries(
         if rules & WHOLE:
             newline |= outside  # white space at the end of a document is one segment
         starts, blank = lines(white, newline, taken)
-    behind = white | outside
+    after = white | outside
     if rules & DIGITS and not rules & SIGNS:  # digits are cut out first: blanks before one stay together
-        behind |= numbers
-    starts |= last_blanks(blank, behind, inside) | signs
+        after |= numbers
+    starts |= last_blanks(blank, after, inside) | signs
 
-    if rules & SIGNS:  # a blank, or a sign that begins a segment, goes with the letters behind it
+    if rules & SIGNS:  # a blank, or a sign that begins a segment, belongs to the letters after it
         words = letters & ~((letters | blank) << 1) & ~((signs << 1) + inside)
     else:
         words = letters & ~((letters | space) << 1)
@@ -225,12 +223,10 @@ _AT_ONCE = 8  # ends that are written without a test in between; divides WINDOW
 def split_documents(boundaries, end_of_segment, rules, values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    The rest of the room may be written to as well.
-
-    Of a pattern: its `rules`; `boundaries`, the starts of segments among 64 bytes; and
-    `end_of_segment(text, i, end, classes, rules)`, a section, the end of the segment that starts at position i of a document that
-    ends at `end`: for what windows leave open, and where no 64 bytes are left in the array. text and classes are the addresses of
-    `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
+    The rest of the room may be written to as well. Of a pattern: its `rules`; `boundaries`, the starts of segments among 64 bytes;
+    and `end_of_segment(text, i, end, classes, rules)`, a section, the end of the segment that starts at position i of a document
+    that ends at `end`: for places that windows leave open, and where no 64 bytes are left in the array. text and classes are the
+    addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
     """
     text = address(values)
     classes = address(table)

@@ -4,7 +4,7 @@ r"""Cutting text as DeepSeek V3 does, in three steps, each of which cuts what th
 2. `[一-龥぀-ゟ゠-ヿ]+`: ideographs and kana, here CJK, U+4E00..U+9FA5 and U+3040..U+30FF
 3. ``[!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+``
 
-A piece ends where numbers or CJK begin or end, and nothing goes with what lies in another piece. The table of classes is one of
+A piece ends where numbers or CJK begin or end, and nothing is joined with another piece. The table of classes is one of
 its own (`class_table`): marks are letters, CJK and signs have flags. What no step matches, such as control characters, is one
 segment up to the next match.
 
@@ -15,34 +15,14 @@ from __future__ import annotations
 
 from numba import types
 
-from ubpe_numba.runtime.compiler import helper, kernel, section
+from ubpe_numba.runtime.compiler import kernel, section
 from ubpe_numba.runtime.machine.bytes import Mask, below, equal, in_range, lowest, reach_up, traced, width_of
 from ubpe_numba.runtime.machine.intrinsics import load8
 from ubpe_numba.text.kernels.split import in_groups, last_blanks, lines, split_documents
-from ubpe_numba.text.kernels.utf8 import (  # fmt: skip
-    CJK,
-    LETTER,
-    NEWLINE,
-    NUMBER,
-    SIGN,
-    SPACE,
-    class_of,
-    few_numbers,
-    run,
-    whitespace,
-)
+from ubpe_numba.text.kernels.utf8 import CJK, LETTER, NEWLINE, NUMBER, SIGN, SPACE, class_of, few_numbers, run, whitespace
 
 _SPACE = 0x20
 _OTHER = LETTER | NUMBER | SPACE | SIGN  # what has none of these no pattern matches by itself
-
-
-def _cjk(text: Mask, i: Mask, inside: Mask) -> Mask:
-    """The bytes of CJK: all of E3 81..83, E4 B8..BF, E5..E8, and E9 up to E9 BE A5, where a character of three bytes is."""
-    first = equal(text, i, 0xE3) & in_range(text, i, 0x81, 0x83) >> 1 | equal(text, i, 0xE4) & in_range(text, i, 0xB8, 0xBF) >> 1
-    below_be = in_range(text, i, 0x80, 0xBD) >> 1 | equal(text, i, 0xBE) >> 1 & in_range(text, i, 0x80, 0xA5) >> 2
-    first |= in_range(text, i, 0xE5, 0xE8) | equal(text, i, 0xE9) & below_be
-    first &= inside >> 1
-    return first | first << 1 | first << 2
 
 
 def boundaries(
@@ -67,7 +47,12 @@ def boundaries(
     signs &= inner
     known = known.least(width_of(~white & inner) + 1 | at_end)  # which white space is the last of a row is not known at the end
 
-    cjk = _cjk(text, i, inside) & inner
+    # CJK is E3 81..83, E4 B8..BF, E5..E8, and E9 up to E9 BE A5, of characters of three bytes
+    first = equal(text, i, 0xE3) & in_range(text, i, 0x81, 0x83) >> 1 | equal(text, i, 0xE4) & in_range(text, i, 0xB8, 0xBF) >> 1
+    below_be = in_range(text, i, 0x80, 0xBD) >> 1 | equal(text, i, 0xBE) >> 1 & in_range(text, i, 0x80, 0xA5) >> 2
+    first |= in_range(text, i, 0xE5, 0xE8) | equal(text, i, 0xE9) & below_be
+    first &= inside >> 1
+    cjk = (first | first << 1 | first << 2) & inner
     edge = (cjk ^ cjk << 1) & inner
     space = equal(text, i, " ")
     starts_of_signs = signs & (~((signs | space) << 1) | edge) & ~inside
@@ -78,8 +63,8 @@ def boundaries(
     starts |= in_groups(numbers, 3) | letters & ~((letters | blank) << 1)
 
     ascii_letters = (in_range(text, i, ord("A"), ord("Z")) | in_range(text, i, ord("a"), ord("z"))) & inner
-    joined = (starts_of_signs & in_range(text, i, 0x21, 0x7E)) << 1 & ascii_letters  # the first letter behind a sign
-    runs = joined.if_any(lambda: reach_up(joined, ascii_letters))  # up to what is behind them
+    joined = (starts_of_signs & in_range(text, i, 0x21, 0x7E)) << 1 & ascii_letters  # the first letter after a sign
+    runs = joined.if_any(lambda: reach_up(joined, ascii_letters))
     starts = starts & ~joined | runs & letters & ~ascii_letters
     open_end = runs & ascii_letters & ~(inner >> 1)  # no window begins there: what follows depends on the sign
     inner = below(known)
@@ -91,18 +76,12 @@ def boundaries(
 _boundaries = traced(boundaries, types.uint64, types.int64)
 
 
-@helper
-def _is_ascii_letter(byte):
-    """Whether a byte is one of A-Z and a-z. O(1)."""
-    return 0x61 <= (byte | 32) <= 0x7A
-
-
 @section
 def _end_of_segment(text, i, end, table, rules):
     """The end of the segment that starts at i < end; `rules` is not used. O(its bytes, and one code point more).
 
-    "!ab か・な 12": from 0 to 3 (a sign and letters of ASCII), from 3 to 4 (no space goes with CJK), from 4 to 7, from 7 to 10 (a
-    sign, in the piece か・な too), from 10 to 13, from 13 to 14, from 14 to 16.
+    "!ab か・な 12": from 0 to 3 (a sign and letters of ASCII), from 3 to 4 (no space belongs to CJK), from 4 to 7, from 7 to 10
+    (a sign, in the piece か・な too), from 10 to 13, from 13 to 14, from 14 to 16.
     """
     flags, width = class_of(text, i, end, table)
     j = i + width
@@ -112,21 +91,22 @@ def _end_of_segment(text, i, end, table, rules):
     if flags & LETTER:
         return run(text, j, end, table, LETTER | CJK, LETTER | side)
     byte = load8(text, i)
-    behind = 0
+    following = 0
     width = 0
     if j < end:
-        behind, width = class_of(text, j, end, table)
-        if behind & (NUMBER | CJK) != side:  # another piece; there are no numbers in CJK
-            behind = 0
+        following, width = class_of(text, j, end, table)
+        if following & (NUMBER | CJK) != side:  # another piece; there are no numbers in CJK
+            following = 0
     if flags & SIGN:
-        if byte < 0x80 and j < end and _is_ascii_letter(load8(text, j)):
-            while j < end and _is_ascii_letter(load8(text, j)):
+        if byte < 0x80:
+            while j < end and 0x61 <= (load8(text, j) | 32) <= 0x7A:  # A-Z and a-z
                 j += 1
-            return j
-    elif flags & NEWLINE == 0 and behind & LETTER:
+            if j > i + 1:
+                return j
+    elif flags & NEWLINE == 0 and following & LETTER:
         return run(text, j + width, end, table, LETTER | CJK, LETTER | side)
-    elif byte == _SPACE and behind & SIGN:
-        flags = behind
+    elif byte == _SPACE and following & SIGN:
+        flags = following
         j += width
     if flags & SIGN:
         j = run(text, j, end, table, SIGN | CJK, SIGN | side)
@@ -144,8 +124,8 @@ def _end_of_segment(text, i, end, table, rules):
         if flags & _OTHER or flags & CJK != side:
             break
         if j + width < end:
-            behind, _ = class_of(text, j + width, end, table)
-            if behind & (LETTER | CJK) == LETTER | side:
+            following, _ = class_of(text, j + width, end, table)
+            if following & (LETTER | CJK) == LETTER | side:
                 break
         j += width
     return j

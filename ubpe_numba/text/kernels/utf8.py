@@ -18,10 +18,8 @@ below 0x80 needs no index::
 Every byte belongs to a code point: three bytes that encode a surrogate are one, as with `surrogatepass`, and any other byte that
 is not part of well-formed UTF-8 is one of its own, as with `surrogateescape`. Both have no class: their flags are 0.
 
-`classes_of_64` gives the classes of 64 bytes at once, as masks.
-
-All bytes of a character have its class, so that a run of letters is a run of bits whatever their width; `inside` are the bytes of
-a character behind its first::
+`classes_of_64` gives the classes of 64 bytes at once, as masks. All bytes of a character have its class, so
+that a run of letters is a run of bits whatever their width; `inside` are the bytes of a character after its first::
 
     bytes      n  C3 A9  e  D0 9C  2        "née", "М", "2"; the lowest bit on the left
     letters    1  1  1   1  1  1   0
@@ -136,7 +134,7 @@ def few_numbers(text, i, end, table, most):
 
 @helper
 def contraction(text, i, end, fold):
-    """The number of bytes of `'(?:[sdmt]|ll|ve|re)` at i, where an apostrophe stands, or 0. O(1).
+    """The number of bytes of `'(?:[sdmt]|ll|ve|re)` at i, the place of an apostrophe, or 0. O(1).
 
     `fold` is 0, or 32 for `(?i:`, when U+017F, the long s, is an s too; no other code point folds to one of these letters.
 
@@ -178,17 +176,17 @@ def _frequent_letters(text: Mask, i: Mask, n: Mask) -> tuple[Mask, ...]:
     document = below(n)
     tail = in_range(text, i, 0x80, 0xBF)
 
-    def behind(byte: int, first: int, last: int) -> Mask:
+    def after(byte: int, first: int, last: int) -> Mask:
         return equal(text, i, byte) << 1 & in_range(text, i, first, last)
 
-    capital = behind(0xD0, 0x80, 0xAF) & document
-    small = (behind(0xD0, 0xB0, 0xBF) | behind(0xD1, 0x80, 0x9F)) & document
+    capital = after(0xD0, 0x80, 0xAF) & document
+    small = (after(0xD0, 0xB0, 0xBF) | after(0xD1, 0x80, 0x9F)) & document
     second = (in_range(text, i, 0xE5, 0xE9) | in_range(text, i, 0xEB, 0xEC)) << 1 & tail
-    second |= behind(0xE4, 0xB8, 0xBF)
+    second |= after(0xE4, 0xB8, 0xBF)
     third = second << 1 & tail
-    third |= behind(0xE3, 0x81, 0x81) << 1 & in_range(text, i, 0x81, 0xBF)
-    third |= behind(0xE3, 0x82, 0x82) << 1 & (in_range(text, i, 0x80, 0x96) | in_range(text, i, 0xA1, 0xBF))
-    third |= behind(0xE3, 0x83, 0x83) << 1 & tail & ~equal(text, i, 0xBB)
+    third |= after(0xE3, 0x81, 0x81) << 1 & in_range(text, i, 0x81, 0xBF)
+    third |= after(0xE3, 0x82, 0x82) << 1 & (in_range(text, i, 0x80, 0x96) | in_range(text, i, 0xA1, 0xBF))
+    third |= after(0xE3, 0x83, 0x83) << 1 & tail & ~equal(text, i, 0xBB)
     third &= document
     caseless = third | third >> 1 | third >> 2
     upper = capital | capital >> 1 | caseless
@@ -201,12 +199,8 @@ def _enter(
 ) -> tuple[Mask, ...]:
     """The masks with one character more, of these flags and of `width` bytes from p on; then its bytes, and those inside it."""
     char = below(width) << p
-
-    def entered(mask: Mask, flag: int) -> Mask:
-        return mask | char & ~(flags & flag).equals(0)
-
-    classes = entered(upper, UPPER), entered(lower, LOWER), entered(letters, LETTER), entered(numbers, NUMBER)
-    return *classes, entered(white, SPACE), char, char & char << 1
+    masks = ((upper, UPPER), (lower, LOWER), (letters, LETTER), (numbers, NUMBER), (white, SPACE))
+    return *(mask | char & ~(flags & flag).equals(0) for mask, flag in masks), char, char & char << 1
 
 
 _ascii_masks = traced(_ascii, *[types.uint64] * 5)
@@ -238,7 +232,7 @@ def classes_of_64(text, i, end, table):
             if p + width > WINDOW:
                 n = p
                 break
-            upper, lower, letters, numbers, white, char, behind = _entered(p, width, flags, upper, lower, letters, numbers, white)
+            upper, lower, letters, numbers, white, char, tail = _entered(p, width, flags, upper, lower, letters, numbers, white)
             wide &= ~char
-            inside |= behind
+            inside |= tail
     return upper, lower, letters, numbers, white, inside, n
