@@ -7,8 +7,9 @@ byte b leads to the unit at ``node ^ b`` if that has the label b, and on to the 
             1: a value  offset         offset<<8   has leaf   label
 
 Where the unit has a leaf, its node is the unit of a value, 31 bits: where the replacement begins. An index beyond the array
-ends a search. A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads to unit 0x43, the bytes 0xcc and 0x80
-to further ones, of which the last has a leaf. "AB" ends at the unit of 0x42, which has another label: no match, "A" stays as it is.
+ends a search. A map of "A" U+0300 to U+00C0, at the root an offset of 2: the byte 0x41 leads to unit 0x43, the bytes 0xcc and
+0x80 to further ones, of which the last has a leaf. "AB" ends at the unit of 0x42, which has another label: no match, "A" stays
+as it is.
 
 Placeholders for all that a model has instead of characters (words of its own, bytes, the unknown) are the last plane of Unicode,
 which is for private use, so that text stays text::

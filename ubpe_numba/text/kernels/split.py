@@ -223,10 +223,10 @@ _AT_ONCE = 8  # ends that are written without a test in between; divides WINDOW
 def split_documents(boundaries, end_of_segment, rules, values, offsets, table, state, ends):
     """Write the ends of the next segments; returns how many, fewer than there is room for once all documents are cut.
 
-    The rest of the room may be written to as well. Of a pattern: its `rules`; `boundaries`, the starts of segments among 64 bytes;
-    and `end_of_segment(text, i, end, classes, rules)`, a section, the end of the segment that starts at position i of a document
-    that ends at `end`: for places that windows leave open, and where no 64 bytes are left in the array. text and classes are the
-    addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
+    The rest of the room may be written to as well. Of a pattern: its `rules`; `boundaries`, the starts of segments among 64
+    bytes; and `end_of_segment(text, i, end, classes, rules)`, a section, the end of the segment that starts at position i of a
+    document that ends at `end`: for places that windows leave open, and where no 64 bytes are left in the array. text and
+    classes are the addresses of `values` and `table`. The other arguments as for `split_gpt2`. O(bytes).
     """
     text = address(values)
     classes = address(table)
