@@ -71,13 +71,15 @@ def _form(form: Any, text: str, trace: bool) -> tuple[str, Sequence[int] | None]
     done = _changed(form, text)
     if not trace:
         return done, None
+    parts_of = {char: _changed(form.replace("C", "D"), char) for char in set(text)}
     takes: dict[str, deque[bool]] = {}
     for char in text:
-        for i, part in enumerate(_changed(form.replace("C", "D"), char)):
+        for i, part in enumerate(parts_of[char]):
             takes.setdefault(part, deque()).append(i == 0)
+    parts_of = {char: _changed("NFD", char) for char in set(done)}
     origins, at = [], 0
     for char in done:
-        n = sum(takes[part].popleft() for part in _changed("NFD", char))
+        n = sum(takes[part].popleft() for part in parts_of[char])
         origins.append(at if n else at - 1)
         at += n
     return done, origins
