@@ -11,11 +11,11 @@ import pytest
 from budgets import circles, measured
 
 LIMITS = {
-    "lines": 46_900,
-    "lines of code": 26_900,
-    "functions": 2_160,
+    "lines": 46_800,
+    "lines of code": 26_800,
+    "functions": 2_150,
     "classes": 186,
-    "modules": 222,
+    "modules": 220,
     "lines of the longest file": 690,
     "files of a fit": 17,
     "crossings of a fit": 50,
@@ -27,7 +27,7 @@ LIMITS = {
     "modules of text loaded for integers": 0,
     "circles of modules": 0,
     "layers": 12,
-    "phrases to reword": 139,
+    "phrases to reword": 66,
 }
 _measured = functools.cache(measured)
 
