@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +21,11 @@ from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from ubpe_numba.vocabulary.reserved import Reserved
 
 _SAMPLE = 8192  # ids that the size is estimated from
 _ERROR = 0.03  # of the estimate, relative, from where on it is not used

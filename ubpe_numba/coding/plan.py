@@ -28,15 +28,15 @@ from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
-from ubpe_numba.vocabulary.weights import log_probabilities, token_weights
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
     from ubpe_numba.coding.path_encoder import PathEncoder
     from ubpe_numba.coding.word_encoder import WordEncoder
+    from ubpe_numba.vocabulary.reserved import SpecialChoice
 
+BATCH = 1 << 22  # symbols, or ids, of documents of an iterator that are worked on at a time: enough for every thread
 #: Stands for the logarithms of probabilities where weights of tokens are expected.
 LIKELIHOOD = object()
 #: The objectives by which the best path of a document is that of its parts, wherever no token crosses.
@@ -109,12 +109,14 @@ class Tables:
         if weights is LIKELIHOOD:  # kept beside the other, since a call may sample and the next one not
             if self._likely is None:
                 from ubpe_numba.coding.path_encoder import PathEncoder  # here, as below: merges need not wait for it
+                from ubpe_numba.vocabulary.weights import log_probabilities
 
                 self._likely = PathEncoder(vocabulary, log_probabilities(vocabulary))
             return self._likely
         found = self._paths  # another thread may come with other weights meanwhile
         if found is None or found[0] is not weights:
             from ubpe_numba.coding.path_encoder import PathEncoder
+            from ubpe_numba.vocabulary.weights import token_weights
 
             added = None if weights is None else token_weights(vocabulary, weights)
             self._paths = found = weights, PathEncoder(vocabulary, added)

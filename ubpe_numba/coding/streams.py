@@ -28,7 +28,6 @@ from ubpe_numba.vocabulary.unknown import UnknownChoice
 
 __all__ = ["DecoderStream", "EncoderStream"]
 
-BATCH = 1 << 22  # symbols, or ids, that are worked on at a time: enough for every thread
 _NONE = np.zeros(0, np.int32)
 Groups = Iterator[tuple[int, list[Any]]]
 

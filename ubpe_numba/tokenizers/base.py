@@ -28,7 +28,6 @@ from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
-from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 
 __all__ = ["Tokenizer"]
 
@@ -530,6 +529,8 @@ class Tokenizer(Exchange):
 
 def _rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool) -> Vocabulary:
     """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
+    from ubpe_numba.vocabulary.weights import keep_by_weight, renumber  # here only: most fits keep the order of creation
+
     n = vocabulary.n_alphabet
     merges = vocabulary.merges if by_pairs else None
     stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)

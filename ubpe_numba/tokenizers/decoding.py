@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding import streams
 from ubpe_numba.coding.decode import ids_to_skip
-from ubpe_numba.coding.streams import DecoderStream
+from ubpe_numba.coding.plan import BATCH
 from ubpe_numba.documents.counts import Counts, weights_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of
@@ -22,6 +21,7 @@ from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.occurrences import Occurrences, TokenIndex, Usage
+    from ubpe_numba.coding.streams import DecoderStream
 
 
 class Decoding(Encoding):
@@ -204,7 +204,7 @@ class Decoding(Encoding):
         self,
         batches: Iterable[Any],
         *,
-        batch: int = streams.BATCH,
+        batch: int = BATCH,
         errors: str = "replace",
         skip_special_tokens: bool = False,
         skip: Any = None,
@@ -231,6 +231,8 @@ class Decoding(Encoding):
         >>> list(BPE.from_merges([[0, 1]], alphabet="ab").decode_iter(iter([[2], [], [1, 2]])))
         ['ab', '', 'bab']
         """
+        from ubpe_numba.coding import streams  # here only: decoding one document or a list need not wait for it
+
         self._fitted()
         options = {"errors": errors, "skip_special_tokens": skip_special_tokens, "skip": skip}
         return streams.decode_iter(streams.groups_of(batches, batch, "batches"), self.decode_batch, options)
@@ -257,6 +259,8 @@ class Decoding(Encoding):
         >>> [stream.push(i) for i in tok.encode("lé<end>", allowed_special="all")]
         ['l', '', 'é', '']
         """
+        from ubpe_numba.coding.streams import DecoderStream  # here only, as in `decode_iter`
+
         segmenter = self._fitted().segmenter
         if segmenter.restores:
             raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")

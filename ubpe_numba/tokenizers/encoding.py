@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding import streams
-from ubpe_numba.coding.plan import Batch, EncodeOptions, Ids, Plan
-from ubpe_numba.coding.streams import EncoderStream, stream_of
+from ubpe_numba.coding.plan import BATCH, Batch, EncodeOptions, Ids, Plan
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import read_documents
 from ubpe_numba.errors import listed, quoted
@@ -20,6 +18,7 @@ from ubpe_numba.tokenizers.fitted import Fitted
 if TYPE_CHECKING:
     from ubpe_numba.coding.model_inputs import ModelInputs
     from ubpe_numba.coding.occurrences import Spans
+    from ubpe_numba.coding.streams import EncoderStream
 
 
 class Encoding(Fitted):
@@ -335,7 +334,7 @@ class Encoding(Fitted):
         ends = None if covers else np.diff(read_documents(docs, offsets, self.encoding).offsets)
         return spans_of(ids, starts, self._tables.decoder.lengths, ends)
 
-    def encode_iter(self, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
+    def encode_iter(self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
         """Encode the documents of an iterable one after the other, int32 ids each, in bounded memory.
 
         Documents are read until they have `batch` symbols together, encoded on all threads, and given out in order; what was
@@ -363,10 +362,12 @@ class Encoding(Fitted):
         >>> [ids.tolist() for ids in tok.encode_iter(iter(["ab", "", "bab"]))]
         [[2], [], [1, 2]]
         """
+        from ubpe_numba.coding import streams  # here, as below: encoding one document or a list need not wait for it
+
         self._fitted()
         return streams.encode_iter(streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
 
-    def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = streams.BATCH, **options: Any) -> NDArray[np.int64]:
+    def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> NDArray[np.int64]:
         """Encode the documents of an iterable into an array, such as a memory map.
 
         Parameters
@@ -395,6 +396,8 @@ class Encoding(Fitted):
         >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_to(out, ["ab", "", "bab"]), out
         (array([0, 1, 1, 3]), array([2, 1, 2, 0], dtype=int32))
         """
+        from ubpe_numba.coding import streams
+
         self._fitted()
         streams.check_buffer(out)
         return streams.encode_to(out, streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
@@ -441,6 +444,8 @@ class Encoding(Fitted):
         ([3, 2, 0], [3, 2, 0])
         """
         stream = self.stream(frame=frame, unknown=unknown)
+        from ubpe_numba.coding import streams
+
         streams.refuse_one(chunks, "chunks")
         return streams.through(stream, chunks)
 
@@ -465,6 +470,8 @@ class Encoding(Fitted):
         >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
         ([3, 2], [], [3])
         """
+        from ubpe_numba.coding.streams import stream_of
+
         return stream_of(self._plan(), frame, self._unknown(unknown))
 
 

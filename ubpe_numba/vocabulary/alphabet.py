@@ -16,6 +16,7 @@ from ubpe_numba.runtime.schema import integers_of, pickled
 
 __all__ = ["MAX_SIZE", "Alphabet"]
 
+SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 MAX_SIZE = 2**31 - 3  # the working text of a fit holds ids and -(id + 2), both in int32
 _LIMITS = {"int": MAX_SIZE, "str": 0x110000, "bytes": 256}
 _ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}

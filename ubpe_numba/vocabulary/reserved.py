@@ -26,7 +26,7 @@ from ubpe_numba.documents.read import Documents, as_document, text_of, utf8_docu
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.alphabet import SPARE, Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Reserved", "SpecialChoice", "Word"]
@@ -48,7 +48,6 @@ _STORED = _SIDES | NORMALIZED | ONLY_DECODED
 
 _NONE = np.zeros(0, np.int64)
 _SEARCH = 16  # up to this many words are searched with `bytes.find` first; only if one occurs does the automaton run
-SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 _CHUNK = 1 << 20  # symbols that are looked up at a time
 _PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
 _DTYPES = {"int": np.int64, "str": np.uint32, "bytes": np.uint8}

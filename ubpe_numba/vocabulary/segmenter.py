@@ -16,14 +16,15 @@ from ubpe_numba.documents.read import Documents, text_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.schema import Field, Schema, check_fields, integers_of, pickled
-from ubpe_numba.vocabulary.reserved import SPARE, STOP, Reserved, SpecialChoice
-from ubpe_numba.vocabulary.stretches import Stretches, traced, without_late_words, without_words
+from ubpe_numba.vocabulary.alphabet import SPARE
 from ubpe_numba.vocabulary.unknown import Unknown
 
 if TYPE_CHECKING:
     from ubpe_numba.text.normalizer import Normalizer
     from ubpe_numba.text.pretokenizer import Pretokenizer
     from ubpe_numba.text.splitter import Splitter
+    from ubpe_numba.vocabulary.reserved import Reserved, SpecialChoice
+    from ubpe_numba.vocabulary.stretches import Stretches
 
 __all__ = ["PLAIN", "Decoding", "Segmenter"]
 
@@ -149,6 +150,8 @@ class Segmenter(NamedTuple):
                 raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
         if encoding and kind != "bytes":
             raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
+        from ubpe_numba.vocabulary.reserved import Reserved  # here only: few integers have any
+
         reserved = Reserved.from_user(special, known, kind, size, first=special_first, breaks=lone[0], stops=lone[1])
         if reserved is None and cutter is None and encoding is None and changer is None:
             return PLAIN  # so that callers can tell by identity that there is nothing to do
@@ -204,8 +207,14 @@ class Segmenter(NamedTuple):
     @property
     def kernel(self) -> str | None:
         """The pattern, as `cut.scan` takes it, if it alone cuts the stretches between special and break tokens."""
-        stops = self.reserved is not None and self.reserved.symbols(STOP).size
-        return None if self.pretokenizer is None or stops else self.pretokenizer.kernel
+        if self.pretokenizer is None:
+            return None
+        if self.lone is not None:
+            from ubpe_numba.vocabulary.reserved import STOP  # here only: few models have any
+
+            if self.lone.symbols(STOP).size:
+                return None
+        return self.pretokenizer.kernel
 
     def segments(self, pieces: Stretches) -> np.ndarray:
         """The segments of all stretches, int64[s + 1]."""
@@ -214,7 +223,11 @@ class Segmenter(NamedTuple):
         cuts = pieces.segments
         if cuts is None:
             cuts = self.pretokenizer.split(pieces.values, pieces.cuts)
-        return cuts if self.lone is None else self.lone.cuts(pieces.values, cuts, STOP)
+        if self.lone is None:
+            return cuts
+        from ubpe_numba.vocabulary.reserved import STOP  # here only: few models have any
+
+        return self.lone.cuts(pieces.values, cuts, STOP)
 
     @property
     def rewrites(self) -> bool:
@@ -256,6 +269,8 @@ class Segmenter(NamedTuple):
         error. With `trace` the result has the place in the documents of each value. SpecialTokenError for a forbidden token,
         TypeError where a pre-tokenizer meets integers.
         """
+        from ubpe_numba.vocabulary.stretches import traced, without_late_words, without_words  # here only: likewise
+
         pieces = without_words(self.reserved, documents, chosen, self.pretokenizer is not None)
         if (self.pretokenizer is not None or self.normalizer is not None) and pieces.values.size and documents.kind == "int":
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
@@ -318,8 +333,11 @@ class Segmenter(NamedTuple):
             steps = _steps_of_state(fields)
             if kind == "int":
                 raise ModelFormatError("text: integers are neither cut nor normalised")
-        words = fields["special_tokens"], fields["break_tokens"], fields["stop_tokens"]
-        reserved = Reserved.from_state(*words, kind, size)
+        words, reserved = (fields["special_tokens"], fields["break_tokens"], fields["stop_tokens"]), None
+        if any(part is not None for part in words):
+            from ubpe_numba.vocabulary.reserved import Reserved  # here only: few models have any
+
+            reserved = Reserved.from_state(*words, kind, size)
         if fields["encoding"] and kind != "bytes":
             raise ModelFormatError(f"encoding: expected 'utf-8' and an alphabet of bytes, got {quoted(fields['encoding'])}")
         unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], 2 * size + SPARE)

@@ -19,7 +19,7 @@ no ids of their own; they become the ids of their bytes, or the characters that 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.reserved import Reserved
+
+if TYPE_CHECKING:
+    from ubpe_numba.vocabulary.reserved import Reserved
 
 __all__ = [
     "Unknown", "UnknownChoice", "argument_from_state", "argument_state", "choice_of", "hides_symbols", "symbol_of",
