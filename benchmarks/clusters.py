@@ -47,7 +47,7 @@ class Clocked(DaskEngine):
     killed = went_on = 0.0
     last: Clocked
 
-    def ask(self, method: str, *args: Any, each: Any = None) -> list[Any]:
+    def ask(self, method: str, *args: Any) -> list[Any]:
         """See `DaskEngine`."""
         if method == "load" and not self.loading:
             self.loading = time.perf_counter()
@@ -57,7 +57,7 @@ class Clocked(DaskEngine):
                 pid = self.client.run(os.getpid, workers=[self.where[0]])[self.where[0]]
                 self.killed = time.perf_counter()
                 os.kill(pid, signal.SIGKILL)
-        found = super().ask(method, *args, each=each)
+        found = super().ask(method, *args)
         if method == "step" and self.killed and not self.went_on:
             self.went_on = time.perf_counter()
         return found

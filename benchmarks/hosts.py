@@ -35,16 +35,16 @@ _WHOLE = "whole documents"
 
 
 class Pickled:
-    """Hosts in this process; messages to them and back are pickled, once for all hosts where all get the same."""
+    """Hosts in this process; messages to them and back are pickled."""
 
     def __init__(self, hosts: Sequence[Host]) -> None:
         self.hosts, self.n = list(hosts), len(hosts)
         self.rounds, self.sent, self.received = 0, [0] * self.n, [0] * self.n
         self.working = self.reading = 0.0  # seconds of hosts, and of the driver with their answers
 
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+    def ask(self, method: str, *args: Any) -> list[Any]:
         """See `DaskEngine`."""
-        return [self.tell(k, method, *(args if each is None else each[k])) for k in range(self.n)]
+        return [self.tell(k, method, *args) for k in range(self.n)]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """See `DaskEngine`."""
@@ -76,7 +76,7 @@ class Copies(Pickled):
         super().__init__([host])
         self.n, self.relays, self.relaying = n, relays, 0.0
 
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+    def ask(self, method: str, *args: Any) -> list[Any]:
         """See `DaskEngine`."""
         message = pickle.dumps(args, protocol=5)
         began = time.perf_counter()
@@ -199,7 +199,7 @@ def protocol(quick: bool) -> None:
                 n_rounds, to, back = engine.rounds, np.mean(engine.sent), np.mean(engine.received)
                 row = (work.name, f"{work.values.size:,}", n_tokens, n_candidates, n, documents, n_rounds)
                 row += (f"{np.mean(batches):.1f} ({np.median(batches):.0f})", f"{to / n_rounds / 1e3:.2f}")
-                row += (f"{back / n_rounds / 1e3:.2f}", f"{to / 1e6:.2f}", f"{back / 1e6:.2f}", shards.n_losses)
+                row += (f"{back / n_rounds / 1e3:.2f}", f"{to / 1e6:.2f}", f"{back / 1e6:.2f}", sum(shards.losses))
                 print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 

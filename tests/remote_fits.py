@@ -130,9 +130,9 @@ class InProcess:
         self.hosts = list(hosts)
         self.n = len(self.hosts)
 
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+    def ask(self, method: str, *args: Any) -> list[Any]:
         """See `DaskEngine`."""
-        return [getattr(host, method)(*(args if each is None else each[k])) for k, host in enumerate(self.hosts)]
+        return [getattr(host, method)(*args) for host in self.hosts]
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """See `DaskEngine`."""
@@ -174,12 +174,12 @@ class Losing(InProcess):
         self.sent: list[tuple[str, int]] = []
         super().__init__([Host(part, n_threads) for part in self.parts])
 
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+    def ask(self, method: str, *args: Any) -> list[Any]:
         """See `DaskEngine`: all hosts that are not lost do what the message says."""
         found, lost = [], []
         for k in range(self.n):
             try:
-                found.append(self.tell(k, method, *(args if each is None else each[k])))
+                found.append(self.tell(k, method, *args))
             except LostHostsError:
                 lost.append(k)
         if lost:

@@ -7,11 +7,12 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from dask import delayed
 
-from ubpe_numba.distributed.cluster import check_stopped, reaching, results, token_of_call, using, with_name
+from ubpe_numba.distributed.cluster import check_stopped, reaching, results, using, with_name
 from ubpe_numba.errors import UnknownSymbolError
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -54,7 +55,7 @@ def _wait_for(condition: Any, seconds: float = 30) -> None:
 
 
 def _tasks(n: int) -> list[Any]:
-    return [delayed(_twice, pure=False)(i, dask_key_name=f"ubpe-test-{token_of_call()}-{i}") for i in range(n)]
+    return [delayed(_twice, pure=False)(i, dask_key_name=f"ubpe-test-{uuid4().hex}-{i}") for i in range(n)]
 
 
 def test_every_result_comes_once_with_its_index(client: Any) -> None:
@@ -103,7 +104,7 @@ def test_a_task_that_kills_every_worker_is_one_error(mortal: Any) -> None:
 
 
 def test_what_is_not_done_is_cancelled_and_running_tasks_end(client: Any, tmp_path: Path) -> None:
-    token = token_of_call()
+    token = uuid4().hex
     begun = [str(tmp_path / name) for name in "ab"]
     endless = [delayed(_work_until_stopped, pure=False)(token, path) for path in begun]
     first = results(client, [*_tasks(1), *endless], list("abc"), False, "test", token)
@@ -156,7 +157,7 @@ def test_a_dead_scheduler_is_one_error_soon(tmp_path: Path) -> None:
         worker = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with Client(scheduler_file=str(file), set_as_default=False, timeout=10) as client:
             client.wait_for_workers(1, timeout=60)
-            token, begun = token_of_call(), tmp_path / "begun"
+            token, begun = uuid4().hex, tmp_path / "begun"
             task = delayed(_work_until_stopped, pure=False)(token, str(begun))
             waiting = results(client, [*_tasks(1), task], ["a", "b"], False, "test", token)
             assert next(waiting) == (0, 0)

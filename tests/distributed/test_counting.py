@@ -26,6 +26,7 @@ from ubpe_numba import BPE, UBPE, Counts, FitRules, UBPEClassic, UnknownSymbolEr
 from ubpe_numba.distributed import (  # noqa: E402
     count,
     counting,
+    fit,
 )
 from ubpe_numba.distributed.counting import (  # noqa: E402
     Counted,
@@ -128,10 +129,12 @@ def test_collections_of_dask(client: Any) -> None:
 
 def test_the_alphabet_of_integers_depends_on_how_many_there_are(client: Any) -> None:
     docs = [[70_000, 1]] * 20_000
-    found = counted(partitions_of([docs[:100], docs[100:]]), BPE(80_000), client, progress=False)
+    parts = [docs[:100], docs[100:]]
+    found = counted(partitions_of(parts), BPE(80_000), client, progress=False)
     assert found.n_symbols == 40_000
-    assert found.alphabet().size == 70_001
     assert found.counts == count_documents(docs)
+    tok = BPE(70_002, known_words=[[1, 70_000]])
+    assert fit(tok, parts, client, progress=False).model_.alphabet.size == 70_001
 
 
 def test_errors_name_the_partition(client: Any) -> None:

@@ -519,11 +519,11 @@ def test_workers_killed_while_an_epoch_begins(mortal: Any, monkeypatch: pytest.M
     real = RemoteText.ask
     killed: list[str] = []
 
-    def ask(self: Any, method: str, *args: Any, **options: Any) -> Any:
+    def ask(self: Any, method: str, *args: Any) -> Any:
         if method in ("part", "distinct", "load", "count_dense", "list_dense", "compact") and method not in killed:
             killed.append(method)
             kill(mortal, len(killed) % 2)
-        return real(self, method, *args, **options)
+        return real(self, method, *args)
 
     monkeypatch.setattr(RemoteText, "ask", ask)
     same(fit(BPE(290), array(ECG, WAV_CHUNKS), mortal, progress=False), expected)

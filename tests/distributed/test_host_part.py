@@ -29,7 +29,7 @@ class Worker:
 
 @pytest.fixture(autouse=True)
 def _on_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("distributed.get_worker", Worker)
+    monkeypatch.setattr("ubpe_numba.distributed.host.get_worker", Worker)
 
 
 def made(parts: list[Any], marks: Any = None, joined: bool = False, **params: Any) -> Any:

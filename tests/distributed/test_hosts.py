@@ -78,9 +78,9 @@ class Echo:
         time.sleep(seconds)
         return self.number
 
-    def die(self, which: int) -> int:
+    def die(self, *which: int) -> int:
         """Killed in the middle of a call."""
-        if self.number == which:
+        if self.number in which:
             os.kill(os.getpid(), signal.SIGKILL)
         return self.number
 
@@ -111,11 +111,9 @@ def test_answers_come_in_order_of_hosts(engine: DaskEngine) -> None:
     assert engine.n == 3
     assert engine.direct == set(engine.where)  # the client reaches every worker itself
     assert engine.ask("hear", 1, "two") == [(k, (1, "two")) for k in range(3)]
-    assert engine.ask("hear", each=[(k, None) for k in (5, 6, 7)]) == [(0, (5, None)), (1, (6, None)), (2, (7, None))]
     assert engine.tell(1, "hear") == (1, ())
-    assert engine.ask("heard_so_far") == [2, 3, 2]  # nothing is delivered twice
+    assert engine.ask("heard_so_far") == [1, 2, 1]  # nothing is delivered twice
     assert len(set(engine.ask("process"))) == 2  # both workers
-    assert engine.ask("hear", each=[(k,) for k in range(3)])[2] == (2, (2,))
 
 
 @pytest.mark.parametrize("through_scheduler", [False, True])
@@ -145,7 +143,7 @@ def test_bytes_are_counted(engine: DaskEngine) -> None:
     assert engine.received[:2] == received[:2]
     assert 800_000 < engine.sent[2] - sent[2] < 801_000
     assert 800_000 < engine.received[2] - received[2] < 801_000
-    engine.ask("hear", each=[(), (np.zeros(1000),), ()])
+    engine.ask("hear", np.zeros(1000))
     assert 8000 < engine.sent[1] - sent[1] < 9000
     assert engine.rounds == rounds + 2
 
@@ -222,7 +220,7 @@ def test_a_worker_killed_during_a_call(mortal: Any, through_scheduler: bool) -> 
     assert engine.ask("fail") == [0, 1]
     engine.ask("hear")
     with pytest.raises(LostHostsError) as caught:
-        engine.ask("die", each=[(0,), (1,)])  # both
+        engine.ask("die", 0, 1)  # both
     assert caught.value.hosts == [0, 1]
     engine.renew([0, 1])
     assert engine.ask("fail") == [0, 1]

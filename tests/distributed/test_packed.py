@@ -38,17 +38,6 @@ def test_a_packed_value_in_another_travels_without_a_copy() -> None:
     np.testing.assert_array_equal(again[0].open()[0], values)
 
 
-def test_what_is_apart_is_nobody_elses() -> None:
-    values, fixed = np.arange(100_000), np.arange(100_000)
-    fixed.setflags(write=False)
-    message = pack((values, fixed))
-    mine, same = message.apart().open()
-    mine += 1
-    np.testing.assert_array_equal(values, fixed)
-    assert np.shares_memory(same, fixed)
-    assert mine.ctypes.data % 16 == 0
-
-
 @pytest.mark.parametrize("n", [0, 1, _IN_BAND - 1, _IN_BAND, _IN_BAND + 1])
 def test_arrays_of_every_size_arrive(n: int) -> None:
     """Those that are not beside the message are in it."""

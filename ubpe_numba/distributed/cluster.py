@@ -11,14 +11,13 @@ of 56 bytes. Registered when the wing is imported, on every worker too, since it
 from __future__ import annotations
 
 import functools
-import secrets
+import pickle
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import dask
@@ -27,7 +26,7 @@ from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_com
 from distributed.client import FutureCancelledError, default_client
 from distributed.comm.core import CommClosedError
 
-from ubpe_numba.distributed.relay import opaque, opened, without
+from ubpe_numba.distributed.relay import without
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
@@ -45,10 +44,6 @@ LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
 _stopped: set[str] = set()
 
 
-class StoppedError(Exception):
-    """A task ends because the call that it belongs to has ended; nobody waits for it."""
-
-
 @contextmanager
 def using(client: Client | None) -> Iterator[Client]:
     """A client to work with, whose workers have been found fit for it: the user's, which stays open.
@@ -61,18 +56,16 @@ def using(client: Client | None) -> Iterator[Client]:
     if client is None:
         with suppress(ValueError):  # there is none
             client = default_client()
-    if client is None and _in_a_task():
-        raise ValueError(
-            "client: in a task of Dask give one, as distributed.get_client(), and let the task call distributed.secede()"
-        )
     if client is None:
-        port = {
-            "dashboard_address": ":0",
-            "scheduler_kwargs": {"dashboard": False},
-        }  # any: with None it would be 8787, or a warning
-        with dask.config.set(
-            {"distributed.comm.timeouts.connect": "5s"}
-        ):  # a worker that asks one that died for data waits so long
+        in_task = False
+        with suppress(ValueError):  # there is no worker here
+            in_task = get_worker() is not None
+        if in_task:
+            raise ValueError(
+                "client: in a task of Dask give one, as distributed.get_client(), and let the task call distributed.secede()"
+            )
+        port = {"dashboard_address": ":0", "scheduler_kwargs": {"dashboard": False}}  # any: None is 8787, or a warning
+        with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):  # of a worker that asks one that died for data
             cluster = LocalCluster(processes=True, threads_per_worker=1, **port)
         with cluster, Client(cluster, set_as_default=False) as made:
             _check_workers(made)
@@ -85,13 +78,6 @@ def using(client: Client | None) -> Iterator[Client]:
         raise TypeError("client: expected a synchronous Client, got an asynchronous one")
     _check_workers(client)
     yield client
-
-
-def _in_a_task() -> bool:
-    """Whether a worker of Dask runs this."""
-    with suppress(ValueError):
-        return get_worker() is not None
-    return False
 
 
 @contextmanager
@@ -152,15 +138,10 @@ def _check_workers(client: Client) -> None:
             )
 
 
-def token_of_call() -> str:
-    """A token for `results` and `check_stopped`, another one for each call."""
-    return secrets.token_hex(8)
-
-
 def check_stopped(token: str) -> None:
-    """In a task: raise StoppedError if the call with this token has ended early."""
+    """End a task, whose result is not needed, by a RuntimeError if the call with this token has ended early."""
     if token in _stopped:
-        raise StoppedError(f"the call {token} was stopped")
+        raise RuntimeError(f"the call {token} was stopped")
 
 
 def results(
@@ -171,13 +152,12 @@ def results(
     what: str,
     token: str | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    """Run tasks and yield their indices and results as they finish; what is not done when the iterator ends is cancelled.
+    """Run tasks and yield their indices and results as they finish; the rest is cancelled when the iterator ends.
 
     A result is fetched when the iterator comes to it, and the worker may forget it then: one result at a time is in memory here.
-    delayeds: the tasks, whose keys are the names that Dask's dashboard shows; names: of each in messages; what: the label of the
-    bar; token: put where tasks look with `check_stopped`, if the iterator ends early. ConnectionError if the scheduler is lost;
-    RuntimeError if several workers died one after the other while they ran the same task, or its input is lost; and the exception
-    of a task, of its class, with the name of the task before the message.
+    names: of the tasks in messages; what: the label of the bar; token: put where tasks look with `check_stopped`, if the iterator
+    ends early. ConnectionError if the scheduler is lost; RuntimeError if several workers died one after the other while they ran
+    one task, or its input is lost; and the exception of a task, of its class, with the name of the task before the message.
     """
     indices: dict[Any, list[int]] = {}
     for i, task in enumerate(delayeds):
@@ -300,7 +280,7 @@ def shipped(tokenizer: Tokenizer) -> bytes:
     """A fitted tokenizer for tasks, each of which uses one thread; without the history of its fit."""
     lean = without(tokenizer, "history_")
     lean.n_threads = 1
-    return opaque(lean)
+    return pickle.dumps(lean, 5)
 
 
 def tokenizer_of(data: bytes) -> Tokenizer:
@@ -315,12 +295,7 @@ def tokenizer_of(data: bytes) -> Tokenizer:
         return _model(data)
 
 
-@functools.lru_cache(maxsize=4)  # the ones used last
-def _model(data: bytes) -> Tokenizer:
-    found: Tokenizer = opened(data)
-    return found
-
-
+_model: Callable[[bytes], Tokenizer] = functools.lru_cache(maxsize=4)(pickle.loads)  # the ones used last
 _OBJECT = 200  # bytes: the Python object and those of its arrays
 
 
@@ -330,17 +305,14 @@ sizeof.register(Counts, lambda counts: _OBJECT + int(sizeof(counts.flat)) + int(
 
 
 class Percent(Progress):
-    """The progress of a fit, by `bar` in the terminal, and on Dask's dashboard by a task that does nothing for each hundredth."""
+    """The progress of a fit, by `bar` in the terminal, and on Dask's dashboard by a task that does nothing for each hundredth.
+
+    The workers forget the tasks when `futures` are dropped.
+    """
 
     def __init__(self, bar: Progress, client: Client) -> None:
         self.terminal, self.client, self.futures = bar, client, list[Any]()
         self.call = uuid4().hex
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.futures.clear()  # the workers forget them
 
     def start(self, done: int, total: int) -> None:
         """See `Progress`."""
@@ -360,8 +332,4 @@ class Percent(Progress):
     def _reach(self, percent: int) -> None:
         new = range(len(self.futures), min(percent, 100))
         if new:
-            self.futures += self.client.map(_nothing, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new])
-
-
-def _nothing(_: int) -> None:
-    """Do the work of a hundredth on the dashboard."""
+            self.futures += self.client.map(bool, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new])

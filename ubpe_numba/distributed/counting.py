@@ -16,16 +16,19 @@ The order, and so the result, is that of counting in one process, for any number
 from __future__ import annotations
 
 import copy
+import operator
+import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from dask import delayed
 
 from ubpe_numba.distributed.cluster import results, using, with_name
 from ubpe_numba.distributed.partitions import Partitions, no_documents, partitions_of
-from ubpe_numba.distributed.relay import opaque, opened, unfitted
-from ubpe_numba.documents.counts import Corpus, Counts, count_documents, distinct, side_by_side
+from ubpe_numba.distributed.relay import unfitted
+from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.messages import Progress
@@ -130,10 +133,7 @@ def counted(
     split_every: int = 8,
     progress: bool | str = "auto",
 ) -> Counted:
-    """`count`, of partitions that have been read, and with what a fit needs to know beside the counts.
-
-    Arguments and errors as for `count`.
-    """
+    """Count partitions that have been read, with what a fit needs beside the counts; arguments and errors as for `count`."""
     Progress(progress)  # raises for another value
     n_tables, least = positive(tables, "tables"), positive(min_count, "min_count")
     if positive(split_every, "split_every") < 2:
@@ -146,11 +146,28 @@ def counted(
         tokenizer._settings()  # raises for arguments that are not valid, before anything is read
     if not partitions.delayed:
         return Counted(count_documents([]), np.zeros(0, np.int64), 0, "")
-    tasks, n_watched = _tasks(partitions, tokenizer, n_tables, least, split_every)
-    names = [*partitions.names, *["parts"] * n_tables]
-    found: dict[int, Counted] = {}
+    call = uuid4().hex
+    bare = None
+    if tokenizer is not None:  # without a model, and what leaves documents whole, which is done when all are counted
+        bare = unfitted(tokenizer)
+        bare.n_threads = 1
+        if bare.pretokenizer is None:
+            bare.break_tokens = bare.stop_tokens = None
+    how = delayed(pickle.dumps(bare, 5), name=f"ubpe-tokenizer-{call}", traverse=False)
+    leaves = [
+        _task("count", call, count_part, part, how, i, name, n_tables)
+        for i, (part, name) in enumerate(zip(partitions.delayed, partitions.names, strict=True))
+    ]
+    sums = []
+    for t in range(n_tables):
+        row = [_task("table", call, operator.getitem, leaf, t) for leaf in leaves] if n_tables > 1 else leaves
+        while len(row) > split_every:
+            row = [_task("add", call, add, row[i : i + split_every]) for i in range(0, len(row), split_every)]
+        sums.append(_task("add", call, add, row, least))
+    watched = [_task("counted", call, bool, leaf) for leaf in leaves]  # they tell that a partition is counted
+    names, n_watched, found = [*partitions.names, *["parts"] * n_tables], len(watched), dict[int, Counted]()
     with using(client if client is not None else partitions.client) as used:
-        for i, result in results(used, tasks, names, progress, "count"):
+        for i, result in results(used, [*watched, *sums], names, progress, "count"):
             if i >= n_watched:
                 found[i - n_watched] = result
     return together([found[t] for t in range(n_tables)])
@@ -177,43 +194,9 @@ def lines_of(tokenizer: Tokenizer | None) -> str:
 # -------------------------------------------------------------------------------------------------- the graph
 
 
-def _tasks(
-    partitions: Partitions, tokenizer: Tokenizer | None, tables: int, min_count: int, split_every: int
-) -> tuple[list[Any], int]:
-    """The tasks to wait for: one for each partition, which tells that it is counted, and after them the sum of each table."""
-    from dask import delayed
-
-    call = uuid4().hex
-    blob = opaque(None if tokenizer is None else _bare(tokenizer))
-    how = delayed(blob, name=f"ubpe-tokenizer-{call}", traverse=False)
-    leaves = [
-        _task("count", call, count_part, part, how, i, name, tables)
-        for i, (part, name) in enumerate(zip(partitions.delayed, partitions.names, strict=True))
-    ]
-    watched = [_task("counted", call, done, leaf) for leaf in leaves]
-    sums = []
-    for t in range(tables):
-        row = [_task("table", call, table, leaf, t) for leaf in leaves] if tables > 1 else leaves
-        while len(row) > split_every:
-            row = [_task("add", call, add, row[i : i + split_every]) for i in range(0, len(row), split_every)]
-        sums.append(_task("add", call, add, row, min_count))
-    return [*watched, *sums], len(watched)
-
-
 def _task(what: str, call: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """A task whose name Dask's dashboard shows as ``ubpe-count`` and the like."""
-    from dask import delayed
-
     return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"ubpe-{what}-{call}-{uuid4().hex}")
-
-
-def _bare(tokenizer: Tokenizer) -> Tokenizer:
-    """A copy without a model, and without what leaves documents whole, which is done when all are counted; on one thread."""
-    other = unfitted(tokenizer)
-    other.n_threads = 1
-    if other.pretokenizer is None:
-        other.break_tokens = other.stop_tokens = None
-    return other
 
 
 _CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which segments are not documents
@@ -228,16 +211,11 @@ class Counted(NamedTuple):
     n_symbols: int  # of all documents; of partitions that were `Counts` already 0
     name: str  # the first partition that has documents, for messages
 
-    def alphabet(self) -> Alphabet:
-        """The alphabet that a fit on all the documents learns: for integers that depends on how many symbols there are."""
-        flat = self.counts.flat
-        return Alphabet.learn(flat, max(self.n_symbols, int(flat.offsets[-1])))
-
 
 def count_part(docs: Any, how: bytes, number: int, name: str, tables: int) -> Any:
     """The counts of one partition: `Counted`, or with several tables a list of one for each."""
     try:
-        tokenizer: Tokenizer | None = opened(how)
+        tokenizer: Tokenizer | None = pickle.loads(how)
         counts, n_symbols = _counts(docs, tokenizer)
         made = Counted(counts, (number << 32) + np.arange(len(counts)), n_symbols, name)
         return made if tables == 1 else split(made, tables)
@@ -255,36 +233,23 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     corpus = tokenizer._corpus(docs, None, None, None)
     given = corpus.given
     changed = any(getattr(tokenizer, name) is not None for name in _CHANGES)
-    counts = _of_corpus(corpus, changed or (isinstance(docs, Counts) and docs.are_segments))
+    are_segments = changed or (isinstance(docs, Counts) and docs.are_segments)
+    flat = Documents(corpus.values, corpus.offsets, given.kind)
+    if corpus.weights is not None and corpus.n_documents == corpus.weights.sum():
+        counts = Counts(flat, corpus.weights, are_segments)  # they are distinct: who counts segments gives them weights
+    else:
+        weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
+        if (missing := corpus.n_documents - int(weights.sum())) > 0:  # documents without symbols: one, which is empty
+            flat = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1]))
+            weights = np.append(weights, missing)
+        counts = Counts.of(flat, weights)
+        counts.are_segments = are_segments
     if tokenizer.alphabet is not None:
         alphabet = Alphabet.from_user(tokenizer.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
         alphabet.check_kind(given)
         if (alphabet.lookup(counts.flat.values) < 0).any():
             alphabet.to_ids(given)  # raises, naming document, position and symbol
     return counts, 0 if isinstance(docs, Counts) else int(given.offsets[-1] - given.offsets[0])
-
-
-def _of_corpus(corpus: Corpus, are_segments: bool) -> Counts:
-    """The segments of a corpus as counts; documents without any symbol that are not among them as one, which is empty."""
-    flat = Documents(corpus.values, corpus.offsets, corpus.given.kind)
-    if corpus.weights is not None and corpus.n_documents == corpus.weights.sum():
-        return Counts(flat, corpus.weights, are_segments)  # they are distinct: who counts segments gives them weights
-    weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
-    if (missing := corpus.n_documents - int(weights.sum())) > 0:
-        flat = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1]))
-        weights = np.append(weights, missing)
-    counts = Counts.of(flat, weights)
-    counts.are_segments = are_segments
-    return counts
-
-
-def done(counted: Any) -> None:
-    """Nothing; its task is done when that of the argument is."""
-
-
-def table(counted: list[Counted], t: int) -> Counted:
-    """One of the tables that a partition was divided into."""
-    return counted[t]
 
 
 def split(counted: Counted, tables: int) -> list[Counted]:
@@ -319,17 +284,11 @@ def add(parts: list[Counted], min_count: int = 1) -> Counted:
 
 def _check_kinds(parts: list[Counted]) -> None:
     """TypeError, with the names of two partitions, unless the documents of all parts are of one kind."""
-    first = parts[0]
-    for part in parts:
-        if _what(part.counts) != _what(first.counts):
-            raise TypeError(
-                f"parts: expected documents of one kind, got {_what(first.counts)} ({first.name}) and "
-                f"{_what(part.counts)} ({part.name})"
-            )
-
-
-def _what(counts: Counts) -> str:
-    return f"{'segments of ' if counts.are_segments else ''}{'integers' if counts.kind == 'int' else counts.kind}"
+    kinds = ["integers" if part.counts.kind == "int" else part.counts.kind for part in parts]
+    kinds = [f"segments of {kind}" if part.counts.are_segments else kind for kind, part in zip(kinds, parts, strict=True)]
+    for kind, part in zip(kinds, parts, strict=True):
+        if kind != kinds[0]:
+            raise TypeError(f"parts: expected documents of one kind, got {kinds[0]} ({parts[0].name}) and {kind} ({part.name})")
 
 
 def _chosen(counts: Counts, rows: np.ndarray) -> Counts:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ubpe_numba.coding.streams import check_options
-from ubpe_numba.distributed.map_partitions import NewColumn, check_compression, check_tokenizer, recoded, source_of
-from ubpe_numba.distributed.tables import list_array
+from ubpe_numba.distributed.map_partitions import NewColumn, check_arguments, recoded, source_of
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.tokenizers.base import Tokenizer
 
@@ -109,37 +106,23 @@ def encode(
     >>> here.to_lists(), [path[-18:] for path in files]
     ([[2], [], [1, 2]], ['part-00000.parquet', 'part-00001.parquet'])
     """
-    check_tokenizer(tokenizer)
+    check_arguments(tokenizer, compression)
     for name in _DRAWS:
         if name in options:
             raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
     check_options(options)
     tokenizer.encode_batch([], **options)  # raises for a value that is not valid, before anything is written
-    check_compression(compression)
     if not isinstance(ids, str):
         raise TypeError(f"ids: expected a name, got {describe(ids)}")
     lines = "bytes" if tokenizer.model_.alphabet.kind == "bytes" else "str"
     found = source_of(source, column, "column", lines, blocksize)
     new = NewColumn(found.column or ids, ids, drop or found.column is None, "ids")
-    for where, names in found.tables.items():
-        new.check(names, where)
-    settings: dict[str, Any] = {
-        "column": found.column,
-        "ids": ids,
-        "drop": drop,
-        "compression": compression,
-        "options": _shown(options),
-    }
-    ways = partial(_encoded, options=options), _id_column
-    return recoded("encode", tokenizer, *ways, found, new, target, settings, compression, client, progress)  # type: ignore[no-any-return]
-
-
-def _shown(options: dict[str, Any]) -> dict[str, Any]:
-    """Options as a manifest holds them."""
-    return {
+    shown = {
         name: sorted(map(repr, value)) if isinstance(value, (set, frozenset, list, tuple)) else str(value)
         for name, value in options.items()
     }
+    settings = {"column": found.column, "ids": ids, "drop": drop, "compression": compression, "options": shown}
+    return recoded("encode", tokenizer, options, found, new, target, settings, client, progress)  # type: ignore[no-any-return]
 
 
 def decode(
@@ -205,46 +188,11 @@ def decode(
     ...     decode(tok, [[[2], []], [[1, 2]]], client=client)
     ['ab', '', 'bab']
     """
-    check_tokenizer(tokenizer)
-    check_compression(compression)
+    check_arguments(tokenizer, compression)
     for name, value in (("column", column), ("errors", errors)):
         if not isinstance(value, str):
             raise TypeError(f"{name}: expected a str, got {describe(value)}")
     found = source_of(source, ids, "ids", "bytes", blocksize, default="ids")
     new = NewColumn(found.column or column, column, drop or found.column is None, "column")
-    for where, names in found.tables.items():
-        new.check(names, where)
-    settings: dict[str, Any] = {"ids": found.column, "column": column, "drop": drop, "compression": compression, "errors": errors}
-    ways = partial(_decoded, errors=errors), partial(_document_column, errors=errors)
-    return recoded("decode", tokenizer, *ways, found, new, target, settings, compression, client, progress)  # type: ignore[no-any-return]
-
-
-def _encoded(tokenizer: Tokenizer, docs: Any, options: dict[str, Any]) -> Any:
-    return tokenizer.encode_batch(docs, **options)
-
-
-def _id_column(tokenizer: Tokenizer, found: Ragged) -> Any:
-    """Ids as lists of int32."""
-    return list_array(found)
-
-
-def _decoded(tokenizer: Tokenizer, ids: Any, errors: str) -> Any:
-    return tokenizer.decode_batch(ids, errors=errors)
-
-
-def _document_column(tokenizer: Tokenizer, found: Any, errors: str) -> Any:
-    """Documents as lists of int32 or int64, strings, or binary, by the kind of the model."""
-    import pyarrow as pa
-
-    if isinstance(found, Ragged):
-        return list_array(found)
-    model = tokenizer.model_
-    if model.alphabet.kind == "int":
-        return pa.array(found, pa.list_(pa.int64()))
-    kind = pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
-    try:
-        return pa.array(found, kind)
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"errors: with {quoted(errors)} texts have surrogates, which files cannot hold; use 'replace'"
-        ) from error
+    settings = {"ids": found.column, "column": column, "drop": drop, "compression": compression, "errors": errors}
+    return recoded("decode", tokenizer, {"errors": errors}, found, new, target, settings, client, progress)  # type: ignore[no-any-return]

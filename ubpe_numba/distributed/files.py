@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
+from dask.utils import natural_sort_key
 
 from ubpe_numba.distributed.tables import arrow_documents, kind_of
 from ubpe_numba.errors import quoted
@@ -18,6 +19,7 @@ from ubpe_numba.runtime.arrays import offsets_of
 
 PARQUET, TEXT = ".parquet", ".txt"
 _SUFFIXES = (PARQUET, TEXT)
+_HIDDEN = (".", "_")
 _ADVICE = {
     ".jsonl": "; read it with dask.bag.read_text(...).map(json.loads), or dask.dataframe.read_json",
     ".json": "; read it with dask.bag.read_text(...).map(json.loads), or dask.dataframe.read_json",
@@ -29,26 +31,16 @@ _ADVICE = {
 }
 
 
-class Files(NamedTuple):
-    """Files of one format, absolute paths: those of a folder or a glob in natural order (2 before 10), others as they were given.
-
-    `suffix` is ``".parquet"`` or ``".txt"``. `folders` are those that each file is in: below the folder that was given, or, of a
-    file that was given itself or matches a glob, all of them.
-    """
-
-    suffix: str
-    paths: list[str]
-    folders: list[str]
-
-
 def is_path(value: object) -> bool:
     """Whether a user's argument names files."""
     return isinstance(value, (str, os.PathLike))
 
 
-def files_of(given: Any, name: str = "parts") -> Files:
-    """The files of a path or a list of paths.
+def files_of(given: Any, name: str = "parts") -> tuple[str, list[str], list[str]]:
+    """The format of the files of a path or a list of paths, their absolute paths, and the folder that each is in.
 
+    The format is ``".parquet"`` or ``".txt"``. Files of a folder or a glob are in natural order (2 before 10), others as they
+    were given. Folders are those below the folder that was given; of a file that was given itself or matches a glob, all of them.
     Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are none; names that
     begin with a dot or an underscore are left out, as Dask and Spark leave them out (``_SUCCESS``), and so are other files.
     ValueError for two formats, for a file that is neither, and where nothing is found; FileNotFoundError for a path without a
@@ -69,7 +61,7 @@ def files_of(given: Any, name: str = "parts") -> Files:
             )
     if len(suffixes) > 1:
         raise ValueError(f"{name}: expected files of one format, got {suffixes[PARQUET]} and {suffixes[TEXT]}")
-    return Files(next(iter(suffixes)), found, folders)
+    return next(iter(suffixes)), found, folders
 
 
 def _expanded(given: Any, name: str) -> list[str]:
@@ -87,7 +79,8 @@ def _expanded(given: Any, name: str) -> list[str]:
     if not glob.has_magic(path):
         hint = "" if os.sep in os.fspath(given) else "; a str is a path: texts are given as lists of them, a list a partition"
         raise FileNotFoundError(f"{name}: {path}: there is no such file{hint}")
-    matches = _natural(match for match in glob.glob(path, recursive=True) if not _hidden(os.path.basename(match)))
+    matches = [match for match in glob.glob(path, recursive=True) if not os.path.basename(match).startswith(_HIDDEN)]
+    matches.sort(key=natural_sort_key)
     inner = [[match] if not os.path.isdir(match) else _of_folder(match, name) for match in matches]
     if not inner:
         raise FileNotFoundError(f"{name}: {path}: no file matches")
@@ -98,24 +91,13 @@ def _of_folder(folder: str, name: str) -> list[str]:
     """The files of a folder and its folders that belong to it."""
     found: dict[str, list[str]] = {}
     for path in Path(folder).rglob("*"):
-        if path.is_file() and not any(_hidden(part) for part in path.relative_to(folder).parts):
+        if path.is_file() and not any(part.startswith(_HIDDEN) for part in path.relative_to(folder).parts):
             found.setdefault(path.suffix.lower(), []).append(str(path))
     for suffix in _SUFFIXES:
         if suffix in found:
-            return _natural(iter(found[suffix]))
+            return sorted(found[suffix], key=natural_sort_key)  # as Dask reads them
     others = f", only {', '.join(sorted(suffix or 'names without a suffix' for suffix in found))}" if found else ""
     raise FileNotFoundError(f"{name}: {folder}: there is no .parquet or .txt file in this folder{others}")
-
-
-def _natural(paths: Iterator[str]) -> list[str]:
-    """In the order in which Dask reads the files of a folder."""
-    from dask.utils import natural_sort_key
-
-    return sorted(paths, key=natural_sort_key)
-
-
-def _hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
 
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -132,10 +114,17 @@ def columns_of_folders(folders: list[str]) -> list[dict[str, Any]]:
     >>> [value[0].as_py() for value in second.values()]
     [2023, None]
     """
-    each = [_values(folder) for folder in folders]
-    columns = {
-        name: _typed([values.get(name) for values in each]) for name in dict.fromkeys(n for values in each for n in values)
-    }
+    import pyarrow as pa
+
+    each, columns = [_values(folder) for folder in folders], {}
+    for name in dict.fromkeys(n for values in each for n in values):
+        column = pa.array([values.get(name) for values in each], pa.string())
+        if column.null_count == len(column):
+            column = pa.nulls(len(column))
+        else:
+            with suppress(pa.ArrowInvalid):  # it is not of integers
+                column = column.cast(pa.int32())
+        columns[name] = column
     return [{name: column.take([i]) for name, column in columns.items()} for i in range(len(folders))]  # a slice travels whole
 
 
@@ -156,19 +145,6 @@ def _values(folder: str) -> dict[str, str | None]:
             raise ValueError(f"{folder}: {quoted(part)} is not UTF-8 when it is decoded as in a URL") from error
         found.setdefault(name, None if value == NULL else value)
     return found
-
-
-def _typed(values: list[str | None]) -> Any:
-    """A column of all files."""
-    import pyarrow as pa
-
-    strings = pa.array(values, pa.string())
-    if strings.null_count == len(strings):
-        return pa.nulls(len(strings))
-    try:
-        return strings.cast(pa.int32())
-    except pa.ArrowInvalid:
-        return strings
 
 
 _LF, _CR = 10, 13
@@ -323,7 +299,14 @@ def row_groups_of(
     for path in paths:
         with open_parquet(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
-        chosen = _column(schema.names, column, path, argument)
+        names, chosen = schema.names, column
+        shown = ", ".join(map(repr, names))
+        if chosen is None:
+            if len(names) != 1:
+                raise ValueError(f"{argument}: expected the name of one of the columns of {path}: {shown}")
+            chosen = names[0]
+        elif names.count(chosen) != 1:
+            raise ValueError(f"{argument}: expected one column {quoted(chosen)} in {path}, there are {shown or 'none'}")
         kind = kind_of(schema.field(chosen).type, f"{path}: column {quoted(chosen)}")
         kinds.setdefault(kind, path)
         parts += _parts(path, chosen, kind, metadata, blocksize)
@@ -333,21 +316,12 @@ def row_groups_of(
     return parts
 
 
-def _column(names: list[str], column: str | None, path: str, argument: str) -> str:
-    """The column to read: the given one, or the only one."""
-    shown = ", ".join(map(repr, names))
-    if column is None:
-        if len(names) != 1:
-            raise ValueError(f"{argument}: expected the name of one of the columns of {path}: {shown}")
-        return names[0]
-    if names.count(column) != 1:
-        raise ValueError(f"{argument}: expected one column {quoted(column)} in {path}, there are {shown or 'none'}")
-    return column
-
-
 def _parts(path: str, column: str, kind: str, metadata: Any, blocksize: int) -> list[RowGroups]:
     """The parts of one file, by its footer."""
-    groups = [_measured(metadata.row_group(i), column) for i in range(metadata.num_row_groups)]
+    groups = []  # rows, bytes that are not compressed, and values of each
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        chunks = chunks_of(group, column)
+        groups.append((group.num_rows, sum(c.total_uncompressed_size for c in chunks), sum(c.num_values for c in chunks)))
     cuts, size = [0], 0
     for i, (_, more, _) in enumerate(groups):
         if i > cuts[-1] and size + more > blocksize:
@@ -363,7 +337,7 @@ def _parts(path: str, column: str, kind: str, metadata: Any, blocksize: int) -> 
     return parts
 
 
-def _measured(group: Any, column: str) -> tuple[int, int, int]:
-    """The rows of a row group, the bytes of a column, not compressed, and its values."""
-    chunks = [c for c in map(group.column, range(group.num_columns)) if c.path_in_schema.split(".")[0] == column.split(".")[0]]
-    return group.num_rows, sum(c.total_uncompressed_size for c in chunks), sum(c.num_values for c in chunks)
+def chunks_of(group: Any, column: str) -> list[Any]:
+    """The chunks of a column, of lists too, in the metadata of a row group."""
+    chunks = map(group.column, range(group.num_columns))
+    return [chunk for chunk in chunks if chunk.path_in_schema.split(".")[0] == column.split(".")[0]]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import pickle
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from dask import delayed
+from dask.optimization import cull
+from dask.utils import ensure_dict
 
 from ubpe_numba.distributed.cluster import Percent, using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
@@ -15,7 +19,7 @@ from ubpe_numba.distributed.host import make_host, name_of_range
 from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import Part, together
 from ubpe_numba.distributed.partitions import Partitions, partitions_of
-from ubpe_numba.distributed.relay import opaque, unfitted
+from ubpe_numba.distributed.relay import unfitted
 from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
 from ubpe_numba.documents.read import Documents, as_document
 from ubpe_numba.fitting.fit import Settings, learned
@@ -31,6 +35,8 @@ __all__ = ["fit"]
 
 AnyTokenizer = TypeVar("AnyTokenizer", bound=Tokenizer)
 _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which text becomes segments to be counted
+#: Weights and boundaries of partitions, as `make_host` takes them; whether the document before goes on, and tokens may cross.
+Marks = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
 
 log = logging.getLogger("ubpe_numba")
 
@@ -131,15 +137,12 @@ def fit(
         with using(given) as used:
             found = counted(partitions, read, used, progress=progress)
         corpus = read._corpus(found.counts, None, None, None)
-        alphabet = found.alphabet() if tok.alphabet is None and len(found.counts) else read._alphabet_of(corpus.given)
+        if tok.alphabet is None and len(found.counts):  # of integers it depends on how many symbols all documents have
+            flat = found.counts.flat
+            alphabet = Alphabet.learn(flat, max(found.n_symbols, int(flat.offsets[-1])))
+        else:
+            alphabet = read._alphabet_of(corpus.given)
         return tok._fit_corpus(corpus, alphabet, settings, bar)
-    _check(tok, settings, partitions)
-    with using(given) as used:
-        return _fit_there(tok, read, settings, partitions, marks_of(partitions, parts, sample_weight, boundaries), used, bar)
-
-
-def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
-    """ValueError for what only a fit in one place has."""
     check_rules(settings)
     if tok._weighs_by_text:
         raise ValueError(
@@ -148,6 +151,14 @@ def _check(tok: Tokenizer, settings: Settings, partitions: Partitions) -> None:
         )
     if partitions.joined and (tok.break_tokens is not None or tok.stop_tokens is not None):
         raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
+    with using(given) as used:
+        n = len(partitions.delayed)
+        n_hosts = max(1, min(n, _n_workers(used)))
+        sizes = partitions.sizes
+        cuts = [n * h // n_hosts for h in range(n_hosts + 1)] if sizes is None else even_cuts(sizes, n_hosts)
+        ranges = list(pairwise(cuts))
+        marks = marks_of(partitions, parts, sample_weight, boundaries, ranges)
+        return _fit_there(tok, read, settings, partitions, ranges, marks, used, bar)
 
 
 def _fit_there(
@@ -155,40 +166,35 @@ def _fit_there(
     read: Tokenizer,
     settings: Settings,
     partitions: Partitions,
-    marks: Callable[..., Any],
+    ranges: list[tuple[int, int]],
+    marks: list[Marks],
     client: Client,
     bar: Progress,
 ) -> AnyTokenizer:
-    """A fit whose hosts are workers, each with consecutive partitions: as much as the others, as far as sizes are known."""
-    from dask import delayed
-
-    n = len(partitions.delayed)
-    n_hosts = max(1, min(n, _n_workers(client)))
-    sizes = partitions.sizes
-    cuts = [n * h // n_hosts for h in range(n_hosts + 1)] if sizes is None else even_cuts(sizes, n_hosts)
-    lean = unfitted(read)
-    make, ranges = delayed(make_host, pure=False), list(pairwise(cuts))
-    marked, goes_on = zip(*(marks(a, b) for a, b in ranges), strict=True)
-    how = [opaque((lean, own, partitions.names[a:b], partitions.joined)) for own, (a, b) in zip(marked, ranges, strict=True)]
-    hosts = [make(partitions.delayed[a:b], blob) for (a, b), blob in zip(ranges, how, strict=True)]
+    """A fit whose hosts are workers, each with a range of consecutive partitions."""
+    lean, goes_on = unfitted(read), [on for _, on in marks]
+    hosts, make = [], delayed(make_host, pure=False)
+    for (a, b), (own, _) in zip(ranges, marks, strict=True):
+        how = lean, own, partitions.names[a:b], partitions.joined
+        hosts.append(make(partitions.delayed[a:b], pickle.dumps(how, 5)))
     engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key))
+    shown = Percent(bar, client)
     try:
         parts: list[Part] = ask_at_first(engine, "part")
         alphabet = _alphabet(read, engine, parts)
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
-
         tok._check_alphabet(alphabet, settings)
-        with Percent(bar, client) as shown:
-            merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
+        merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
         to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
         log.info(
             "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
-            *(engine.n, shards.n_synchronisations, to, back, shards.n_losses),
+            *(engine.n, shards.n_synchronisations, to, back, sum(shards.losses)),
         )
         made = learned(merges, n_documents, sum(part.by_weight for part in parts))
         return tok._learned(alphabet, settings, *made)
     finally:
+        shown.futures.clear()
         engine.close()
 
 
@@ -199,9 +205,6 @@ def _n_workers(client: Client) -> int:
 
 def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:
     """Name of the partition that task `key` processes, for messages; None if there is none; without a key the range of names."""
-    from dask.optimization import cull
-    from dask.utils import ensure_dict
-
     begin, end = which
     if key is None:
         return name_of_range(partitions.names[begin:end])
@@ -225,15 +228,12 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alph
         return Alphabet.learn(Documents(np.zeros(0, np.int64), np.zeros(1, np.int64), kind))
     n_symbols, ends = sum(part.n_given for part in filled), [end for part in filled for end in (part.low, part.high)]
     values = np.array(ends, np.int64)
-    if kind == "bytes" or (kind == "int" and Alphabet.learn(_one(values, kind), n_symbols).is_identity):
-        return Alphabet.learn(_one(values, kind), n_symbols)
-    found = np.unique(np.concatenate(ask_at_first(engine, "distinct")))
-    return Alphabet.learn(_one(found, kind), n_symbols)
-
-
-def _one(values: np.ndarray, kind: str) -> Documents:
-    """A document of these symbols."""
-    return Documents(values, np.array([0, values.size]), kind)
+    if kind != "str":
+        found = Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
+        if kind == "bytes" or found.is_identity:
+            return found
+    values = np.unique(np.concatenate(ask_at_first(engine, "distinct")))
+    return Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
 
 
 def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
@@ -267,11 +267,10 @@ def _filled(ends: np.ndarray, limit: int, n_hosts: int) -> list[int]:
 
 
 def marks_of(
-    partitions: Partitions, parts: Any, sample_weight: Any, boundaries: Any
-) -> Callable[[int, int], tuple[list[tuple[Any, Any]], tuple[bool, bool]]]:
-    """A function of a range of partitions: their weights and boundaries, as `make_host` takes them, and how they go on.
+    partitions: Partitions, parts: Any, sample_weight: Any, boundaries: Any, ranges: list[tuple[int, int]]
+) -> list[Marks]:
+    """Weights and boundaries of ranges of partitions, and how each goes on; other arguments as for `fit`.
 
-    That is whether the document before the range goes on in it, and whether tokens may cross into it. Arguments as for `fit`;
     TypeError or ValueError, naming the argument.
     """
     if not partitions.joined:
@@ -280,7 +279,7 @@ def marks_of(
             if value is not None and (not isinstance(value, (list, tuple)) or len(value) != n):
                 raise ValueError(f"{name}: expected a list of {n} entries, one for each partition, got {describe(value)}")
             each.append([None] * n if value is None else list(value))
-        return lambda begin, end: (list(zip(each[0][begin:end], each[1][begin:end], strict=True)), (False, False))
+        return [(list(zip(each[0][begin:end], each[1][begin:end], strict=True)), (False, False)) for begin, end in ranges]
     weight = None
     if sample_weight is not None:
         weights = sample_weight if np.ndim(sample_weight) else [sample_weight]
@@ -288,7 +287,7 @@ def marks_of(
         if weight.size != 1:
             raise ValueError(f"sample_weight: expected one weight, of one document, got {describe(sample_weight)}")
     if boundaries is None:
-        return lambda begin, end: ([(weight, None)], (begin > 0, begin > 0))
+        return [([(weight, None)], (begin > 0, begin > 0)) for begin, _ in ranges]
     given = as_document(boundaries, name="boundaries")
     if given.kind != "int":
         raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
@@ -299,9 +298,8 @@ def marks_of(
     ends = offsets_of(sizes.astype(np.int64))
     if positions.size and not 0 <= positions[0] <= positions[-1] <= ends[-1]:
         raise ValueError(f"boundaries: expected positions in 0..{ends[-1]}")
-
-    def of_range(begin: int, end: int) -> tuple[list[tuple[Any, Any]], tuple[bool, bool]]:
+    marks: list[Marks] = []
+    for begin, end in ranges:
         inside = positions[(positions > ends[begin]) & (positions < ends[end])]
-        return [(weight, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)
-
-    return of_range
+        marks.append(([(weight, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)))
+    return marks

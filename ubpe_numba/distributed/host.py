@@ -13,18 +13,19 @@ driver.
 
 from __future__ import annotations
 
+import pickle
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from distributed import get_worker
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Part, Setup, Stepped, least_bytes
 from ubpe_numba.distributed.partitions import no_documents
-from ubpe_numba.distributed.relay import opened
 from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
@@ -122,7 +123,8 @@ class Host:
                 weights[i] = 1 if corpus.weights is None else corpus.weights[ends]
         sizes = np.array([end - begin for begin, end in segments], np.int64)
         state = made.shards.state.copy()
-        self.loaded = Loaded(state, self._arenas(), at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked)
+        arenas, counts = np.diff(made.shards.base["arena"]), made.symbol_counts
+        self.loaded = Loaded(state, arenas, at, sizes, place.inside, documents, weights, counts, self.asked)
         return self.loaded
 
     def _corpus(self) -> Corpus:
@@ -169,9 +171,6 @@ class Host:
         shards = Cut(text.offsets[at], np.array(at), np.zeros(len(at), bool))
         return self._text(encoded, Alphabet.dense(n + len(merges)), shards, setup), place, starts
 
-    def _arenas(self) -> np.ndarray:
-        return np.diff(self.text.shards.base["arena"])
-
     # ---------------------------------------------------------------------------------------------- epochs
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
@@ -214,7 +213,7 @@ class Host:
     def compact(self, more_room: bool) -> tuple[np.ndarray, np.ndarray]:
         """One cell a token again; all slices become void. The states of the shards, and their arenas, twice as long if asked."""
         self.text.compact(self.task.width, True, more_room)
-        return self.text.shards.state.copy(), self._arenas()
+        return self.text.shards.state.copy(), np.diff(self.text.shards.base["arena"])
 
     # ---------------------------------------------------------------------------------------------- rounds
 
@@ -315,13 +314,11 @@ def name_of_range(names: Sequence[str]) -> str:
 def make_host(parts: list[Any], how: bytes) -> Host:
     """A host of partitions, on the worker where it is called; `parts` are documents as `Tokenizer.fit` takes them.
 
-    `how`, opaque: the tokenizer; the weights and the boundaries of each partition, as `fit` takes them, or None, and of one
+    `how`, a pickle: the tokenizer; the weights and the boundaries of each partition, as `fit` takes them, or None, and of one
     document those of all; the name of each partition; and whether they are one document together. TypeError and ValueError as of
     `Tokenizer.fit`, with the name of the partition before the message.
     """
-    from distributed import get_worker
-
-    tokenizer, marks, names, joined = opened(how)
+    tokenizer, marks, names, joined = pickle.loads(how)
     corpora, sizes, called = [], [], names
     if joined:
         sizes, called = [len(part) for part in parts], [name_of_range(names)]

@@ -52,11 +52,6 @@ _DIRECT = 16  # hosts that the driver asks itself, one by one
 _NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {:.0f} s"
 
 
-def number_of(k: int, key: Any) -> str | None:
-    """The name of a host whose parts have none."""
-    return f"host {k}" if key is None else None
-
-
 class DaskEngine:
     """Hosts on the workers of a cluster, made when the engine is, as evenly over workers and machines as can be.
 
@@ -75,7 +70,7 @@ class DaskEngine:
         client: Client,
         make: Sequence[Delayed],
         together: Together | None = None,
-        name_of: Callable[[int, Any], str | None] = number_of,
+        name_of: Callable[[int, Any], str | None] = lambda k, key: f"host {k}" if key is None else None,
     ) -> None:
         self.client, self.make, self.n, self.together, self.name_of = client, list(make), len(make), together, name_of
         self.where, self.direct = [""] * self.n, set[str]()
@@ -100,29 +95,25 @@ class DaskEngine:
 
     # -------------------------------------------------------------------------------------------- messages
 
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """Answers of the hosts, in their order; all get the same arguments, or with `each` host k gets `each[k]`.
+    def ask(self, method: str, *args: Any) -> list[Any]:
+        """Answers of all hosts to one message, in their order.
 
         LostHostsError if hosts are gone, when all others have answered; of a group whose first host is gone, or of which one is
         silent, others may be at work still, and take the next message after that. Else the exception of the first host that
         raised one, when all have answered.
         """
-        if each is None:
-            return self._exchange(self._groups, [[pack((method, args))]] * len(self._groups))
-        own = [pack((method, args)) for _, args in zip(range(self.n), each, strict=True)]
-        return self._exchange(self._groups, [own[group.start : group.stop] for group in self._groups])
+        return self._exchange(self._groups, pack((method, args)))
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """The answer of host k. Raises as `ask`."""
-        return self._exchange([range(k, k + 1)], [[pack((method, args))]])[0]
+        return self._exchange([range(k, k + 1)], pack((method, args)))[0]
 
-    def _exchange(self, groups: Sequence[range], messages: Sequence[list[Packed]]) -> list[Any]:
-        """Messages to the hosts of groups, one for all of a group or one for each host, and the answers."""
+    def _exchange(self, groups: Sequence[range], message: Packed) -> list[Any]:
+        """Answers of the hosts of groups to a message."""
         self.rounds += 1
-        frames = {id(m): m.frames() for several in messages for m in several}
-        for group, several in zip(groups, messages, strict=True):
-            self.sent[group.start] += sum(m.nbytes for m in several)
-        found, lost = self.sync(self._gather, groups, [[frames[id(m)] for m in several] for several in messages])
+        for group in groups:
+            self.sent[group.start] += message.nbytes
+        found, lost = self.sync(self._gather, groups, message.frames())
         answers: list[Packed] = []
         for group, packed in zip(groups, found, strict=True):
             if packed is None:
@@ -139,9 +130,9 @@ class DaskEngine:
                 raise answer
         return [answer for _, answer in opened]
 
-    async def _gather(self, groups: Sequence[range], frames: Sequence[list[Any]]) -> tuple[list[Packed | None], list[int]]:
+    async def _gather(self, groups: Sequence[range], frames: Any) -> tuple[list[Packed | None], list[int]]:
         """The answers of groups; None of those that gave none, and hosts that were lost in them."""
-        calls = [asyncio.ensure_future(self._call_group(g, f)) for g, f in zip(groups, frames, strict=True)]
+        calls = [asyncio.ensure_future(self._call_group(group, frames)) for group in groups]
         of = dict(zip(calls, groups, strict=True))
         waiting = set(calls)
         silent: dict[Any, list[int]] = {}  # of calls that wait for them
@@ -166,15 +157,15 @@ class DaskEngine:
             await self.there([])  # if the scheduler is gone, so are the workers soon
         return found, lost
 
-    async def _call_group(self, group: range, frames: list[Any]) -> Packed:
+    async def _call_group(self, group: range, frames: Any) -> Packed:
         """The answers of the hosts of a group. Any exception: its first actor is not there, or did not answer."""
         answer: Packed
         if len(group) == 1:
-            answer = await self.call(group.start, "call", self.rounds, *frames)
+            answer = await self.call(group.start, "call", self.rounds, frames)
         else:
-            where, keys = self.where, self.keys
-            members = [(where[k] if keys[k] else "", keys[k]) for k in group]
-            answer = await self.call(group.start, "call_group", self.rounds, members, *frames)
+            actors = [(k, self._actors[k]) for k in group]
+            members = [("", "") if actor is None else (self.where[k], actor.key) for k, actor in actors]
+            answer = await self.call(group.start, "call_group", self.rounds, members, frames)
         return answer
 
     async def _gone(self, group: range) -> list[int]:
@@ -183,11 +174,6 @@ class DaskEngine:
         answers = await asyncio.gather(*[self.is_here(k) for k in others])
         alive = {k for k, fine in zip(others, answers, strict=True) if fine}
         return [k for k in group if k not in alive]
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys of the hosts in Dask; empty for one that is not made."""
-        return ["" if actor is None else actor.key for actor in self._actors]
 
     async def call(self, k: int, method: str, *args: Any) -> Any:
         """The answer of the actor of host k. Any exception: it did not get the message, or is not there."""
@@ -238,14 +224,22 @@ class DaskEngine:
         """
         lost = list(lost)
         for _ in range(TRIES):
-            self._let_go(lost)
+            # drop them until the scheduler has forgotten them: what they are made of would wait for the workers of before
+            old = [actor for k in lost if (actor := self._actors[k]) is not None]
+            for actor in old:
+                actor.release()
+            for k in lost:
+                self._actors[k] = None
+            end, keys = time.monotonic() + _ANSWER, [actor.key for actor in old]
+            while old and any(self.sync(self._answer_of, "get_task_status", keys=keys).values()) and time.monotonic() < end:
+                time.sleep(0.01)
             places = dict(zip(lost, self._places(lost), strict=True))
             for k, where in places.items():  # if the worker ends meanwhile, on another one
                 self.where[k] = ""
                 key = f"ubpe-shard-{k}-{uuid4().hex}"
-                actor = dask.delayed(HostActor, pure=False)(self.make[k], self.together, dask_key_name=key)
+                made = dask.delayed(HostActor, pure=False)(self.make[k], self.together, dask_key_name=key)
                 with dask.config.set(LARGE_GRAPHS):
-                    self._actors[k] = self.client.compute(actor, workers=[where], allow_other_workers=True, actors=True)
+                    self._actors[k] = self.client.compute(made, workers=[where], allow_other_workers=True, actors=True)
             self._wait(places)
             self.sync(self._find, lost)
             lost = [k for k in lost if not self.where[k]]
@@ -259,18 +253,6 @@ class DaskEngine:
             if actor is not None:
                 actor.release()
         self._actors = [None] * self.n
-
-    def _let_go(self, hosts: Sequence[int]) -> None:
-        """Drop hosts, until the scheduler has forgotten them: what they are made of would wait for the workers of before."""
-        old = [actor for k in hosts if (actor := self._actors[k]) is not None]
-        for actor in old:
-            actor.release()
-        for k in hosts:
-            self._actors[k] = None
-        end = time.monotonic() + _ANSWER
-        keys = [actor.key for actor in old]
-        while old and any(self.sync(self._answer_of, "get_task_status", keys=keys).values()) and time.monotonic() < end:
-            time.sleep(0.01)
 
     def _places(self, lost: Sequence[int]) -> list[str]:
         """A worker for each of the lost hosts: where there are the fewest others, on machines with the fewest."""

@@ -23,11 +23,15 @@ import hashlib
 import io
 import json
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
+from dask import delayed
 
 from ubpe_numba.distributed.cluster import (
     check_stopped,
@@ -35,24 +39,22 @@ from ubpe_numba.distributed.cluster import (
     results,
     shared,
     shipped,
-    token_of_call,
     tokenizer_of,
     using,
     value_of,
 )
 from ubpe_numba.distributed.files import (
     PARQUET,
-    Files,
     RowGroups,
+    chunks_of,
     columns_of_folders,
     files_of,
     is_path,
     open_parquet,
     row_groups_of,
 )
-from ubpe_numba.distributed.partitions import blocksize_of, partitions_of
-from ubpe_numba.distributed.relay import opaque, opened
-from ubpe_numba.distributed.tables import arrow_documents, table_documents
+from ubpe_numba.distributed.partitions import Partitions, blocksize_of, numbered, partitions_of
+from ubpe_numba.distributed.tables import arrow_documents, result_column, table_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
@@ -66,62 +68,56 @@ if TYPE_CHECKING:
 _TAIL = 8  # bytes at the end of a Parquet file: the size of the footer before them, and "PAR1"
 
 
-class Source(NamedTuple):
-    """The partitions of a source."""
-
-    column: str | None  # of documents, where partitions are tables; None where they are documents
-    parts: list[Any]  # `RowGroups`, or `Delayed` that give a partition
-    names: list[str]  # for messages
-    marks: list[str]  # for the manifest
-    tables: dict[str, list[str]]  # the columns of each table that is known beforehand, by its name in messages
-    client: Any = None  # the only one that can compute the parts
-
-
 class Work(NamedTuple):
-    """A partition through the model, in a worker: the options that all tasks of a call share."""
+    """Options that all tasks of a call share."""
 
     model: bytes  # `shipped`
-    convert: Callable[[Tokenizer, Any], Any]  # documents, or an array of Arrow, to a `Ragged` or a list
-    column: Callable[[Tokenizer, Any], Any]  # the result as an array of Arrow
+    method: str  # of the tokenizer, which makes a `Ragged` or a list of documents, or of an array of Arrow
+    options: dict[str, Any]  # of the method
     new: NewColumn
     is_table: bool
     compression: str | None
     token: str
 
-    def run(self, part: Any, path: str | None) -> Any:
-        """The result, or None where it goes to the file of this path."""
-        import pyarrow as pa
 
-        tokenizer = tokenizer_of(self.model)
-        if path is None:
-            return joined([found for _, found in self._pieces(tokenizer, part)])
+def _run(name: str, part: Any, path: str | None) -> Any:
+    """In a worker: a partition through the model; the result, or None where it goes to the file of this path."""
+    import pyarrow as pa
 
-        def tables() -> Iterator[Any]:
-            for batch, found in self._pieces(tokenizer, part):
-                values = self.column(tokenizer, found)
-                yield self.new.beside(batch, values) if self.is_table else pa.table({self.new.name: values})
+    work: Work = value_of(name)
+    tokenizer = tokenizer_of(work.model)
+    pieces = _pieces(work, tokenizer, pickle.loads(part) if isinstance(part, bytes) else part)
+    if path is None:
+        return joined([found for _, found in pieces])
 
-        return write_part(path, lambda path: write_tables(path, tables(), self.new.name, self.compression))
+    def tables() -> Iterator[Any]:
+        for batch, found in pieces:
+            values = result_column(tokenizer, found, str(work.options.get("errors")))
+            yield work.new.beside(batch, values) if work.is_table else pa.table({work.new.name: values})
 
-    def _pieces(self, tokenizer: Tokenizer, part: Any) -> Iterator[tuple[Any, Any]]:
-        """Results batch by batch, at least one, each with its rows, or None without a table."""
-        import pyarrow as pa
+    return write_part(path, lambda path: write_tables(path, tables(), work.new.name, work.compression))
 
-        if isinstance(part, RowGroups):
-            batches = batches_of(part)
-        elif isinstance(part, (pa.Array, pa.ChunkedArray)):
-            batches = slices_of(pa.table({self.new.source: part}), self.new.source)
-        elif self.is_table:
-            table_documents(part[:0] if hasattr(part, "shape") else part, self.new.source)  # raises for what is no such table
-            table = part if isinstance(part, pa.Table) else pa.Table.from_pandas(part)
-            self.new.check(table.column_names, "the table")
-            batches = slices_of(table, self.new.source)
-        else:
-            yield None, self.convert(tokenizer, part)
-            return
-        for row, batch in batches:
-            check_stopped(self.token)
-            yield batch, through(batch, row, self.new.source, lambda docs: self.convert(tokenizer, docs))
+
+def _pieces(work: Work, tokenizer: Tokenizer, part: Any) -> Iterator[tuple[Any, Any]]:
+    """Results batch by batch, at least one, each with its rows, or None without a table."""
+    import pyarrow as pa
+
+    convert, column = partial(getattr(tokenizer, work.method), **work.options), work.new.source
+    if isinstance(part, RowGroups):
+        batches = batches_of(part)
+    elif isinstance(part, (pa.Array, pa.ChunkedArray)):
+        batches = slices_of(pa.table({column: part}), column)
+    elif work.is_table:
+        table_documents(part[:0] if hasattr(part, "shape") else part, column)  # raises for what is no such table
+        table = part if isinstance(part, pa.Table) else pa.Table.from_pandas(part)
+        work.new.check(table.column_names, "the table")
+        batches = slices_of(table, column)
+    else:
+        yield None, convert(part)
+        return
+    for row, batch in batches:
+        check_stopped(work.token)
+        yield batch, through(batch, row, column, convert)
 
 
 def joined(found: list[Any]) -> Any:
@@ -141,7 +137,7 @@ def joined(found: list[Any]) -> Any:
 
 def source_of(
     source: Any, column: str | None, argument: str, lines: str, blocksize: int | str | None, default: str | None = None
-) -> Source:
+) -> Partitions:
     """The partitions of what a user gives; `argument` is what the column of documents is called, `default` the one without it.
 
     Errors as `partitions_of` raises them; ValueError for an array that is one document.
@@ -149,24 +145,22 @@ def source_of(
     if column is not None and not isinstance(column, str):
         raise TypeError(f"{argument}: expected a name, got {describe(column)}")
     if is_path(source) or (isinstance(source, (list, tuple)) and source and all(map(is_path, source))):
-        files = files_of(source, "source")
-        if files.suffix == PARQUET:
-            return _of_parquet(files, column, argument, blocksize_of(blocksize), default)
+        suffix, paths, folders = files_of(source, "source")
+        if suffix == PARQUET:
+            return _of_parquet(paths, folders, column, argument, blocksize_of(blocksize), default)
     elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
         chosen = _chosen(names, column, default)
         if chosen is None or names.count(chosen) != 1:
             raise ValueError(f"{argument}: expected the name of one of the columns {', '.join(map(repr, names))}, got {column!r}")
-        return _of_tables(source.to_delayed(), chosen, {"source": names})
+        return numbered(list(source.to_delayed()))._replace(column=chosen, tables={"source": names})
     gives_tables = column is not None and isinstance(source, (list, tuple)) and not any(map(is_path, source))
     found = partitions_of(source, None if gives_tables else column, lines=lines, blocksize=blocksize, name="source")
     if found.joined:
         raise ValueError(
             "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
         )
-    if column is not None:
-        return _of_tables(found.delayed, column, {}, found.client)
-    return Source(None, found.delayed, found.names, found.names, {}, found.client)
+    return found if column is None else numbered(found.delayed, client=found.client)._replace(column=column)
 
 
 def _chosen(names: list[str], column: str | None, default: str | None) -> str | None:
@@ -176,77 +170,74 @@ def _chosen(names: list[str], column: str | None, default: str | None) -> str | 
     return names[0] if len(names) == 1 else default if default in names else None
 
 
-def _of_tables(parts: Any, column: str, tables: dict[str, list[str]], client: Any = None) -> Source:
-    """A source of tasks that give tables."""
-    names = [f"partition {i}" for i in range(len(parts))]
-    return Source(column, list(parts), names, names, tables, client)
+def _of_parquet(
+    paths: list[str], folders: list[str], column: str | None, argument: str, blocksize: int, default: str | None
+) -> Partitions:
+    """Row groups of Parquet files, with the columns that folders name and a file has not itself.
 
-
-def _of_parquet(files: Files, column: str | None, argument: str, blocksize: int, default: str | None) -> Source:
-    """A source of Parquet files, with the columns that folders name and a file has not itself.
-
-    The manifest knows a file by what its footer says, wherever it is, and by these columns.
+    The manifest knows a file, wherever it is, by its name, its size, a hash of its footer, which says where each column is and
+    what is in it, and these columns.
     """
     tables, marks, more = {}, {}, {}
-    for path, named in zip(files.paths, columns_of_folders(files.folders), strict=True):
-        with open_parquet(path) as file:
-            tables[path] = list(file.schema_arrow.names)
+    for path, named in zip(paths, columns_of_folders(folders), strict=True):
+        with open_parquet(path) as parquet:
+            tables[path] = list(parquet.schema_arrow.names)
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(size - _TAIL)
+            length = int.from_bytes(file.read(4), "little")
+            file.seek(max(0, size - _TAIL - length))
+            mark = f"{os.path.basename(path)}, {size} bytes, {hashlib.sha256(file.read(length)).hexdigest()[:16]}"
         more[path] = {name: value for name, value in named.items() if name not in tables[path]}
-        marks[path] = ", ".join([_mark_of(path), *(f"{name}={value[0].as_py()!r}" for name, value in more[path].items())])
-    chosen = _chosen(tables[files.paths[0]], column, default)
-    parts = [part._replace(more=more[part.path]) for part in row_groups_of(files.paths, chosen, blocksize, "source", argument)]
+        marks[path] = ", ".join([mark, *(f"{name}={value[0].as_py()!r}" for name, value in more[path].items())])
+    chosen = _chosen(tables[paths[0]], column, default)
+    parts = [part._replace(more=more[part.path]) for part in row_groups_of(paths, chosen, blocksize, "source", argument)]
     for path, named in more.items():
         tables[path] += named
-    return Source(
-        parts[0].column, list(parts), [p.name for p in parts], [f"{marks[p.path]}, rows {p.rows}" for p in parts], tables
-    )
-
-
-def _mark_of(path: str) -> str:
-    """A Parquet file by its name, its size and a hash of its footer, which says where each column is and what is in it."""
-    with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(size - _TAIL)
-        length = int.from_bytes(file.read(4), "little")
-        file.seek(max(0, size - _TAIL - length))
-        return f"{os.path.basename(path)}, {size} bytes, {hashlib.sha256(file.read(length)).hexdigest()[:16]}"
+    found = Partitions(list(parts), [part.name for part in parts], column=parts[0].column, tables=tables)
+    return found._replace(marks=[f"{marks[part.path]}, rows {part.rows}" for part in parts])
 
 
 def recoded(
     what: str,
     tokenizer: Tokenizer,
-    convert: Callable[[Tokenizer, Any], Any],
-    to_column: Callable[[Tokenizer, Any], Any],
-    source: Source,
+    options: dict[str, Any],
+    source: Partitions,
     new: NewColumn,
     target: Any,
     settings: dict[str, Any],
-    compression: str | None,
     client: Client | None,
     progress: bool | str,
 ) -> Any:
     """All partitions through the model: one result, or with a target the paths of the files, in the order of the partitions.
 
-    `what` is the name of the public function, `settings` are those of the manifest beside model and partitions; `convert` and
-    `to_column` as in `Work`.
+    `what` is ``"encode"`` or ``"decode"``, `options` are those of ``encode_batch`` or ``decode_batch``, `settings` those of the
+    manifest beside model and partitions.
     """
-    from dask import delayed
-
+    for where, names in source.tables.items():
+        new.check(names, where)
     Progress(progress)  # raises for another value
-    n = len(source.parts)
-    folder = None if target is None else TargetFolder(_path_of(target), n)
-    todo = list(range(n))
-    if folder is not None:
-        todo = folder.begin({"function": what, "model": tokenizer.fingerprint, "settings": settings, "parts": source.marks})
+    n = len(source.delayed)
+    folder, todo = None, list(range(n))
+    if target is not None:
+        if not is_path(target) or not isinstance(at := os.fspath(target), str):
+            raise TypeError(f"target: expected the path of a folder or None, got {describe(target)}")
+        if "://" in at:
+            raise ValueError(f"target: {at}: expected a folder that all workers see")
+        if os.path.exists(at) and not os.path.isdir(at):
+            raise NotADirectoryError(f"target: {at}: expected a folder, got a file")
+        folder, marks = TargetFolder(os.path.abspath(at), n), source.names if source.marks is None else source.marks
+        todo = folder.begin({"function": what, "model": tokenizer.fingerprint, "settings": settings, "parts": marks})
     found: list[Any] = [None] * n
     if todo:
-        token = token_of_call()
-        work = Work(shipped(tokenizer), convert, to_column, new, source.column is not None, compression, token)
+        token = uuid4().hex
+        is_table, compression = source.column is not None, settings["compression"]
+        work = Work(shipped(tokenizer), f"{what}_batch", options, new, is_table, compression, token)
         with using(client or source.client) as running:
             run, tasks = delayed(_run, pure=False, traverse=False), []
             for i in todo:
-                part = source.parts[i]
-                part = opaque(part) if isinstance(part, RowGroups) else part  # else Dask would take it apart
+                part = source.delayed[i]
+                part = pickle.dumps(part, 5) if isinstance(part, RowGroups) else part  # else Dask would take it apart
                 path = None if folder is None else folder.file(i)
                 tasks.append(run(f"ubpe-{token}", part, path, dask_key_name=f"ubpe-{what}-{token}-{i}"))
             with reaching(running), shared(running, f"ubpe-{token}", work):
@@ -255,36 +246,13 @@ def recoded(
     return joined(found) if folder is None else folder.finish()
 
 
-def _run(name: str, part: Any, path: str | None) -> Any:
-    """The task of a partition."""
-    work: Work = value_of(name)
-    if isinstance(part, bytes):
-        part = opened(part)
-    return work.run(part, path)
-
-
-def check_tokenizer(tokenizer: Any) -> None:
-    """TypeError for what is no tokenizer, NotFittedError for one without a vocabulary."""
+def check_arguments(tokenizer: Any, compression: Any) -> None:
+    """TypeError for what is no tokenizer, NotFittedError for one without a vocabulary, ValueError for another compression."""
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"tokenizer: expected a BPE, UBPEClassic or UBPE, got {describe(tokenizer)}")
     tokenizer._fitted()
-
-
-def check_compression(compression: Any) -> None:
-    """ValueError for a compression of files that is not one of those."""
     if compression not in (None, "zstd", "lz4", "snappy", "none"):
         raise ValueError(f"compression: expected None, 'snappy', 'lz4', 'zstd' or 'none', got {compression!r}")
-
-
-def _path_of(target: Any) -> str:
-    """The absolute path of the target; TypeError or ValueError for what is no folder of a file system."""
-    if not is_path(target) or not isinstance(path := os.fspath(target), str):
-        raise TypeError(f"target: expected the path of a folder or None, got {describe(target)}")
-    if "://" in path:
-        raise ValueError(f"target: {path}: expected a folder that all workers see")
-    if os.path.exists(path) and not os.path.isdir(path):
-        raise NotADirectoryError(f"target: {path}: expected a folder, got a file")
-    return os.path.abspath(path)
 
 
 BATCH_BYTES = 1 << 24  # of the documents that are worked on at a time
@@ -320,10 +288,9 @@ class NewColumn(NamedTuple):
 def batches_of(part: RowGroups) -> Iterator[tuple[int, Any]]:
     """The rows of row groups in batches with all columns, those that folders name after those of the file.
 
-    At least one batch, each with the number of its first row in the file.
-
-    A batch has about `BATCH_BYTES` of documents where rows are of average size. In memory are a batch and, compressed as they are
-    in the file, the columns of a row group. ValueError for data that cannot be read.
+    At least one batch, each with the number of its first row in the file, and of about `BATCH_BYTES` of documents where rows are
+    of average size. In memory are a batch and, compressed as they are in the file, the columns of a row group. ValueError for
+    data that cannot be read.
     """
     import pyarrow as pa
 
@@ -334,31 +301,24 @@ def batches_of(part: RowGroups) -> Iterator[tuple[int, Any]]:
         if part.rows[0] == part.rows[1]:
             yield row, pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
         for i in range(part.first, part.last):
-            batches = file.iter_batches(_rows_of(file.metadata.row_group(i), part.column), row_groups=[i], use_threads=False)
-            while (batch := _next_of(batches, row)) is not None:
+            group = file.metadata.row_group(i)
+            n, chunks = group.num_rows, chunks_of(group, part.column)
+            # a dictionary hides how many symbols there are
+            size = max(sum(max(chunk.total_uncompressed_size, 4 * chunk.num_values) for chunk in chunks), 1)
+            n = max(1, min(n, BATCH_BYTES * n // size, _ROW_BYTES * n // max(group.total_byte_size, 1)))
+            batches = file.iter_batches(n, row_groups=[i], use_threads=False)
+            while True:
+                try:
+                    batch = next(batches, None)
+                except OSError as error:  # pyarrow raises it for pages that are damaged, too, and then without a number
+                    if error.errno is not None:
+                        raise
+                    raise ValueError(f"the rows from {row} on cannot be read: {error}") from error
+                if batch is None:
+                    break
                 more = [pa.repeat(value[0], batch.num_rows) for value in part.more.values()]
                 yield row, pa.RecordBatch.from_arrays([*batch.columns, *more], schema=schema)
                 row += batch.num_rows
-
-
-def _next_of(batches: Iterator[Any], row: int) -> Any:
-    """The next batch, or None after the last; ValueError with the first row that could not be read."""
-    try:
-        return next(batches, None)
-    except OSError as error:  # pyarrow raises it for pages that are damaged, too, and then without a number
-        if error.errno is not None:
-            raise
-        raise ValueError(f"the rows from {row} on cannot be read: {error}") from error
-
-
-def _rows_of(group: Any, column: str) -> int:
-    """How many rows of a row group make a batch."""
-    chunks = [c for c in map(group.column, range(group.num_columns)) if c.path_in_schema.split(".")[0] == column.split(".")[0]]
-    size: int = sum(
-        max(c.total_uncompressed_size, 4 * c.num_values) for c in chunks
-    )  # a dictionary hides how many symbols there are
-    n = int(group.num_rows)
-    return max(1, min(n, BATCH_BYTES * n // max(size, 1), _ROW_BYTES * n // max(int(group.total_byte_size), 1)))
 
 
 def slices_of(table: Any, column: str) -> Iterator[tuple[int, Any]]:
@@ -398,7 +358,10 @@ def write_tables(path: str, tables: Iterator[Any], new: str, compression: str | 
     import pyarrow.parquet as pq
 
     table = next(tables)
-    leaves = _leaves(table.schema)
+    file = io.BytesIO()  # without rows: its footer names the columns, ``ids.list.element`` for lists
+    pq.write_table(table.schema.empty_table(), file)
+    columns = pq.ParquetFile(file).schema
+    leaves = [columns.column(i).path for i in range(len(columns))]
     others = [leaf for leaf in leaves if leaf.split(".")[0] != new]
     options: dict[str, Any] = {"compression": compression, "use_dictionary": others, "write_statistics": others}
     kind = table.schema.field(new).type
@@ -409,7 +372,7 @@ def write_tables(path: str, tables: Iterator[Any], new: str, compression: str | 
             options["column_encoding"] = dict.fromkeys(packed, "DELTA_BINARY_PACKED")
             options["compression"] = dict.fromkeys(others, "snappy") | dict.fromkeys(packed, "none")
     try:
-        with atomically(path) as file, pq.ParquetWriter(file, table.schema, **options) as writer:
+        with atomically(path) as output, pq.ParquetWriter(output, table.schema, **options) as writer:
             while table is not None:
                 writer.write_table(table, row_group_size=max(table.num_rows, 1))
                 table = next(tables, None)
@@ -417,16 +380,6 @@ def write_tables(path: str, tables: Iterator[Any], new: str, compression: str | 
         if error.errno is not None and error.filename is None:
             error.filename = path
         raise
-
-
-def _leaves(schema: Any) -> list[str]:
-    """The columns of a Parquet file of this schema, as its footer names them: ``ids.list.element`` for lists."""
-    import pyarrow.parquet as pq
-
-    file = io.BytesIO()
-    pq.write_table(schema.empty_table(), file)
-    leaves = pq.ParquetFile(file).schema
-    return [leaves.column(i).path for i in range(len(leaves))]
 
 
 MANIFEST = "_ubpe.json"
@@ -450,8 +403,8 @@ class TargetFolder(NamedTuple):
     def begin(self, manifest: dict[str, Any]) -> list[int]:
         """Make the folder with the manifest, or compare the one that is there; returns the partitions that are missing.
 
-        ValueError, naming what, if the manifest that is there says something else, or is none; FileExistsError if there is no
-        manifest, but something else; OSError if the folder cannot be made or written to.
+        ValueError, naming the first difference, if the manifest that is there says something else, or is none; FileExistsError
+        if there is no manifest, but something else; OSError if the folder cannot be made or written to.
         """
         os.makedirs(self.path, exist_ok=True)
         where = os.path.join(self.path, MANIFEST)
@@ -471,7 +424,16 @@ class TargetFolder(NamedTuple):
             raise ValueError(f"target: {where}: not a manifest: {error}") from error
         if not isinstance(found, dict) or found.get("format") != _FORMAT:
             raise ValueError(f"target: {where}: not a manifest of format {_FORMAT}")
-        _check_same(found, manifest, self.path)
+        for key in manifest:
+            old, new = found.get(key), manifest[key]
+            if old == new:
+                continue
+            if key == "parts" and isinstance(old, list):
+                at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
+                if at is None:
+                    raise ValueError(f"target: {self.path}: was made of {len(old)} partitions, the source now has {len(new)}")
+                old, new, key = old[at], new[at], f"partition {at}"
+            raise ValueError(f"target: {self.path}: was made with another {key}: {old}, now {new}; give another folder")
         return [i for i in range(self.n_parts) if not os.path.exists(self.file(i))]
 
     def finish(self) -> list[str]:
@@ -503,17 +465,3 @@ def write_part(path: str, write: Callable[[str], None]) -> None:
 def _is_temporary(name: str) -> bool:
     """Whether a file is one that `atomically` writes before it has its name."""
     return name.endswith(".tmp") and name.startswith((".part-", f".{MANIFEST}"))
-
-
-def _check_same(found: dict[str, Any], wanted: dict[str, Any], path: str) -> None:
-    """ValueError, naming the first difference, unless two manifests say the same."""
-    for key in wanted:
-        old, new = found.get(key), wanted[key]
-        if old == new:
-            continue
-        if key == "parts" and isinstance(old, list):
-            at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), None)
-            if at is None:
-                raise ValueError(f"target: {path}: was made of {len(old)} partitions, the source now has {len(new)}")
-            old, new, key = old[at], new[at], f"partition {at}"
-        raise ValueError(f"target: {path}: was made with another {key}: {old}, now {new}; give another folder")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from dask import delayed as delay
+from dask.utils import parse_bytes
 
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.files import PARQUET, byte_ranges_of, files_of, is_path, row_groups_of
-from ubpe_numba.distributed.relay import opaque, opened
 from ubpe_numba.distributed.tables import arrow_documents, kind_of, series_documents, table_documents
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
@@ -20,7 +23,7 @@ from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe, positive
 
-__all__ = ["BLOCKSIZE", "Partitions", "blocksize_of", "no_documents", "partitions_of"]
+__all__ = ["BLOCKSIZE", "Partitions", "blocksize_of", "no_documents", "numbered", "partitions_of"]
 
 BLOCKSIZE = 64 << 20  # bytes of a column or of a text file that are a partition
 _ACCEPTED = (
@@ -37,6 +40,9 @@ class Partitions(NamedTuple):
     joined: bool = False  # the partitions one after the other are a single document
     client: Any = None  # that of the futures among the partitions, which no other one can use
     sizes: list[int] | None = None  # in one unit for all, where they are known without reading
+    column: str | None = None  # of documents, where `delayed` are tables, or `RowGroups`, which are read as tables
+    tables: Mapping[str, list[str]] = MappingProxyType({})  # the columns of each table that is known, by its name in messages
+    marks: list[str] | None = None  # for the manifest of a target, where `names` are not enough
 
 
 def partitions_of(
@@ -49,15 +55,11 @@ def partitions_of(
 ) -> Partitions:
     """The partitions that a user gives; nothing is read before they are computed but the footers of Parquet files.
 
-    parts: a list or tuple of `Delayed`, of `Future`, or of partitions that are in memory here: each documents as `fit` takes
-    them, or `Counts`. A `dask.bag`, whose elements are documents; a 1-D `dask.array` of integers, which is one document; a 2-D
-    one, whose rows are documents; a column of a `dask.dataframe` (lists of integers, strings, binary), or a dataframe with
-    `column`. Or a path, a folder, a glob, or a list of them, of ``.parquet`` or ``.txt`` files that all workers see, where lines
-    of text are documents. column: of tables, of which Parquet files that have one column need none; lines: ``"str"`` (UTF-8) or
-    ``"bytes"``, for text files; blocksize: bytes of files that are one partition, as Dask reads sizes (a line or a row group is
-    never divided); name: of the argument in messages. TypeError for anything else, naming the argument and the partition;
-    ValueError for an array of other dimensions, a column that is not there, and files that are neither, or not of one kind;
-    OSError for a file that cannot be read.
+    parts, column and blocksize as for `count`, of Parquet files that have one column no `column` is needed; a 1-D `dask.array`
+    of integers too, which is one document, and a dataframe with `column`; lines: ``"str"`` (UTF-8) or ``"bytes"``, of text files;
+    name: of the argument in messages. TypeError for anything else, naming the argument and the partition; ValueError for an array
+    of other dimensions, a column that is not there, and files that are neither, or not of one kind; OSError for a file that
+    cannot be read.
 
     >>> found = partitions_of([[[1, 2], [3]], [[1, 2]]])
     >>> found.names, [part.compute(scheduler="sync") for part in found.delayed]
@@ -78,21 +80,26 @@ def partitions_of(
     if column is not None:
         raise TypeError(f"column: it is one of tables, and {name} is {describe(parts)}")
     if _is_a(parts, "dask.bag", "Bag"):
-        return _numbered(_each(parts.to_delayed(), list))
+        return numbered(_each(parts.to_delayed(), list))
     if _is_a(parts, "dask.array", "Array"):
-        return _of_array(parts, name)
+        if parts.dtype.kind not in "iu":
+            raise TypeError(f"{name}: documents are integers, got a dask.array of {parts.dtype}")
+        if parts.ndim not in (1, 2):
+            raise ValueError(f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {parts.ndim}-D")
+        if parts.ndim == 2 and parts.numblocks[1] != 1:
+            parts = parts.rechunk({1: -1})
+        sizes = [n * math.prod(parts.shape[1:]) for n in parts.chunks[0]]
+        return numbered(parts.to_delayed().ravel().tolist(), joined=parts.ndim == 1, sizes=sizes)
     if _is_a(parts, "dask.dataframe", "Series"):
         where = "the column" if parts.name is None else f"column {quoted(parts.name)}"
         series_documents(parts._meta, f"{name}: {where}")
-        return _numbered(_each(parts.to_delayed(), series_documents, where))
+        return numbered(_each(parts.to_delayed(), series_documents, where))
     raise TypeError(f"{name}: expected {_ACCEPTED}, got {describe(parts)}")
 
 
 def blocksize_of(blocksize: int | str | None) -> int:
     """The argument `blocksize` in bytes."""
     if isinstance(blocksize, str):
-        from dask.utils import parse_bytes
-
         try:
             blocksize = parse_bytes(blocksize)
         except ValueError as error:
@@ -106,10 +113,10 @@ def _is_a(value: Any, module: str, name: str) -> bool:
     return isinstance(cls, type) and isinstance(value, cls)
 
 
-def _numbered(
+def numbered(
     delayed: list[Any], joined: bool = False, client: Any = None, sizes: Sequence[int | float | None] = (None,)
 ) -> Partitions:
-    """Partitions that are called by their numbers; sizes that are not known are None or NaN."""
+    """Partitions that are named by their numbers; sizes that are not known are None or NaN."""
     known = [int(size) for size in sizes if size is not None and not math.isnan(size)]
     names = [f"partition {i}" for i in range(len(delayed))]
     return Partitions(delayed, names, joined, client, known if len(known) == len(delayed) else None)
@@ -117,8 +124,6 @@ def _numbered(
 
 def _each(delayed: Any, function: Callable[..., Any], *arguments: Any) -> list[Any]:
     """A function of each partition and of the same arguments, where the partition is."""
-    from dask import delayed as delay
-
     call = delay(_named, pure=False, traverse=False)
     return [
         call(f"partition {i}", function, one, *arguments, dask_key_name=f"ubpe-partition-{uuid4().hex}")
@@ -136,8 +141,6 @@ def _named(name: str, function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: str) -> Partitions:
     """The partitions of files, named by the file and the place in it."""
-    from dask import delayed as delay
-
     if lines not in ("str", "bytes"):
         raise ValueError(f"lines: expected 'str' or 'bytes', got {quoted(lines)}")
     suffix, paths, _ = files_of(given, name)
@@ -150,22 +153,19 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
         pieces = list(byte_ranges_of(paths, blocksize, lines))
     names = [piece.name for piece in pieces]
     call = delay(_read, pure=False, traverse=False)
-    blobs = map(opaque, pieces)  # a named tuple would be looked into for tasks
-    return Partitions(
-        [call(blob, dask_key_name=f"ubpe-read-{uuid4().hex}") for blob in blobs], names, sizes=[piece.size for piece in pieces]
-    )
+    blobs = [pickle.dumps(piece, 5) for piece in pieces]  # a named tuple would be looked into for tasks
+    delayed = [call(blob, dask_key_name=f"ubpe-read-{uuid4().hex}") for blob in blobs]
+    return Partitions(delayed, names, sizes=[piece.size for piece in pieces])
 
 
 def _read(blob: bytes) -> Any:
     """The documents of a part of a file."""
-    piece = opened(blob)
+    piece = pickle.loads(blob)
     return _named(piece.name, piece.documents)
 
 
 def _of_list(parts: Any, column: str | None, name: str) -> Partitions:
     """The partitions of a list of what is all in memory here, or all elsewhere."""
-    from dask import delayed as delay
-
     kinds = [next((kind for module, kind in _ELSEWHERE if _is_a(part, module, kind)), "here") for part in parts]
     if other := [i for i, kind in enumerate(kinds) if kind != kinds[0]]:
         i = other[0]
@@ -176,12 +176,11 @@ def _of_list(parts: Any, column: str | None, name: str) -> Partitions:
     if kinds and kinds[0] != "here":
         client = parts[0].client if kinds[0] == "Future" else None
         delayed = [delay(part) for part in parts] if client else list(parts)
-        return _numbered(_each(delayed, table_documents, column) if column is not None else delayed, client=client)
-    call = delay(opened, pure=False, traverse=False)
+        return numbered(_each(delayed, table_documents, column) if column is not None else delayed, client=client)
+    call = delay(pickle.loads, pure=False, traverse=False)
     found = [_here(part, f"{name}: partition {i}", column) for i, part in enumerate(parts)]
-    blobs = map(opaque, found)
-    delayed = [call(blob, dask_key_name=f"ubpe-partition-{uuid4().hex}") for blob in blobs]
-    return _numbered(delayed, sizes=list(map(_size_of, found)))
+    delayed = [call(pickle.dumps(part, 5), dask_key_name=f"ubpe-partition-{uuid4().hex}") for part in found]
+    return numbered(delayed, sizes=list(map(_size_of, found)))
 
 
 _ELSEWHERE = (("dask.delayed", "Delayed"), ("distributed", "Future"))
@@ -226,18 +225,6 @@ def _size_of(docs: Any) -> int | None:
         return sum(map(len, docs))
     except TypeError:
         return None
-
-
-def _of_array(array: Any, name: str) -> Partitions:
-    """The blocks of an array: stretches of one document, or rows that are documents."""
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"{name}: documents are integers, got a dask.array of {array.dtype}")
-    if array.ndim not in (1, 2):
-        raise ValueError(f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {array.ndim}-D")
-    if array.ndim == 2 and array.numblocks[1] != 1:
-        array = array.rechunk({1: -1})
-    sizes = [n * math.prod(array.shape[1:]) for n in array.chunks[0]]
-    return _numbered(array.to_delayed().ravel().tolist(), joined=array.ndim == 1, sizes=sizes)
 
 
 def no_documents(docs: Any) -> bool:

@@ -22,14 +22,13 @@ import copy
 import pickle
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from distributed import Worker, get_worker
+from distributed.protocol import Serialized, deserialize, serialize
 
 from ubpe_numba.tokenizers.base import Tokenizer
-
-if TYPE_CHECKING:
-    from distributed import Worker
 
 _IN_BAND = 1 << 14  # bytes; larger arrays travel as they are: a copy of less costs no more than a frame of its own
 _ALIGNED = 16  # bytes, of arrays that arrive: kernels are compiled for aligned ones
@@ -60,13 +59,7 @@ class Packed:
 
     def frames(self) -> Any:
         """A `distributed.protocol.Serialized`, which Dask passes on as it is: as often as need be, and by any protocol."""
-        from distributed.protocol import Serialized, serialize
-
         return Serialized(*serialize(self))
-
-    def apart(self) -> Packed:
-        """A copy of what others might write to."""
-        return Packed(self.head, [b if memoryview(b).readonly else bytearray(b) for b in self.buffers])
 
     def open(self) -> Any:
         """The value; its arrays are aligned, and those writable that were."""
@@ -75,8 +68,6 @@ class Packed:
 
 def received(value: Any) -> Any:
     """A value as it arrives: where both sides are in one process, Dask leaves frames as they were sent."""
-    from distributed.protocol import Serialized, deserialize
-
     return deserialize(value.header, value.frames) if isinstance(value, Serialized) else value
 
 
@@ -101,20 +92,6 @@ def _aligned(buffer: Any) -> Any:
     copy = np.empty(found.size, np.uint8)
     copy[:] = found
     return copy.data if found.flags.writeable else copy.data.toreadonly()
-
-
-def opaque(value: Any) -> bytes:
-    """The value as bytes.
-
-    >>> opened(opaque((1, [2])))
-    (1, [2])
-    """
-    return pickle.dumps(value, 5)
-
-
-def opened(data: bytes) -> Any:
-    """The value that was made opaque."""
-    return pickle.loads(data)
 
 
 def without(tokenizer: Tokenizer, *names: str) -> Tokenizer:
@@ -160,20 +137,17 @@ class HostActor:
         except Exception as error:
             return _packed_error(error)
 
-    async def call_group(self, number: int, members: Sequence[tuple[str, str]], *messages: Packed) -> Any:
+    async def call_group(self, number: int, members: Sequence[tuple[str, str]], message: Packed) -> Any:
         """Call a method of all hosts of a group, whose actors are at these addresses with these keys; this is the first.
 
-        One message for all, or one for each. Packed: what they answered, None for those that cannot be reached, in order; fewer
-        answers where all are there and could be added up.
+        Packed: what they answered, None for those that cannot be reached, in order; fewer answers where all are there and could
+        be added up.
         """
-        from distributed import get_worker
-
-        messages = tuple(map(received, messages))
-        worker, to_each = get_worker(), messages if len(messages) > 1 else messages * len(members)
-        calls = [_pass_on(worker, *member, number, message) for member, message in zip(members, to_each, strict=True)]
+        worker, message = get_worker(), received(message)
+        calls = [_pass_on(worker, *member, number, message) for member in members]
         found = await asyncio.gather(*calls, return_exceptions=True)
         answers = [one if isinstance(one, Packed) else None for one in found]
-        return await _on_this(worker, members[0][1], "gathered", messages[0], answers)
+        return await _on_this(worker, members[0][1], "gathered", message, answers)
 
     def gathered(self, message: Packed, answers: list[Packed | None]) -> Any:
         """The answers to a message as one, packed; added up if they can be."""
@@ -200,7 +174,8 @@ async def _pass_on(worker: Worker, where: str, key: str, number: int, message: P
         raise OSError("not there")
     answer: Packed
     if where == worker.address:
-        answer = await _on_this(worker, key, "answer", number, message.apart())
+        own = [b if memoryview(b).readonly else bytearray(b) for b in message.buffers]  # others might write to them
+        answer = await _on_this(worker, key, "answer", number, Packed(message.head, own))
     else:
         frames = message.frames()
         answered = await worker.rpc(where).actor_execute(actor=key, function="call", args=(number, frames), kwargs={})

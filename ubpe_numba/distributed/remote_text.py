@@ -138,11 +138,6 @@ class RemoteText:
             self.weighted = Weighted(np.zeros(1, i64), none, sums, np.zeros(1, i64), merged)
         self.borders = self._borders(goes_on) if k > 1 else None
 
-    @property
-    def n_losses(self) -> int:
-        """How often hosts were lost."""
-        return sum(self.losses)
-
     def _borders(self, goes_on: Sequence[tuple[bool, bool]]) -> Borders:
         """The borders between all shards: those inside hosts as the hosts cut them, those between hosts by `goes_on`."""
         k, merges = self.k, self.setup.merges
@@ -207,10 +202,10 @@ class RemoteText:
 
     # ---------------------------------------------------------------------------------------------- messages
 
-    def ask(self, method: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+    def ask(self, method: str, *args: Any) -> list[Any]:
         """Ask all hosts: one synchronisation."""
         self.n_synchronisations += 1
-        return self.engine.ask(method, *args, each=each)
+        return self.engine.ask(method, *args)
 
     def until_done(self, message: Callable[[], T], listed: bool = False) -> T:
         """The answer to a message, sent again after lost hosts were made anew: with their pairs listed, if there are any.
@@ -252,39 +247,30 @@ class RemoteText:
         if not self.has_begun:
             return
         first, last = self.first[h : h + 2].tolist()
-        tail = self._spelled(self.passed[h + 1])
-        learned = self.driver.learned[self.setup.alphabet.size : int(self.driver.state["next_id"][0])]
-        merges = np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32)
+        n, next_id, learned = self.setup.alphabet.size, int(self.driver.state["next_id"][0]), self.driver.learned
+        tail, stack = [], self.passed[h + 1][::-1]  # alphabet ids of the symbols of tokens that it has taken over
+        while stack:
+            if (token := stack.pop()) < n:
+                tail.append(token)
+            else:
+                stack += [int(learned["right"][token]), int(learned["left"][token])]
+        merges = np.stack([learned["left"][n:next_id], learned["right"][n:next_id]], axis=1).astype(np.int32)
         setup = self.setup._replace(n_shards=self.loaded[h].n_shards)
-        found: Loaded = self.engine.tell(h, "load", setup, merges, self.starts[first : last + 1] - self.origins[h], tail)
+        starts = self.starts[first : last + 1] - self.origins[h]
+        found: Loaded = self.engine.tell(h, "load", setup, merges, starts, np.array(tail, np.int32))
         self.shards.state[first:last] = found.state
         arenas = np.diff(self.shards.base["arena"])
         arenas[first:last] = found.arenas
         self._see_arenas([arenas])
-        if listed:
-            pairs, slots = self._listed()
-            self.engine.tell(h, "list_again", self.number, int(self.driver.state["next_id"][0]), pairs, slots)
-
-    def _listed(self) -> tuple[np.ndarray, np.ndarray]:
-        """The pairs that are listed now, those of the batch included, ascending, and their slots."""
-        keys, slots = self.driver.entries[:, ::2].ravel(), self.driver.slots.ravel()
-        there = np.flatnonzero(keys != EMPTY)
-        there = there[slots[there] >= 0]
-        n, task = int(self.task.batch["n"][0]), self.task
-        pairs = np.concatenate([keys[there], task.left[:n].astype(np.int64) << 32 | task.right[:n]])
-        slots = np.concatenate([slots[there], task.slot[:n].astype(np.int32)])
-        order = np.argsort(pairs)
-        return pairs[order], slots[order]
-
-    def _spelled(self, tokens: Sequence[int]) -> np.ndarray:
-        """The alphabet ids of the symbols of tokens, int32."""
-        n, learned, out, stack = self.setup.alphabet.size, self.driver.learned, [], list(tokens)[::-1]
-        while stack:
-            if (token := stack.pop()) < n:
-                out.append(token)
-            else:
-                stack += [int(learned["right"][token]), int(learned["left"][token])]
-        return np.array(out, np.int32)
+        if listed:  # those of the batch included, ascending
+            keys, slots = self.driver.entries[:, ::2].ravel(), self.driver.slots.ravel()
+            there = np.flatnonzero(keys != EMPTY)
+            there = there[slots[there] >= 0]
+            task, n = self.task, int(self.task.batch["n"][0])
+            pairs = np.concatenate([keys[there], task.left[:n].astype(np.int64) << 32 | task.right[:n]])
+            slots = np.concatenate([slots[there], task.slot[:n].astype(np.int32)])
+            order = np.argsort(pairs)
+            self.engine.tell(h, "list_again", self.number, next_id, pairs[order], slots[order])
 
     # ---------------------------------------------------------------------------------------------- arrays
 

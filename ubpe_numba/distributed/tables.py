@@ -9,6 +9,7 @@ import numpy as np
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.tokenizers.base import Tokenizer
 
 _EXPECTED = "lists of integers, strings or binary"
 
@@ -70,9 +71,9 @@ def _read(kind: Any, where: str) -> tuple[str, Any]:
         return "bytes", kind
     if types.is_fixed_size_binary(kind):
         return "bytes", pa.large_binary()
-    if getattr(types, "is_string_view", _no)(kind):
+    if str(kind) == "string_view":  # older versions of Arrow have no test for it
         return "str", pa.large_string()
-    if getattr(types, "is_binary_view", _no)(kind):
+    if str(kind) == "binary_view":
         return "bytes", pa.large_binary()
     if types.is_list(kind) or types.is_large_list(kind):
         if types.is_integer(kind.value_type):
@@ -82,11 +83,6 @@ def _read(kind: Any, where: str) -> tuple[str, Any]:
     if types.is_fixed_size_list(kind) and types.is_integer(kind.value_type):
         return "int", pa.large_list(kind.value_type)
     raise TypeError(f"{where}: expected {_EXPECTED}, got {kind}")
-
-
-def _no(kind: Any) -> bool:
-    """For a version of Arrow without the type."""
-    return False
 
 
 _MOST = 2**31 - 1  # values that the int32 offsets of an array of lists reach
@@ -113,3 +109,21 @@ def list_array(found: Ragged) -> Any:
         chunks.append(pa.ListArray.from_arrays(pa.array(part.offsets.astype(np.int32)), pa.array(part.values)))
         first = last
     return chunks[0] if len(chunks) == 1 else pa.chunked_array(chunks)
+
+
+def result_column(tokenizer: Tokenizer, found: Any, errors: str) -> Any:
+    """Ids, or documents by the kind of the model: lists of int32 or int64, strings, or binary. `errors` is named in messages."""
+    import pyarrow as pa
+
+    if isinstance(found, Ragged):
+        return list_array(found)
+    model = tokenizer.model_
+    if model.alphabet.kind == "int":
+        return pa.array(found, pa.list_(pa.int64()))
+    kind = pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
+    try:
+        return pa.array(found, kind)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"errors: with {quoted(errors)} texts have surrogates, which files cannot hold; use 'replace'"
+        ) from error
