@@ -24,7 +24,7 @@ import corpora
 import numpy as np
 from suite import common
 
-from ubpe_numba import BPE, UBPE, Alphabet, Ragged, Vocabulary
+from ubpe_numba import BPE, UBPE, Alphabet, Preprocessing, Ragged, Vocabulary
 from ubpe_numba.vocabulary.model import Model
 
 WAYS = ("rank", "tfidf", "shortest", "refine", "refine, reweight", "reweight", "refine likelihood")
@@ -255,7 +255,14 @@ def speed_of_words(text: bytes, size: int) -> str:
     alphabet = bytes(sorted(set(text)))  # sentencepiece's has no characters that are not there either
 
     def ours() -> tuple[Callable[[list[str]], Ragged], int]:
-        tok = UBPE(size, 1, alphabet=alphabet, pretokenizer="gpt2", encoding="utf-8", objective="shortest", n_threads=1)
+        tok = UBPE(
+            size,
+            1,
+            alphabet=alphabet,
+            preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"),
+            objective="shortest",
+            n_threads=1,
+        )
         tok = tok.fit(seen, progress=False).refine(seen, objective="likelihood", progress=False)
         return tok.encode_batch, len(tok.vocabulary)
 

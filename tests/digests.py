@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, Normalizer, Ragged, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Normalizer, Preprocessing, Ragged, UBPEClassic, WordPiece
 
 TABLE = pathlib.Path(__file__).with_name("digests.json")
 SIZES = (2, 5, 40, 300)  # of alphabets, one a seed
@@ -112,8 +111,8 @@ def fits(seed: int, ties: str, classic: bool, marked: bool) -> str:
     cls: Any = UBPEClassic if classic else BPE
     options: dict[str, Any] = {"n_candidates": 7} if classic else {}
     if marked:
-        rules = FitRules(ties=ties)  # type: ignore[arg-type]
-        options |= {"n_tokens": size + 40, "max_token_length": (None, 4, 3, 9)[seed], "n_threads": 2}
+        rules = FitRules(ties=ties, max_token_length=(None, 4, 3, 9)[seed])  # type: ignore[arg-type]
+        options |= {"n_tokens": size + 40, "n_threads": 2}
     else:
         rules = FitRules(ties=ties, min_count=1 + seed % 2)  # type: ignore[arg-type]
         options |= {"n_tokens": size + 60, "n_threads": 3}
@@ -132,7 +131,7 @@ def rules(seed: int, preset: str) -> str:
     size, docs = corpus(seed)
     found = []
     for cls in (UBPEClassic, UBPE):
-        tok: Any = cls(size + 50, alphabet=size, n_candidates=5, rules=getattr(ubpe_numba, preset))
+        tok: Any = cls(size + 50, alphabet=size, n_candidates=5, rules=getattr(FitRules, preset))
         try:
             tok.fit(docs, progress=False)
         except ValueError as error:  # trimming as in the original leaves pairs that point nowhere
@@ -210,7 +209,9 @@ def pieces() -> str:
     vocab = ["[UNK]", "[CLS]", "[SEP]", *letters, *("##" + letter for letter in letters), "the", "##ing"]
     piece = WordPiece(vocab)
     lower = BPE.for_text(400, normalizer=Normalizer(["NFKC", "Lowercase"])).fit(lines, progress=False)
-    broken = BPE(300, break_tokens=[0, 7], special_tokens={(9,): 299}).fit([[0, 1, 2, 7, 1, 2, 7, 1, 2]], progress=False)
+    broken = BPE(300, preprocessing=Preprocessing(break_tokens=[0, 7], special_tokens={(9,): 299})).fit(
+        [[0, 1, 2, 7, 1, 2, 7, 1, 2]], progress=False
+    )
     universal = UBPE(200).fit(lines[:200], progress=False)
     return digest(
         piece.encode_batch([line.lower().split() for line in lines[:50]]), learned(lower), lower.encode_batch(lines[:50]),

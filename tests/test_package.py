@@ -32,10 +32,10 @@ assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_n
 
 def test_what_arguments_take_is_public() -> None:
     steps = ubpe_numba.Normalizer("Lowercase"), ubpe_numba.Splitter("WhitespaceSplit")
-    tok = ubpe_numba.WordPiece(["[UNK]", "a"], normalizer=steps[0], pretokenizer=steps[1])
+    tok = ubpe_numba.WordPiece(["[UNK]", "a"], preprocessing=ubpe_numba.Preprocessing(normalizer=steps[0], pretokenizer=steps[1]))
     assert tok.encode("a A b").tolist() == [1, 1, 0]
-    text = ubpe_numba.BPE(5, normalizer="Lowercase", pretokenizer=steps[1]).fit(["ab AB"])
-    assert text.normalizer == "Lowercase" and text.segmenter_.normalizer == steps[0] and text.segmenter_.pretokenizer is steps[1]
+    text = ubpe_numba.BPE(5, preprocessing=ubpe_numba.Preprocessing(normalizer="Lowercase", pretokenizer=steps[1])).fit(["ab AB"])
+    assert text.preprocessing.normalizer == steps[0] and text.preprocessing.pretokenizer is steps[1]
 
 
 def test_integers_do_not_wait_for_text() -> None:

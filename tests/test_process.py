@@ -762,7 +762,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                 other.decode_batch(Ragged(ids.values, ids.offsets))
         assert ubpe_numba.WordPiece(["[UNK]", "a"]).encode(["a", "b"]).tolist() == [1, 0]
         heavy = UBPE(200, 20, objective="additive").fit(base, offsets=offsets)
-        heavy.set_params(token_weights=np.full(len(heavy.vocabulary), 1e6)).encode(np.tile(base, 3))
+        heavy.set_params(objective=np.full(len(heavy.vocabulary), 1e6)).encode(np.tile(base, 3))
         atoms = BPE(120, known_words=[[1, 2], [3]])
         for x in forms:
             assert atoms.fit(x, offsets=offsets).decode(atoms.encode(x)).tolist() == base.tolist()

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import PUBLISHED_0_2, PUBLISHED_0_3, UBPE, UBPEClassic
+from ubpe_numba import UBPE, FitRules, Preprocessing, UBPEClassic
 from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 
 INSTALLED = sys.version_info >= (3, 12) and importlib.util.find_spec("ubpe_native") is not None
 VERSION = importlib.metadata.version("ubpe-native") if INSTALLED else ""
-PRESET = PUBLISHED_0_3 if VERSION.startswith("0.3") else PUBLISHED_0_2
+PRESET = FitRules.PUBLISHED_0_3 if VERSION.startswith("0.3") else FitRules.PUBLISHED_0_2
 FULL = os.environ.get("UBPE_DIFFERENTIAL") == "full"
 
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="needs ubpe-native 0.2.2 or 0.3.0 (Python 3.12 or later)")
@@ -135,7 +135,12 @@ def test_same_ids_by_dumps_that_split_documents(breaks: Any, stops: Any, regex: 
     corpus = [text() for _ in range(30)]
     alphabet = {c: i for i, c in enumerate(sorted({*"".join(corpus), *"<>b"}))}
     cls = ubpe_native.UBPEClassic if classic else ubpe_native.UBPE
-    theirs = cls(alphabet=alphabet, n_tokens=60, known_words=words, break_tokens=breaks, regex_str=regex, stop_tokens=stops)
+    theirs = cls(
+        alphabet=alphabet,
+        n_tokens=60,
+        preprocessing=Preprocessing(known_words=words, break_tokens=breaks, stop_tokens=stops),
+        regex_str=regex,
+    )
     theirs.fit(corpus, n_candidates=5, quiet=True)
     ours = (UBPEClassic if classic else UBPE).from_published(theirs.dumps(), "str")
     again = cls.loads(ours.to_published(), token_type=str)

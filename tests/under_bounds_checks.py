@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, bounds, count_documents
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, bounds, count_documents
 from ubpe_numba.coding import n_best
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
@@ -70,7 +70,9 @@ def marked_fits_in_shards() -> None:
             found = set()
             for n_threads, dense, longest in ((1, 1024, None), (3, 0, None), (8, 1024, None), (1, 0, 6), (5, 1024, 6)):
                 rules, small = FitRules(ties=ties), 1 << 16 if n_threads == 3 else 0
-                tok = UBPEClassic(size + 150, 4, alphabet=size, rules=rules, max_token_length=longest, n_threads=n_threads)
+                tok = UBPEClassic(
+                    size + 150, 4, alphabet=size, rules=rules.replace(max_token_length=longest), n_threads=n_threads
+                )
                 with (
                     patch.object(fit, "_PER_SHARD", 2500),
                     patch.object(fit, "_SMALL", small),
@@ -201,7 +203,7 @@ def texts() -> None:
 def words_in_integers() -> None:
     known = [[0, 1, 0], [1], [0, 1, 0, 0, 1], [2, 2]]
     docs = Ragged.from_lists([np.tile([0, 1], 300), RNG.integers(0, 4, 3000), np.zeros(0, int), [7, 0, 1, 0]])
-    there_and_back(BPE(30, alphabet=8, known_words=known).fit(docs, progress=False), docs)
+    there_and_back(BPE(30, alphabet=8, preprocessing=Preprocessing(known_words=known)).fit(docs, progress=False), docs)
 
 
 if __name__ == "__main__":

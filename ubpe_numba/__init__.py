@@ -40,9 +40,7 @@ if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
     from ubpe_numba.verification.verify import Verification as Verification
     from ubpe_numba.verification.verify import verify as verify
     from ubpe_numba.vocabulary.alphabet import Alphabet as Alphabet
-    from ubpe_numba.vocabulary.rules import ARTICLE as ARTICLE
-    from ubpe_numba.vocabulary.rules import PUBLISHED_0_2 as PUBLISHED_0_2
-    from ubpe_numba.vocabulary.rules import PUBLISHED_0_3 as PUBLISHED_0_3
+    from ubpe_numba.vocabulary.preprocessing import Preprocessing as Preprocessing
     from ubpe_numba.vocabulary.rules import FitRules as FitRules
     from ubpe_numba.vocabulary.vocabulary import MergeTree as MergeTree
     from ubpe_numba.vocabulary.vocabulary import Vocabulary as Vocabulary
@@ -69,7 +67,8 @@ _NAMES = {
     "tokenizers.wordpiece": "WordPiece",
     "verification.verify": "Verification verify",
     "vocabulary.alphabet": "Alphabet",
-    "vocabulary.rules": "ARTICLE PUBLISHED_0_2 PUBLISHED_0_3 FitRules",
+    "vocabulary.preprocessing": "Preprocessing",
+    "vocabulary.rules": "FitRules",
     "vocabulary.vocabulary": "MergeTree Vocabulary",
 }
 #: The module of every public name.

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 from transformers import AutoTokenizer
 
-from ubpe_numba import BPE, Splitter
+from ubpe_numba import BPE, Preprocessing, Splitter
 
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 packed = np.fromfile(pathlib.Path(__file__).parents[1] / "data" / "ecoli_536.2bit", np.uint8)
@@ -14,7 +14,9 @@ dna = np.frombuffer(b"ACGT", np.uint8)[packed[:, None] >> np.arange(0, 8, 2) & 3
 reads = [dna[i : i + 1000] for i in range(0, len(dna), 1000)]
 
 tok = BPE(
-    1024 - len(SPECIAL), special_tokens=SPECIAL, special_first=True, unknown="[UNK]", pretokenizer=Splitter(["Whitespace"])
+    1024 - len(SPECIAL),
+    preprocessing=Preprocessing(special_tokens=SPECIAL, special_first=True, pretokenizer=Splitter(["Whitespace"])),
+    unknown="[UNK]",
 ).fit(reads)
 fast = tok.to_transformers(
     template="[CLS] $A [SEP]", model_max_length=512,

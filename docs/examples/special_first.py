@@ -5,13 +5,15 @@ import pathlib
 
 import numpy as np
 
-from ubpe_numba import BPE, Splitter
+from ubpe_numba import BPE, Preprocessing, Splitter
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 verses = gzip.decompress((DATA / "kjv_genesis_exodus.txt.gz").read_bytes()).decode().splitlines()
-tok = BPE(1995, pretokenizer=Splitter(["WhitespaceSplit"]), special_tokens=SPECIAL, special_first=True)
+tok = BPE(
+    1995, preprocessing=Preprocessing(pretokenizer=Splitter(["WhitespaceSplit"]), special_tokens=SPECIAL, special_first=True)
+)
 tok.fit(verses)
 
 embedding = np.zeros((tok.vocab_size, 8))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import BPE, UBPE, NotFittedError, UBPEClassic, UnknownSymbolError, count_documents
+from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, Preprocessing, UBPEClassic, UnknownSymbolError, count_documents
 from ubpe_numba.bounds import LowerBound, lower_bound
 
 DOCS = ["low lower lowest low", "new newer newest", "low new low", "the lowest wing, the newest wing"]
@@ -32,8 +32,8 @@ def test_no_tokenizer_is_below(name: str) -> None:
     docs, size = corpora(20_000)[name]
     docs = [doc[i : i + 200] for doc in docs for i in range(0, len(doc), 200)]
     n = size + 100
-    ranked = BPE(n, alphabet=size, max_token_length=8).fit(docs, progress=False)
-    shortest = UBPE(n, alphabet=size, objective="shortest", max_token_length=8).fit(docs, progress=False)
+    ranked = BPE(n, alphabet=size, rules=FitRules(max_token_length=8)).fit(docs, progress=False)
+    shortest = UBPE(n, alphabet=size, objective="shortest", rules=FitRules(max_token_length=8)).fit(docs, progress=False)
     found = lower_bound(ranked, docs, max_token_length=8, seconds=2, progress=False)
     assert 0.5 * found.own < found.tokens <= min(found.own, shortest.encode_batch(docs).total)
     other = lower_bound(shortest, docs, len(ranked.vocabulary), max_token_length=8, seconds=2, progress=False)
@@ -74,7 +74,7 @@ def test_only_symbols() -> None:
 
 def test_tokens_that_only_whole_words_become() -> None:
     pairs = [[97, 98], [97, 97], [257, 98]]
-    base = BPE.from_merges(pairs, alphabet=bytes(range(256)), pretokenizer="gpt2", encoding="utf-8")
+    base = BPE.from_merges(pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"))
     whole = BPE.from_huggingface(base.to_huggingface().replace('"ignore_merges": false', '"ignore_merges": true'))
     assert whole.segmenter_.whole_words
     for tok in (base, whole):

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from command_line import INTS, TEXT, fails
 
-from ubpe_numba import BPE, UBPE, UBPEClassic
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic
 from ubpe_numba.cli.main import main
 
 # -------------------------------------------------------------------------------------------------- fit
 
 
 def test_fit_is_the_library_s_fit(here: pathlib.Path) -> None:
-    same = BPE(280, alphabet=bytes(range(256)), encoding="utf-8", special_tokens=["<end>"]).fit(TEXT)
+    same = BPE(280, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8", special_tokens=["<end>"])).fit(TEXT)
     assert BPE.load("text.json").fingerprint == same.fingerprint
     assert UBPEClassic.load("ints.npz").fingerprint == UBPEClassic(8).fit(INTS).fingerprint
 
@@ -35,7 +35,9 @@ def test_options_of_fit_are_those_of_the_library(here: pathlib.Path, capsys: pyt
 def test_the_curve_of_a_fit_is_written_as_csv_and_png(here: pathlib.Path) -> None:
     for name in ("c.csv", "c.png"):
         assert main(["fit", "--quiet", "--n-tokens", "262", "--curve", name, "-o", "c.json", "a.txt"]) == 0
-    sizes, ratios = BPE(262, alphabet=bytes(range(256)), encoding="utf-8").fit(TEXT).compression_curve()
+    sizes, ratios = (
+        BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(TEXT).compression_curve()
+    )
     rows = (here / "c.csv").read_text().splitlines()
     assert rows[0] == "n_tokens,symbols_per_token"
     assert [row.split(",") for row in rows[1:]] == [[str(n), str(r)] for n, r in zip(sizes, ratios.tolist(), strict=True)]
@@ -161,7 +163,7 @@ def test_symbols_are_the_alphabet_and_fold_others(here: pathlib.Path, capsysbina
     (here / "dna.txt").write_bytes(dna)
     assert main(["fit", "--quiet", "--lines", "dna.txt", "--symbols", "ACGTN,acgtn", "--n-tokens", "9", "-o", "dna.json"]) == 0
     tok = BPE.load("dna.json")
-    same = BPE(9, alphabet=b"ACGTN", encoding="utf-8").fit(dna.upper().splitlines())
+    same = BPE(9, alphabet=b"ACGTN", preprocessing=Preprocessing(encoding="utf-8")).fit(dna.upper().splitlines())
     assert tok.vocabulary == same.vocabulary and not tok.is_lossless
     assert tok.encode("acgTN").tolist() == same.encode(b"ACGTN").tolist()
     assert main(["encode", "dna.json", "--lines", "dna.txt", "-o", "dna.npz"]) == 0
@@ -191,7 +193,9 @@ def test_special_tokens_first_and_what_stands_for_unknown_symbols(here: pathlib.
 
 def test_exports_to_hugging_face_have_an_unknown_token_a_template_and_another_order(here: pathlib.Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    tok = BPE(8, alphabet="ACGT", special_tokens=["[SEP]", "[UNK]", "[CLS]"]).fit(["ACGTACGT", "GGACACAC"])
+    tok = BPE(8, alphabet="ACGT", preprocessing=Preprocessing(special_tokens=["[SEP]", "[UNK]", "[CLS]"])).fit(
+        ["ACGTACGT", "GGACACAC"]
+    )
     tok.save("dna.npz")
     options = ["--unk-token", "[UNK]", "--template", "[CLS] $A [SEP]", "--template", "[CLS] $A $B", "--special-first"]
     assert main(["convert", "dna.npz", "--to", "huggingface", *options, "-o", "there.json"]) == 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import TEXT, fails, process, write_ints
 
-from ubpe_numba import BPE, UBPEClassic
+from ubpe_numba import BPE, Preprocessing, UBPEClassic
 from ubpe_numba.cli.documents import Form, Reader
 from ubpe_numba.cli.main import main
 
@@ -29,7 +29,7 @@ def test_fit_memory_maps(here: pathlib.Path) -> None:
 def test_fit_reads_lines(here: pathlib.Path) -> None:
     assert main(["fit", "--quiet", "--n-tokens", "260", "--lines", "-o", "l.json", "a.txt"]) == 0
     lines = TEXT.split(b"\n")
-    same = BPE(260, alphabet=bytes(range(256)), encoding="utf-8").fit(lines)
+    same = BPE(260, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(lines)
     assert BPE.load("l.json").fingerprint == same.fingerprint and BPE.load("l.json").vocabulary.n_documents == len(lines)
 
 

@@ -8,7 +8,7 @@ import pathlib
 import pytest
 from command_line import fails
 
-from ubpe_numba import WordPiece
+from ubpe_numba import Preprocessing, WordPiece
 from ubpe_numba.cli.main import main
 
 TEXT = "Unable [CLS] un!"
@@ -19,7 +19,7 @@ def words(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> WordPiece:
     """A tokenizer.json, a vocab.txt and a text in the current folder."""
     monkeypatch.chdir(tmp_path)
     steps = {"normalizer": {"type": "BertNormalizer"}, "pretokenizer": {"type": "BertPreTokenizer"}}
-    tok = WordPiece(["[UNK]", "[CLS]", "un", "##able", "!"], special_tokens={"[CLS]": 1}, **steps)
+    tok = WordPiece(["[UNK]", "[CLS]", "un", "##able", "!"], preprocessing=Preprocessing(special_tokens={"[CLS]": 1}), **steps)
     tok.to_huggingface("tokenizer.json")
     tok.to_file("vocab.txt")
     pathlib.Path("a.txt").write_text(TEXT)

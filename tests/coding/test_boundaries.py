@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, SpecialTokenError, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Preprocessing, SpecialTokenError, UBPEClassic, UnknownSymbolError
 
 DOCS = [[0, 1, 2, 0, 1, 2, 2], [2, 0, 1, 1, 2], [0, 1, 0, 1]]
 TOKENIZERS = [cls(8, alphabet=3).fit(DOCS, progress=False) for cls in (BPE, UBPEClassic, UBPE)]
@@ -45,7 +45,7 @@ def test_as_in_the_fit() -> None:
 
 
 def test_errors_name_the_document_and_the_position_in_it() -> None:
-    tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<s>"])
+    tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<s>"]))
     with pytest.raises(UnknownSymbolError, match="document 1, position 3: symbol 'x'"):
         tok.encode_batch(["ab", "abaxb"], boundaries=[[1], [2]])
     with pytest.raises(SpecialTokenError, match="document 0, position 2: '<s>'"):

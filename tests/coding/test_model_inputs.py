@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, ModelInputs, NotFittedError, Ragged, SpecialTokenError, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, ModelInputs, NotFittedError, Preprocessing, Ragged, SpecialTokenError, UnknownSymbolError
 
-TOK = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab", special_tokens=["<s>", "<pad>"])  # ab = 2, abab = 3, <s> = 4, <pad> = 5
-NUMBERS = BPE.from_merges([[0, 1]], alphabet=[7, 8], special_tokens=[[-1]])
+TOK = BPE.from_merges(
+    [[0, 1], [2, 2]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<s>", "<pad>"])
+)  # ab = 2, abab = 3, <s> = 4, <pad> = 5
+NUMBERS = BPE.from_merges([[0, 1]], alphabet=[7, 8], preprocessing=Preprocessing(special_tokens=[[-1]]))
 
 
 def test_one_document_and_many() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic
 from ubpe_numba.coding import plan
 from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.coding.path_encoder import PathEncoder
@@ -98,10 +98,12 @@ def texts() -> list[Any]:
         UBPEClassic.for_text(300).fit(docs),
         UBPE.for_text(300, pretokenizer="gpt2").fit(docs),
         UBPE.for_text(270, pretokenizer=None).fit(docs),
-        BPE(300, pretokenizer="gpt2").fit([TEXT.encode()]),
+        BPE(300, preprocessing=Preprocessing(pretokenizer="gpt2")).fit([TEXT.encode()]),
         BPE(60).fit([TEXT]),
         BPE(300).fit([TEXT.encode()]),
-        BPE(60, pretokenizer="gpt2", alphabet="abcdefghijklmnopqrstuvwxyz ").fit(["the cat the cat"]),
+        BPE(60, preprocessing=Preprocessing(pretokenizer="gpt2"), alphabet="abcdefghijklmnopqrstuvwxyz ").fit(
+            ["the cat the cat"]
+        ),
     ]
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
     made.append(BPE.from_tiktoken(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}))
@@ -120,7 +122,7 @@ def integers() -> list[Any]:
         BPE(30, alphabet=[3, 2**63 - 3]).fit([rng.choice([3, 2**63 - 3], 500)]),
         BPE(30, alphabet=[-(2**63), -(2**63) + 1]).fit([rng.choice([-(2**63), -(2**63) + 1], 500)]),
         BPE(1300).fit([rng.integers(0, 1200, 3000)]),
-        BPE(30, alphabet=8, special_tokens={(1, 2): 40}).fit(docs),
+        BPE(30, alphabet=8, preprocessing=Preprocessing(special_tokens={(1, 2): 40})).fit(docs),
         BPE(40, rules=FitRules(encode="batch")).fit(docs),
         BPE(40, rules=FitRules(order="idf")).fit(docs),
         UBPEClassic(40).fit(docs),
@@ -212,7 +214,7 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
 def test_what_a_user_may_change_acts_at_once(integers: list[Any]) -> None:
     tok, doc = UBPE(60).fit([np.tile([0, 1, 2, 0, 1], 9), [2, 0, 1, 1, 2, 0, 0, 1, 2]]), [0, 1, 2, 0, 1, 1, 2, 0, 0, 1]
     weights = np.linspace(0, 1, len(tok.vocabulary_))
-    changes = [{"objective": "additive"}, {"token_weights": weights}, {"token_weights": None}, {"objective": "shortest"}]
+    changes = [{"objective": "additive"}, {"objective": weights}, {"objective": "additive"}, {"objective": "shortest"}]
     changes += [{"objective": "other"}, {"objective": "tfidf"}, {"n_threads": 0}, {"n_threads": 2.0}, {"n_threads": True}]
     for change in [*changes, {"n_threads": 3}]:
         tok.set_params(**change)

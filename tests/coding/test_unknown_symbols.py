@@ -13,13 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Peer
 
-from ubpe_numba import BPE, UBPE, Ragged, Splitter, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Splitter, UBPEClassic, UnknownSymbolError
 
 CLASSES = [BPE, UBPEClassic, UBPE]
 CORPUS = ["abcabd", "abab", "", "cabcab", "ddd"]
 PLAIN = {cls: cls(7, alphabet="abcd").fit(CORPUS, progress=False) for cls in CLASSES}
 STANDS = {
-    cls: cls(7, alphabet="abcd", special_tokens=["<s>", "[UNK]"], unknown="[UNK]").fit(CORPUS, progress=False) for cls in CLASSES
+    cls: cls(7, alphabet="abcd", preprocessing=Preprocessing(special_tokens=["<s>", "[UNK]"]), unknown="[UNK]").fit(
+        CORPUS, progress=False
+    )
+    for cls in CLASSES
 }
 UNK = 8
 
@@ -66,7 +69,9 @@ def test_beside_special_tokens_in_their_order() -> None:
 @pytest.mark.parametrize("unknown, want", [("skip", "ab"), (2, "abc"), ("c", "abc"), ("[UNK]", None)])
 def test_the_constructor_and_the_call(unknown: Any, want: str | None, tmp_path: pathlib.Path) -> None:
     """A call's own `unknown` wins; everything that becomes of a tokenizer keeps it."""
-    tok = BPE(7, alphabet="abcd", special_tokens=["<s>", "[UNK]"], unknown=unknown).fit(CORPUS, progress=False)
+    tok = BPE(7, alphabet="abcd", preprocessing=Preprocessing(special_tokens=["<s>", "[UNK]"]), unknown=unknown).fit(
+        CORPUS, progress=False
+    )
     ids = by_hand(PLAIN[BPE], "abx")[0] if want is None else PLAIN[BPE].encode(want).tolist()
     assert tok.encode("abx").tolist() == ids == STANDS[BPE].encode("abx", unknown=unknown).tolist()
     with pytest.raises(UnknownSymbolError, match="document 0, position 2: symbol 'x'"):
@@ -101,8 +106,10 @@ def test_a_choice_that_does_not_go_with_the_model() -> None:
 
 def test_integers_of_numpy_are_the_same_word(tmp_path: pathlib.Path) -> None:
     unknown = np.int64(-1), np.int64(-1)
-    tok = BPE.from_merges([[0, 1]], alphabet=[5, 6], special_tokens=[[-1, -1]], unknown=unknown)
-    assert tok == BPE.from_merges([[0, 1]], alphabet=[5, 6], special_tokens=[[-1, -1]], unknown=(-1, -1))
+    tok = BPE.from_merges([[0, 1]], alphabet=[5, 6], preprocessing=Preprocessing(special_tokens=[[-1, -1]]), unknown=unknown)
+    assert tok == BPE.from_merges(
+        [[0, 1]], alphabet=[5, 6], preprocessing=Preprocessing(special_tokens=[[-1, -1]]), unknown=(-1, -1)
+    )
     tok.save(tmp_path / "model.json")
     assert BPE.load(tmp_path / "model.json") == tok
 
@@ -115,7 +122,7 @@ def test_a_choice_that_was_set_later_is_checked_before_a_file_is_written(tmp_pat
 
 
 def test_integers_and_bytes() -> None:
-    numbers = BPE.from_merges([[0, 1]], alphabet=[5, 6], special_tokens=[[-1, -1]], unknown=(-1, -1))
+    numbers = BPE.from_merges([[0, 1]], alphabet=[5, 6], preprocessing=Preprocessing(special_tokens=[[-1, -1]]), unknown=(-1, -1))
     ids, spans = numbers.encode([5, 6, 9, 9, 6, 5, 6], return_offsets="spans")
     assert ids.tolist() == [2, 3, 3, 1, 2] and spans.tolist() == [[0, 2], [2, 3], [3, 4], [4, 5], [5, 7]]
     dna = BPE.from_merges([[0, 1]], alphabet=b"ACGTN", unknown="N")
@@ -137,8 +144,8 @@ def test_equal_to_tokenizers(normalizer: Any, pretokenizer: Any) -> None:
     """Ids and spans of the package tokenizers with `unk_token`, in text that is cut and changed."""
     docs = ["the cat and the hat", "a cat, a mat", "that hat"]
     cut = [{"type": "Lowercase"}] if normalizer else []
-    tok = BPE(60, pretokenizer=None if pretokenizer is None else Splitter(pretokenizer), normalizer=cut or None,
-              special_tokens=["[UNK]"], unknown="[UNK]").fit(docs, progress=False)  # fmt: skip
+    parts = Preprocessing(None if pretokenizer is None else Splitter(pretokenizer), ["[UNK]"], normalizer=cut or None)
+    tok = BPE(60, preprocessing=parts, unknown="[UNK]").fit(docs, progress=False)
     file = json.loads(tok.to_huggingface())
     file["model"]["unk_token"] = "[UNK]"
     peer = Peer.from_str(json.dumps(file))
@@ -154,7 +161,9 @@ def test_equal_to_tokenizers(normalizer: Any, pretokenizer: Any) -> None:
 
 
 def test_places_where_symbols_are_skipped_and_text_is_changed() -> None:
-    tok = BPE(12, normalizer="Lowercase", special_tokens=["<s>"]).fit(["abab ab", "ab"], progress=False)
+    tok = BPE(12, preprocessing=Preprocessing(normalizer="Lowercase", special_tokens=["<s>"])).fit(
+        ["abab ab", "ab"], progress=False
+    )
     ids, spans = tok.encode("AXb<s>xAB", unknown="skip", allowed_special="all", return_offsets="spans")
     assert tok.decode(ids) == "ab<s>ab"
     assert spans.tolist() == [[0, 3], [3, 6], [7, 9]]

@@ -15,7 +15,7 @@ from reference import encode_pairs
 from reference import words as reference
 from text_samples import SAMPLES, text_of
 
-from ubpe_numba import BPE, FitRules, Ragged, UnknownSymbolError
+from ubpe_numba import BPE, FitRules, Preprocessing, Ragged, UnknownSymbolError
 from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
@@ -157,7 +157,9 @@ def test_documents_of_str_and_bytes_and_threads() -> None:
 def test_encoding_of_other_tables(rules: FitRules) -> None:
     """Those that are not in order of creation, and the batch rule, go without a `WordEncoder`."""
     documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)] * 2 + [b""]
-    tokenizer = BPE(316, alphabet=bytes(range(256)), pretokenizer="o200k", rules=rules).fit(documents, progress=False)
+    tokenizer = BPE(316, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="o200k"), rules=rules).fit(
+        documents, progress=False
+    )
     uncut = BPE.from_merges(tokenizer.vocabulary.merges, alphabet=256, rules=rules)
     for n_threads in (1, 2):
         assert tokenizer.set_params(n_threads=n_threads).encode_batch(documents).to_lists() == joined(uncut, documents, "o200k")
@@ -218,7 +220,9 @@ def test_many_words_meet_in_the_cache() -> None:
 
 
 def test_a_byte_that_the_alphabet_has_not() -> None:
-    tokenizer = BPE(3, alphabet=b"ab", pretokenizer="gpt2").fit([b"ab", b"ba", b"ab"], progress=False)
+    tokenizer = BPE(3, alphabet=b"ab", preprocessing=Preprocessing(pretokenizer="gpt2")).fit(
+        [b"ab", b"ba", b"ab"], progress=False
+    )
     assert tokenizer.encode_batch([b"ab", b"ba"]).to_lists() == [[2], [1, 0]]
     with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 99"):
         tokenizer.encode_batch([b"ab", b"bac"])

@@ -23,7 +23,7 @@ import dask
 import dask.array as da
 import dask.bag as db
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, count_documents
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, UnknownSymbolError, count_documents
 from ubpe_numba.cli.demo import load_ecg
 from ubpe_numba.distributed import fit, hosts
 from ubpe_numba.distributed.remote_text import RemoteText, ask_at_first
@@ -297,7 +297,7 @@ def test_symbols_that_are_not_in_the_alphabet(client: Any) -> None:
 
 MADE: dict[str, Callable[[], Any]] = {
     "bpe": lambda: BPE(300),
-    "short tokens": lambda: BPE(300, max_token_length=3),
+    "short tokens": lambda: BPE(300, rules=FitRules(max_token_length=3)),
     "frequent pairs": lambda: BPE(300, rules=FitRules(min_count=9)),
     "classic": lambda: UBPEClassic(300, 20),
     "ubpe": lambda: UBPE(300, 5),
@@ -460,8 +460,8 @@ def test_text_columns(client: Any, tmp_path: Path) -> None:
 def test_text_in_whole_documents(client: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(TEXT) + "\n")
     for make in (
-        lambda: BPE(300, encoding="utf-8"),
-        lambda: BPE(300, encoding="utf-8", alphabet=bytes(range(256))),
+        lambda: BPE(300, preprocessing=Preprocessing(encoding="utf-8")),
+        lambda: BPE(300, preprocessing=Preprocessing(encoding="utf-8"), alphabet=bytes(range(256))),
         lambda: BPE(100),
     ):
         same(there(make(), split(TEXT, 2, 3, 30), client), here(make(), TEXT))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from text_samples import END, TEXT
 
-from ubpe_numba import BPE, count_documents
+from ubpe_numba import BPE, Preprocessing, count_documents
 from ubpe_numba.documents import read as border
 from ubpe_numba.documents.read import utf8_documents
 
@@ -72,6 +72,6 @@ def test_documents_of_every_form(cls: Any) -> None:
     with pytest.raises(TypeError, match="decode_bytes: the alphabet is one of str"):
         cls(60).fit(TEXT, progress=False).decode_bytes([0])
     with pytest.raises(ValueError, match="encoding: expected None or 'utf-8', got 'latin-1'"):
-        cls(60, encoding="latin-1").fit(TEXT, progress=False)
+        cls(60, preprocessing=Preprocessing(encoding="latin-1")).fit(TEXT, progress=False)
     with pytest.raises(ValueError, match="encoding: it makes bytes of text, and the alphabet is one of int"):
-        cls(60, encoding="utf-8", alphabet=4).fit([], progress=False)
+        cls(60, preprocessing=Preprocessing(encoding="utf-8"), alphabet=4).fit([], progress=False)

@@ -47,7 +47,7 @@ def test_boundaries_weights_and_lengths_equal_the_reference(
         docs, size, size + more, n_candidates, ties, min_count, overshoot, **marks, max_token_length=longest
     )
     rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
-    tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules, max_token_length=longest)
+    tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules.replace(max_token_length=longest))
     v = tok.fit(docs, **in_package(marks)).vocabulary
     assert merges(tok) == [tuple(merge) for merge in want]
     assert longest is None or np.diff(v.offsets).max() <= longest
@@ -77,7 +77,7 @@ def test_large_corpora_with_boundaries_equal_the_reference(
     want, _ = reference.fit(docs, size, size + more, n_candidates, ties, **marks, max_token_length=longest)
     for dense in (shard_index.DENSE, 0):
         monkeypatch.setattr(shard_index, "DENSE", dense)
-        tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties), max_token_length=longest)
+        tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties, max_token_length=longest))
         assert merges(tok.fit(docs, **in_package(marks))) == [tuple(merge) for merge in want]
 
 
@@ -97,7 +97,7 @@ def test_pieces_count_like_documents_of_their_own(
 def test_pairs_that_are_too_long_count_as_borders() -> None:
     """(8, 5) waits for a round because (7, 8), which may not be merged, is as frequent; so (7, 6) comes before it."""
     docs = [[0, 1, 2, 3, 4, 5]] * 3 + [[1, 2, 6]] * 3 + [[3, 4]]
-    tok = UBPEClassic(12, 10, alphabet=7, max_token_length=3).fit(docs, progress=False)
+    tok = UBPEClassic(12, 10, alphabet=7, rules=FitRules(max_token_length=3)).fit(docs, progress=False)
     assert [merge[:3] for merge in merges(tok)] == [(1, 2, 6), (3, 4, 4), (0, 7, 3), (7, 6, 3), (8, 5, 3)]
     assert [tuple(merge) for merge in reference.fit(docs, 7, 12, 10, max_token_length=3)[0]] == merges(tok)
 
@@ -105,7 +105,7 @@ def test_pairs_that_are_too_long_count_as_borders() -> None:
 @pytest.mark.parametrize("cls", CLASSES)
 def test_the_largest_length_is_a_parameter(cls: Any, tmp_path: Path) -> None:
     assert cls().get_params()["max_token_length"] is None
-    tok = make(cls, None, 3, alphabet=3, max_token_length=3).fit(DOCS, progress=False)
+    tok = make(cls, None, 3, alphabet=3, rules=FitRules(max_token_length=3)).fit(DOCS, progress=False)
     assert np.diff(tok.vocabulary.offsets).max() == 3
     tok.save(tmp_path / "m.json")
     assert cls.load(tmp_path / "m.json").get_params()["max_token_length"] == 3

@@ -70,7 +70,7 @@ def test_many_candidates_equal_the_reference(
     size = int(values.max()) + 1
     want, _ = reference.fit(docs, size, size + 400, BIG, ties, max_token_length=longest)
     monkeypatch.setattr(fit, "plan", lambda n_cells, n_threads, shards=None: (1, n_shards))
-    tok = UBPEClassic(size + 400, BIG, alphabet=size, rules=FitRules(ties=ties), max_token_length=longest, n_threads=1)
+    tok = UBPEClassic(size + 400, BIG, alphabet=size, rules=FitRules(ties=ties, max_token_length=longest), n_threads=1)
     tok.fit(docs, progress=False)
     assert merges(tok) == [tuple(m) for m in want]
     assert (driver[0].conflicts["first_left"] > 0).any()  # they were listed

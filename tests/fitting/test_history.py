@@ -71,7 +71,7 @@ def test_history_equals_the_reference(
     n_tried = 1 if cls is BPE else n_candidates
     want, _ = reference.fit(docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, max_token_length=longest)
     rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
-    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules, max_token_length=longest)
+    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules.replace(max_token_length=longest))
     tok.fit(docs, **in_package(marks))
     assert rows(tok) == expected(docs, size, want, marks)
     check_curve(tok, size, tok.vocabulary.n_symbols)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 from reference.unique import merge_until_unique
 
-from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic
 from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting import text as shards
 from ubpe_numba.fitting.kernels import index as shard_index
@@ -116,9 +116,9 @@ def test_low_lower_newest() -> None:
 def test_article_preset_fits_and_overshoots() -> None:
     """Whole rounds while the last id is below n_tokens, then the highest idf first, cut to size."""
     docs = [[0, 1, 2, 3] * 5, [3, 2, 1, 0] * 5, [0, 2, 0, 2, 1, 3] * 4]
-    plain = UBPE(8, 10, alphabet=4, rules=ARTICLE.replace(order="creation")).fit(docs, progress=False)
+    plain = UBPE(8, 10, alphabet=4, rules=FitRules.ARTICLE.replace(order="creation")).fit(docs, progress=False)
     assert len(plain.vocabulary) > 8
-    tok = UBPE(8, 10, alphabet=4, rules=ARTICLE).fit(docs, progress=False)
+    tok = UBPE(8, 10, alphabet=4, rules=FitRules.ARTICLE).fit(docs, progress=False)
     assert len(tok.vocabulary) == 8
     assert np.all(np.diff(tok.vocabulary.weights[4:]) <= 0)
 

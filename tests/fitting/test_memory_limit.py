@@ -79,10 +79,10 @@ def test_too_long_pairs_take_no_room(no_tables):
     rng = np.random.default_rng(0)
     x = np.concatenate([(4 * rng.integers(0, 20, 4000)[:, None] + np.arange(4)).ravel(), rng.integers(80, 94, 4000)])
     kept = 0
-    expected = BPE(400, max_token_length=2).fit([x], progress=False).fingerprint
+    expected = BPE(400, rules=FitRules(max_token_length=2)).fit([x], progress=False).fingerprint
     for per_symbol in (40, 20, 15, 12, 10, 9, 8):
         try:
-            tok = BPE(400, max_token_length=2).fit([x], memory_limit=per_symbol * x.size, progress=False)
+            tok = BPE(400, rules=FitRules(max_token_length=2)).fit([x], memory_limit=per_symbol * x.size, progress=False)
         except MemoryError:
             continue
         assert tok.fingerprint == expected

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError, Vocabulary, count_documents
+from ubpe_numba import BPE, UBPE, NotFittedError, Preprocessing, Ragged, UnknownSymbolError, Vocabulary, count_documents
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.fitting.units import units_of
 
@@ -31,7 +31,7 @@ def sequences(tok: UBPE) -> list[tuple[int, ...]]:
 def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
     seen, unseen, size = halves(name)
     n = size + 300
-    tok = UBPE(n, alphabet=size, objective="additive", token_weights="log_frequency").fit(seen, progress=False)
+    tok = UBPE(n, alphabet=size, objective="log_frequency").fit(seen, progress=False)
     options: dict[str, Any] = {} if name in ("ecg/0", "periodic") else {"robust": True, "min_count": 4}
     fewer = tok.refine(seen, progress=False, **options)
     assert fewer is not tok and tok.objective == "additive" and fewer.objective == "shortest"
@@ -220,7 +220,7 @@ def test_tokens_occur_as_often_as_is_asked_for(robust: bool) -> None:
 @pytest.mark.parametrize("objective", ["shortest", "likelihood"])
 def test_no_token_is_longer_than_is_asked_for(objective: str, pretokenizer: str | None) -> None:
     docs = ["the cats of catalogues catalogue cats"] * 6
-    tok = UBPE(60, objective="shortest", pretokenizer=pretokenizer).fit(docs, progress=False)
+    tok = UBPE(60, objective="shortest", preprocessing=Preprocessing(pretokenizer=pretokenizer)).fit(docs, progress=False)
     assert max(map(len, sequences(tok.refine(docs, objective=objective, max_token_length=3, progress=False)))) == 3
     assert max(map(len, sequences(tok.refine(docs, objective=objective, progress=False)))) > 3
 

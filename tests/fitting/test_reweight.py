@@ -107,7 +107,7 @@ def test_files_hold_what_is_known_and_older_ones_load(suffix: str, tmp_path: Any
     assert again.vocabulary == tok.vocabulary and again.fingerprint == tok.fingerprint
     assert again.encode_batch(DOCS) == tok.encode_batch(DOCS)
     v = tok.vocabulary
-    old = UBPE(10, 2, objective="additive", token_weights="log_frequency").fit(DOCS, progress=False)
+    old = UBPE(10, 2, objective="log_frequency").fit(DOCS, progress=False)
     old._adopt(old.model_._replace(vocabulary=v.with_statistics(occurrences=None, log_probabilities=None)))
     old.save(path)
     loaded = UBPE.load(path)

@@ -14,7 +14,7 @@ from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, model
 from sentencepiece_models import SPECIAL as PIECES
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Splitter, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, Splitter, UBPEClassic, WordPiece
 from ubpe_numba.formats import export, export_check, table
 from ubpe_numba.formats.export import _package, special_tokens_first
 from ubpe_numba.formats.export_check import TEXTS
@@ -49,7 +49,7 @@ def test_exports_that_would_lose_something_are_refused() -> None:
     unstable.to_huggingface()
     with pytest.raises(ValueError, match=r"export refused: b'abc' is \[97, 256\] here, but \[258\] by what was written"):
         unstable.to_tiktoken()
-    part = BPE(None, alphabet=b"abc", encoding="utf-8").fit(["abab"], progress=False)
+    part = BPE(None, alphabet=b"abc", preprocessing=Preprocessing(encoding="utf-8")).fit(["abab"], progress=False)
     with pytest.raises(ValueError, match="alphabet: tiktoken needs one of all 256 bytes"):
         part.to_tiktoken()
     assert BPE.from_huggingface(part.to_huggingface(unk_token=False)).encode("cab").tolist() == part.encode("cab").tolist()
@@ -58,10 +58,10 @@ def test_exports_that_would_lose_something_are_refused() -> None:
         known.to_tiktoken()
     with pytest.raises(ValueError, match="known words"):
         known.to_vocab_merges()
-    clash = BPE.from_merges([[97, 98]], bytes(range(256)), special_tokens=["ab"])
+    clash = BPE.from_merges([[97, 98]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=["ab"]))
     with pytest.raises(ValueError, match="special_tokens: 'ab' is a token of the vocabulary too"):
         clash.to_huggingface()
-    odd = BPE.from_merges([[97, 98]], bytes(range(256)), special_tokens=[b"\xff"])
+    odd = BPE.from_merges([[97, 98]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=[b"\xff"]))
     with pytest.raises(ValueError, match=r"special_tokens: b'\\xff' is not text"):
         odd.to_huggingface()
     lone = BPE(None).fit(["a\ud800"], progress=False)
@@ -71,7 +71,7 @@ def test_exports_that_would_lose_something_are_refused() -> None:
     with pytest.raises(ValueError, match="alphabet: the files hold text"):
         ints.to_vocab_merges()
     with pytest.raises(ValueError, match="special_tokens: .* holds integers outside the alphabet"):
-        BPE(None, special_tokens=[[0, 9]]).fit([[0, 1]], progress=False).to_huggingface()
+        BPE(None, preprocessing=Preprocessing(special_tokens=[[0, 9]])).fit([[0, 1]], progress=False).to_huggingface()
 
 
 def test_unfitted_and_foreign_objects() -> None:
@@ -99,7 +99,9 @@ def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path
 @pytest.mark.parametrize("name", PATTERNS)
 def test_published_patterns_are_written_as_others_have_them(name: str) -> None:
     """Steps and spellings that other libraries know; read back, they are the same pattern, by their version of Unicode."""
-    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(["it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False)
+    tok = BPE(300, preprocessing=Preprocessing(pretokenizer=name, encoding="utf-8")).fit(
+        ["it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
+    )
     text = tok.to_huggingface()
     step = json.loads(text)["pre_tokenizer"]
     parts = step["pretokenizers"] if step["type"] == "Sequence" else [step]
@@ -123,7 +125,7 @@ def test_peers_accept_them(name: str, peer: str, tmp_path: pathlib.Path) -> None
     library = pytest.importorskip(peer)
     if peer != "fastokens" and name in ("cl100k", "starcoder"):
         pytest.skip(f"{peer} has no {name} that Hugging Face reads alike")
-    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(
+    tok = BPE(300, preprocessing=Preprocessing(pretokenizer=name, encoding="utf-8")).fit(
         [*MIXED, "it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
     )
     tok.to_huggingface(tmp_path / "tokenizer.json")
@@ -137,7 +139,7 @@ def test_peers_accept_them(name: str, peer: str, tmp_path: pathlib.Path) -> None
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen2", "qwen35"])
 def test_gigatoken_accepts_files_of_ranks(name: str, tmp_path: pathlib.Path) -> None:
     gigatoken = pytest.importorskip("gigatoken")
-    tok = BPE(300, pretokenizer=name, encoding="utf-8").fit(
+    tok = BPE(300, preprocessing=Preprocessing(pretokenizer=name, encoding="utf-8")).fit(
         [*MIXED, "it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
     )
     tok.to_tiktoken(tmp_path / "m.tiktoken")
@@ -175,7 +177,7 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
 
 def test_what_the_other_library_says_counts() -> None:
     """Hugging Face's engine reads this pattern in another way, as files of it are read here: there $ is the end of every line."""
-    tok = BPE(None, pretokenizer=r"\n$|a+").fit(["a\nb\n", "\n\na\n\n"] * 3, progress=False)
+    tok = BPE(None, preprocessing=Preprocessing(pretokenizer=r"\n$|a+")).fit(["a\nb\n", "\n\na\n\n"] * 3, progress=False)
     with pytest.raises(ValueError, match="export refused: "):
         tok.to_huggingface()
 
@@ -196,7 +198,7 @@ def test_ids_are_those_of_the_trainer() -> None:
     other = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="[UNK]"))
     trainer = tokenizers.trainers.BpeTrainer(vocab_size=40, special_tokens=SPECIAL, show_progress=False, min_frequency=2)
     other.train_from_iterator(docs, trainer)
-    tok = BPE(37, special_tokens=SPECIAL).fit(docs, progress=False)
+    tok = BPE(37, preprocessing=Preprocessing(special_tokens=SPECIAL)).fit(docs, progress=False)
     text = tok.to_huggingface(unk_token="[UNK]", special_first=True)
     assert json.loads(text)["model"] == json.loads(other.to_str())["model"]
     assert json.loads(text)["added_tokens"] == json.loads(other.to_str())["added_tokens"]
@@ -233,13 +235,15 @@ def test_models_from_elsewhere_keep_their_rule_for_unknown_characters() -> None:
 
 
 def test_unigrams_with_special_tokens_first_have_the_same_ids() -> None:
-    tok = UBPE(8, objective="tokenizers", special_tokens=SPECIAL).fit(["abab", "ab", "abcb"], progress=False)
+    tok = UBPE(8, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL)).fit(
+        ["abab", "ab", "abcb"], progress=False
+    )
     other = tokenizers.Tokenizer.from_str(tok.to_huggingface(special_first=True))
     assert other.encode("abcab[SEP]").ids == [*(tok.encode("abcab") + 3).tolist(), 2]
 
 
 def test_what_is_first_stays() -> None:
-    tok = BPE.from_merges([[0, 1]], "ab", special_tokens=SPECIAL)
+    tok = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=SPECIAL))
     made, new = special_tokens_first(tok.model_)
     assert new.tolist() == [3, 4, 5, 0, 1, 2]
     again, same = special_tokens_first(made)
@@ -308,7 +312,7 @@ def test_a_special_token_may_end_in_a_number() -> None:
 def test_templates_that_say_nothing(template: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         export.template_of(template, IDS)
-    tok = BPE.from_merges([[0, 1]], "ab", special_tokens=SPECIAL_OF_POST_PROCESSOR)
+    tok = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=SPECIAL_OF_POST_PROCESSOR))
     with pytest.raises(error, match="template: "):
         tok.to_huggingface(unk_token="[UNK]", template=template)
 
@@ -317,10 +321,12 @@ def tokenizers_of_all_kinds() -> list[Any]:
     text = ["ab ab ba", "abba ab"]
     cut = {"pretokenizer": {"type": "BertPreTokenizer"}, "normalizer": {"type": "BertNormalizer"}}
     return [
-        BPE(8, special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(text, progress=False),
+        BPE(8, preprocessing=Preprocessing(special_tokens=SPECIAL_OF_POST_PROCESSOR)).fit(text, progress=False),
         BPE.for_text(258, special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(text, progress=False),
-        UBPE(6, objective="tokenizers", special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(text, progress=False),
-        WordPiece([*SPECIAL_OF_POST_PROCESSOR, "ab", "##ba"], special_tokens=IDS, **cut),
+        UBPE(6, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL_OF_POST_PROCESSOR)).fit(
+            text, progress=False
+        ),
+        WordPiece([*SPECIAL_OF_POST_PROCESSOR, "ab", "##ba"], preprocessing=Preprocessing(special_tokens=IDS), **cut),
     ]
 
 
@@ -352,7 +358,9 @@ WORDS = ["[UNK]", "<end>"]
 
 
 def letters(**params: Any) -> BPE:
-    return BPE(30, special_tokens=WORDS, **params).fit(["the tide, the Tide", "tied in the net"] * 2, progress=False)
+    return BPE(30, preprocessing=Preprocessing(special_tokens=WORDS), **params).fit(
+        ["the tide, the Tide", "tied in the net"] * 2, progress=False
+    )
 
 
 PARAMS: list[dict[str, Any]] = [
@@ -383,21 +391,25 @@ def test_unknown_characters_become_the_token(params: dict[str, Any]) -> None:
 
 
 def test_unknown_integers_and_bytes() -> None:
-    tok = BPE(9, alphabet=[-5, 7, 30, 99], special_tokens=[[99, 99]]).fit([[-5, 7, -5, 7, 30]], progress=False)
+    tok = BPE(9, alphabet=[-5, 7, 30, 99], preprocessing=Preprocessing(special_tokens=[[99, 99]])).fit(
+        [[-5, 7, -5, 7, 30]], progress=False
+    )
     text = tok.to_huggingface(unk_token=[99, 99])
     other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text, alphabet=[-5, 7, 30, 99])
     unk = tok.special_ids[99, 99]
     assert again.special_ids == tok.special_ids
     assert other.encode(symbol_character(0) + symbol_character(12) + symbol_character(1)).ids == [0, unk, 1]
     assert again.alphabet_ == tok.alphabet_ and again.encode([-5, 7]).tolist() == tok.encode([-5, 7]).tolist()
-    data = BPE(6, alphabet=b"ACGT", special_tokens=["[UNK]"]).fit([b"ACACGT"], progress=False)
+    data = BPE(6, alphabet=b"ACGT", preprocessing=Preprocessing(special_tokens=["[UNK]"])).fit([b"ACACGT"], progress=False)
     other = tokenizers.Tokenizer.from_str(data.to_huggingface(unk_token="[UNK]"))
     unk = data.special_ids["[UNK]"]
     assert other.encode("ACéT").ids == [*data.encode(b"AC").tolist(), unk, unk, *data.encode(b"T").tolist()]
 
 
 def test_unknown_characters_of_unigrams_are_one() -> None:
-    tok = UBPE(8, objective="tokenizers", special_tokens=WORDS).fit(["abab", "ab", "abcb"], progress=False)
+    tok = UBPE(8, objective="tokenizers", preprocessing=Preprocessing(special_tokens=WORDS)).fit(
+        ["abab", "ab", "abcb"], progress=False
+    )
     text = tok.to_huggingface(unk_token="[UNK]", special_first=True)
     other, again = tokenizers.Tokenizer.from_str(text), UBPE.from_huggingface(text)
     for doc in ("abcab", "axxb", "é", "ab<end>x"):
@@ -465,7 +477,9 @@ def test_a_model_with_a_rule_keeps_it() -> None:
 
 
 def test_a_unigram_model_over_some_bytes_has_no_unknown_token() -> None:
-    tok = UBPE(6, objective="tokenizers", alphabet=b"abc", special_tokens=WORDS).fit([b"abab", b"abc"], progress=False)
+    tok = UBPE(6, objective="tokenizers", alphabet=b"abc", preprocessing=Preprocessing(special_tokens=WORDS)).fit(
+        [b"abab", b"abc"], progress=False
+    )
     with pytest.raises(ValueError, match="unk_token: a Unigram model over bytes has none unless it has all of them"):
         tok.to_huggingface(unk_token="[UNK]")
 
@@ -502,7 +516,9 @@ def test_random_models(seed: int) -> None:
     alphabet = "".join(map(chr, rng.choice(np.r_[32:127, 0xE0:0x100, 0x4E00:0x4E40], size, replace=False)))
     docs = ["".join(alphabet[i] for i in rng.integers(0, size, 60)) for _ in range(4)]
     cut = [None, "gpt2", Splitter(["Whitespace"]), Splitter([{"type": "Digits", "individual_digits": True}])][seed % 4]
-    tok = BPE(24, alphabet=alphabet, special_tokens=WORDS, pretokenizer=cut, rules=FitRules(min_count=1))
+    tok = BPE(
+        24, alphabet=alphabet, preprocessing=Preprocessing(special_tokens=WORDS, pretokenizer=cut), rules=FitRules(min_count=1)
+    )
     text = tok.fit(docs, progress=False).to_huggingface(unk_token="[UNK]", special_first=bool(seed % 2))
     other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text)
     letters = [*alphabet, *"aZ 9é中\n"]
@@ -515,7 +531,7 @@ def test_random_models(seed: int) -> None:
 def test_a_normalizer_that_makes_unknown_characters(cls: Any) -> None:
     """Of known ones: ``c`` and an accent become one character, which only the file with an unknown token has an id for."""
     params = {"objective": "tokenizers"} if cls is UBPE else {}
-    tok = cls(None, alphabet="abc \u0301", normalizer="NFC", special_tokens=WORDS, **params)
+    tok = cls(None, alphabet="abc \u0301", preprocessing=Preprocessing(normalizer="NFC", special_tokens=WORDS), **params)
     tok.fit(["abc cab", "abba b\u0301"], progress=False)
     text = tok.to_huggingface(unk_token="[UNK]")
     other, again = tokenizers.Tokenizer.from_str(text), cls.from_huggingface(text)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from foreign import END, MIXED, same
 
-from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba import BPE, ModelFormatError, Preprocessing
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.huggingface import _never_matches, decoding_of, steps_of
 from ubpe_numba.formats.pair_table import symbol_character
@@ -63,7 +63,14 @@ def test_merges_are_those_of_hugging_face(lines: list[str]) -> None:
 
     letters = byte_characters()
     in_its_order = bytes(sorted(range(256), key=letters.__getitem__))
-    assert merges(BPE(256 + n, alphabet=in_its_order, pretokenizer="gpt2", encoding="utf-8").fit(lines, progress=False)) == want
+    assert (
+        merges(
+            BPE(256 + n, alphabet=in_its_order, preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8")).fit(
+                lines, progress=False
+            )
+        )
+        == want
+    )
 
     ours = merges(BPE.for_text(256 + n, pretokenizer="gpt2").fit(lines, progress=False))
     best = highest_counts(lines, ours)  # of both, every merge is the most frequent pair when it is made
@@ -145,7 +152,9 @@ def test_ids_in_an_order_of_their_own_are_not_continued() -> None:
 
 
 def test_models_of_characters(lines: list[str]) -> None:
-    tok = BPE(400, special_tokens=["[SEP]"], known_words=["日本"]).fit([*lines[:500], *TEXTS], progress=False)
+    tok = BPE(400, preprocessing=Preprocessing(special_tokens=["[SEP]"], known_words=["日本"])).fit(
+        [*lines[:500], *TEXTS], progress=False
+    )
     text = tok.to_huggingface(unk_token=False)
     again = BPE.from_huggingface(text)
     assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges) and again.alphabet_ == tok.alphabet_
@@ -161,7 +170,9 @@ def test_models_of_characters(lines: list[str]) -> None:
 def test_models_of_integers(low: int, high: int) -> None:
     rng = np.random.default_rng(0)
     docs = [rng.integers(low, low + 6, 400), np.arange(low, high)]
-    tok = BPE(None, alphabet=range(low, high), special_tokens=[[low, low, high - 1]]).fit(docs, progress=False)
+    tok = BPE(None, alphabet=range(low, high), preprocessing=Preprocessing(special_tokens=[[low, low, high - 1]])).fit(
+        docs, progress=False
+    )
     symbols = tok.alphabet_.symbols
     text = tok.to_huggingface(unk_token=False)
     again = BPE.from_huggingface(text, alphabet=symbols)
@@ -211,7 +222,7 @@ def test_of_several_pairs_one_is_chosen(lines: list[str]) -> None:
 
 
 def base() -> dict[str, Any]:
-    tok = BPE.from_merges([[97, 98], [256, 99]], bytes(range(256)), special_tokens=[END])
+    tok = BPE.from_merges([[97, 98], [256, 99]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=[END]))
     file: dict[str, Any] = json.loads(tok.to_huggingface())
     return file
 

@@ -23,7 +23,7 @@ from saved_models import KINDS, encoded, fitted, refuse
 from text_samples import END, TEXT
 
 import ubpe_numba
-from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, ModelFormatError, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, UBPEClassic
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 CLASSES = [BPE, UBPEClassic, UBPE]
@@ -62,7 +62,7 @@ def with_class(variants: list[dict[str, Any]]) -> list[Any]:
 
 
 PARAMS: list[dict[str, Any]] = [
-    {"rules": ARTICLE.replace(trim="closed")}, {"rules": FitRules(min_count=1, encode="batch")}, {"alphabet": 5},
+    {"rules": FitRules.ARTICLE.replace(trim="closed")}, {"rules": FitRules(min_count=1, encode="batch")}, {"alphabet": 5},
     {"alphabet": {0: 2, 1: 0, 2: 1}}, {"n_candidates": 2}, {"objective": "shortest"}, {"n_threads": 2},
 ]  # fmt: skip
 
@@ -698,8 +698,8 @@ def test_models_keep_it_all(cls: Any, suffix: str, tmp_path: Path) -> None:
     again.save(path)
     assert cls.load(path).fingerprint == tok.fingerprint
     assert again.fit(TEXT, progress=False).special_ids == tok.special_ids
-    plain = cls(300, pretokenizer="gpt2").fit(TEXT, progress=False)
-    assert plain.fingerprint != cls(300, pretokenizer="cl100k").fit(TEXT, progress=False).fingerprint
+    plain = cls(300, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(TEXT, progress=False)
+    assert plain.fingerprint != cls(300, preprocessing=Preprocessing(pretokenizer="cl100k")).fit(TEXT, progress=False).fingerprint
     with pytest.raises(ValueError, match="to_published: a dump has no place for a pretokenizer"):
         tok.to_published()
 
@@ -707,7 +707,7 @@ def test_models_keep_it_all(cls: Any, suffix: str, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 def test_words_of_every_kind_in_files(tmp_path: Path) -> None:
     for kind_of_words, docs in (([[1, -2], (3,)], [[1, 2]]), (["é", "\ud800"], ["ab"]), (["é", b"\x80"], [b"ab"])):
-        tok = BPE(None, special_tokens=kind_of_words).fit(docs, progress=False)
+        tok = BPE(None, preprocessing=Preprocessing(special_tokens=kind_of_words)).fit(docs, progress=False)
         for name in ("m.json", "m.npz"):
             tok.save(tmp_path / name)
             assert BPE.load(tmp_path / name).special_ids == tok.special_ids
@@ -753,7 +753,7 @@ def test_hostile_settings_of_text(change: Any, match: str, tmp_path: Path) -> No
 @pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 def test_another_unicode_is_said(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
-    BPE(60, pretokenizer="gpt2").fit(TEXT, progress=False).save(path)
+    BPE(60, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(TEXT, progress=False).save(path)
     path.write_text(path.read_text().replace(f'"{Pretokenizer("gpt2").unicode}"', '"9.0"'))
     with pytest.warns(UserWarning, match=r"cuts text by Unicode 9\.0, and here is"):
         BPE.load(path)

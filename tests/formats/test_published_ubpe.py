@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from saved_models import KINDS, encoded, fitted
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic
 
 CLASSES = [BPE, UBPEClassic, UBPE]
 HUGE = 10**400
@@ -207,14 +207,14 @@ def test_text_that_the_pattern_of_a_dump_would_lose() -> None:
 
 def test_what_no_dump_can_say() -> None:
     with pytest.raises(ValueError, match="known_words: in a dump they have the ids behind the alphabet"):
-        BPE.from_merges([[0, 1]], alphabet="ab", known_words=["b"]).to_published()
+        BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(known_words=["b"])).to_published()
     with pytest.raises(ValueError, match="to_published: a dump has no place for normalizer"):
-        BPE.from_merges([[0, 1]], alphabet="ab", normalizer="Lowercase").to_published()
+        BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(normalizer="Lowercase")).to_published()
     with pytest.raises(ValueError, match="no place for special tokens"):
-        BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["b"]).to_published()
+        BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["b"])).to_published()
     with pytest.raises(ValueError, match="no place for an? "):
         BPE.for_text(256, pretokenizer=None).fit(["a"]).to_published()
-    dump = BPE.from_merges([[0, 1]], alphabet="ab", break_tokens="b", stop_tokens="a").to_published()
+    dump = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(break_tokens="b", stop_tokens="a")).to_published()
     assert json.loads(dump)["break_tokens"] == ["b"] and json.loads(dump)["stop_tokens"] == ["a"]
     words = json.loads(REAL[0]["dump"])
     first = len(words["alphabet"])

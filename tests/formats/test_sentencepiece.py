@@ -33,7 +33,7 @@ from sentencepiece_models import (
 )
 from sentencepiece_models import BPE as PAIRS
 
-from ubpe_numba import BPE, UBPE, ModelFormatError
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing
 from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.formats.sentencepiece import parts_of_run, read
@@ -163,7 +163,7 @@ def test_what_was_read_is_written_again(pieces: list[Piece], flags: dict[str, bo
 def test_own_models_are_written(tmp_path: Any) -> None:
     docs = ["low lower lowest", "slow newer wider", "low low new"]
     for tokenizer in (
-        BPE(40, special_tokens=["<s>"]).fit(docs, progress=False),
+        BPE(40, preprocessing=Preprocessing(special_tokens=["<s>"])).fit(docs, progress=False),
         UBPE(40, 4, objective="sentencepiece").fit(docs, progress=False),
         UBPE(40, 4, objective="shortest").fit(docs, progress=False).set_params(objective="sentencepiece"),
     ):
@@ -179,15 +179,17 @@ def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(ValueError, match="of characters, not of int"):
         BPE.from_merges([[0, 1]], alphabet=2).to_sentencepiece()
     with pytest.raises(ValueError, match="does not cut text"):
-        BPE(10, pretokenizer="gpt2").fit(["ab ab"], progress=False).to_sentencepiece()
+        BPE(10, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(["ab ab"], progress=False).to_sentencepiece()
     with pytest.raises(ValueError, match="expected 'sentencepiece'"):
         UBPE(10).fit(["ab ab", "b"], progress=False).to_sentencepiece()
     with pytest.raises(ValueError, match="surrogates"):
         BPE.from_merges([[0, 1]], alphabet="a\ud800").to_sentencepiece()
     with pytest.raises(ValueError, match="always found"):
-        UBPE(10, objective="sentencepiece", known_words=["ab"]).fit(["ab c ab c", "b"], progress=False).to_sentencepiece()
+        UBPE(10, objective="sentencepiece", preprocessing=Preprocessing(known_words=["ab"])).fit(
+            ["ab c ab c", "b"], progress=False
+        ).to_sentencepiece()
     with pytest.raises(ValueError, match="no place for 'NFC'"):
-        BPE(10, normalizer="NFC").fit(["ab ab"], progress=False).to_sentencepiece()
+        BPE(10, preprocessing=Preprocessing(normalizer="NFC")).fit(["ab ab"], progress=False).to_sentencepiece()
     with pytest.raises(ValueError, match="export refused"):  # a b b is not what its parts are merged to
         BPE.from_merges([[1, 1], [0, 1], [3, 1]], alphabet="ab").to_sentencepiece()
 

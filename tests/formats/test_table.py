@@ -14,7 +14,7 @@ from foreign import END, MIXED, line, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic, WordPiece, load
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, WordPiece, load
 from ubpe_numba.formats.table import FORMATS, Source, recognise
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -84,7 +84,7 @@ def test_files_of_other_libraries(tmp_path: Path) -> None:
 def test_dumps_of_ubpe_are_told_apart(tmp_path: Path) -> None:
     docs = [[0, 1, 0, 1, 0, 1, 2], [0, 1, 2, 2]]
     for cls in (UBPE, UBPEClassic):
-        tok = cls(8, 1, break_tokens=[2]).fit(docs)
+        tok = cls(8, 1, preprocessing=Preprocessing(break_tokens=[2])).fit(docs)
         (tmp_path / "dump").write_text(tok.to_published())
         found = load(tmp_path / "dump")
         assert type(found) is cls and found.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
@@ -287,7 +287,11 @@ def test_damaged_files_load_or_are_refused(data: st.DataObject) -> None:
 
 DAMAGED = (
     json.dumps(
-        json.loads(BPE.from_merges([[0, 1], [3, 2]], b"abc", special_tokens=["<s>"]).to_huggingface(unk_token=False))
+        json.loads(
+            BPE.from_merges([[0, 1], [3, 2]], b"abc", preprocessing=Preprocessing(special_tokens=["<s>"])).to_huggingface(
+                unk_token=False
+            )
+        )
     ).encode(),
     b"".join(line(bytes([b]), i) for i, b in enumerate(b"abc")) + line(b"ab", 3) + line(b"abc", 4),
 )

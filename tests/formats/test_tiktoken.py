@@ -21,7 +21,7 @@ from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
 import ubpe_numba
-from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba import BPE, ModelFormatError, Preprocessing
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
@@ -32,7 +32,7 @@ pytest.importorskip("tiktoken")
 @settings(max_examples=60)
 @given(st.lists(st.text("abc", max_size=30), max_size=4), st.integers(0, 20), st.data())
 def test_pairs_of_tokens_from_ranks(docs: list[str], more: int, data: st.DataObject) -> None:
-    tok = BPE(256 + more, alphabet=bytes(range(256)), encoding="utf-8").fit(docs, progress=False)
+    tok = BPE(256 + more, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(docs, progress=False)
     again = BPE.from_tiktoken(tok.to_tiktoken())
     assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges)
     text = data.draw(st.text("abc", max_size=40))

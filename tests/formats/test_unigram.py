@@ -11,7 +11,7 @@ from foreign import MIXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing
 from ubpe_numba.text.characters import byte_characters
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -157,7 +157,7 @@ def test_scores_of_a_fit_are_read_as_they_are(lines: list[str]) -> None:
 
 def test_models_of_characters_and_integers_are_written() -> None:
     docs = random_texts("abcdé 中▁", 200)
-    tokenizer = UBPE(60, special_tokens=["[x]"], objective="tokenizers").fit(docs, progress=False)
+    tokenizer = UBPE(60, preprocessing=Preprocessing(special_tokens=["[x]"]), objective="tokenizers").fit(docs, progress=False)
     asked = [*random_texts("abcdé 中▁", 300), "ab[x]c"]
     assert theirs(tokenizer, asked) == ours(tokenizer, asked)
     assert ours(UBPE.from_huggingface(tokenizer.to_huggingface()), asked) == ours(tokenizer, asked)
@@ -202,7 +202,7 @@ def test_what_cannot_be_written_is_refused() -> None:
     tokenizer = UBPE(6, objective="likelihood").fit(docs, progress=False)
     with pytest.raises(ValueError, match=r"of equal weight; set_params\(objective='tokenizers'\)"):
         tokenizer.to_huggingface()
-    far = UBPE(6, objective="tokenizers", special_tokens={"[x]": 50}).fit(docs, progress=False)
+    far = UBPE(6, objective="tokenizers", preprocessing=Preprocessing(special_tokens={"[x]": 50})).fit(docs, progress=False)
     with pytest.raises(ValueError, match="ids without gaps"):
         far.to_huggingface()
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from foreign import MIXED, same
 
-from ubpe_numba import BPE, ModelFormatError, load
+from ubpe_numba import BPE, ModelFormatError, Preprocessing, load
 from ubpe_numba.formats import vocab_merges
 from ubpe_numba.text.characters import byte_characters
 
@@ -31,7 +31,7 @@ def test_the_files_of_gpt2_as_hugging_face_reads_them(tok: Any) -> None:
 
 def test_end_of_word() -> None:
     docs = ["low low low lower lower newest newest widest "] * 5
-    tok = BPE(30, pretokenizer=r"\S*\s").fit(docs, progress=False)
+    tok = BPE(30, preprocessing=Preprocessing(pretokenizer=r"\S*\s")).fit(docs, progress=False)
     vocab, merges = tok.to_vocab_merges(end_of_word=" ")
     assert "</w>" in json.loads(vocab) and " " not in json.loads(vocab) and merges.startswith("#version: 0.2\n")
     again = BPE.from_vocab_merges(vocab, merges, kind="str", pretokenizer=r"\S*\s", end_of_word=" ")

@@ -12,7 +12,7 @@ from foreign import MIXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import ModelFormatError, WordPiece
+from ubpe_numba import ModelFormatError, Preprocessing, WordPiece
 from ubpe_numba.formats import wordpiece
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -177,7 +177,7 @@ def test_own_vocabularies_are_written(cut: Any, lines: list[str], tmp_path: Any)
     special = {word: 600 + i for i, word in enumerate(SPECIAL) if word != "[UNK]"}
     options: dict[str, Any] = {"longest": 30, "prefix": "@@", "normalizer": [{"type": "NFC"}], "pretokenizer": cut}
     learned = WordPiece.train(words, 600, prefix="@@", longest=30)
-    tokenizer = WordPiece(learned.vocabulary, **options, special_tokens=special)
+    tokenizer = WordPiece(learned.vocabulary, **options, preprocessing=Preprocessing(special_tokens=special))
     both(tokenizer, [*lines[500:900], *MIXED, "a[CLS]b [MASK] x" + "y" * 40])
     text = tokenizer.to_huggingface(tmp_path / "tokenizer.json")
     assert (tmp_path / "tokenizer.json").read_text("utf-8") == text
@@ -188,11 +188,11 @@ def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(ValueError, match=r"pretokenizer: a tokenizer.json says how text becomes words; for BERT's give"):
         WordPiece(pieces).to_huggingface()
     with pytest.raises(ValueError, match="'ab' is a piece with another id"):
-        WordPiece(pieces, pretokenizer=cut, special_tokens={"ab": 99}).to_huggingface()
+        WordPiece(pieces, preprocessing=Preprocessing(pretokenizer=cut, special_tokens={"ab": 99})).to_huggingface()
     with pytest.raises(ValueError, match="has the id of another piece"):
-        WordPiece(pieces, pretokenizer=cut, special_tokens={"[x]": 7}).to_huggingface()
+        WordPiece(pieces, preprocessing=Preprocessing(pretokenizer=cut, special_tokens={"[x]": 7})).to_huggingface()
     with pytest.raises(ValueError, match="a piece is no text"):
-        WordPiece([*pieces, "\ud800"], pretokenizer=cut).to_huggingface()
+        WordPiece([*pieces, "\ud800"], preprocessing=Preprocessing(pretokenizer=cut)).to_huggingface()
 
 
 @pytest.mark.parametrize(("data", "pieces"), [

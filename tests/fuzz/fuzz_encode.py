@@ -27,7 +27,7 @@ from fuzz import encode_cases
 from fuzz.encode_cases import Case, Docs
 from fuzz.reference_process import answers
 
-from ubpe_numba import BPE, Ragged, Vocabulary
+from ubpe_numba import BPE, Preprocessing, Ragged, Vocabulary
 from ubpe_numba.coding import run
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
@@ -86,7 +86,9 @@ def by_path(case: Case, want: list[Docs]) -> Found:
 
 def by_words(case: Case, want: list[Docs]) -> Found:
     """All at once, and one by one: the general way first, then the one of short documents."""
-    tok = BPE.from_merges(case.pairs, alphabet=bytes(range(256)), pretokenizer="gpt2", encoding="utf-8")
+    tok = BPE.from_merges(
+        case.pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8")
+    )
     docs = [bytes(doc) for doc in case.docs]
     yield "batch", tok.encode_batch(docs).to_lists(), want[0]
     yield "one by one", [tok.encode(doc).tolist() for doc in docs], want[0]

@@ -21,6 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ubpe_numba import Preprocessing
+
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
@@ -132,7 +134,7 @@ def check(case: Case) -> None:
         thread_pool.SERIAL_BELOW, word_encoder._BUCKETS, word_encoder._LINES = serial, buckets, lines
 
     alphabet = bytes(sorted(range(256), key=byte_ids.__getitem__))
-    tok = BPE.from_merges(pairs, alphabet=alphabet, pretokenizer=pattern, encoding="utf-8")
+    tok = BPE.from_merges(pairs, alphabet=alphabet, preprocessing=Preprocessing(pretokenizer=pattern, encoding="utf-8"))
     texts = [doc.decode("utf-8", "replace") for doc in docs]
     for _ in range(2):  # the general way first, then the one of short documents
         assert [tok.encode(doc).tolist() for doc in docs] == want, "one by one"

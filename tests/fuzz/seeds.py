@@ -15,6 +15,7 @@ from typing import Any
 from fuzz.fuzz_loaders import CLASSES, LOADERS, to_members
 
 import ubpe_numba
+from ubpe_numba import Preprocessing
 
 DOCUMENTS: dict[str, list[Any]] = {
     "dense": [[0, 1, 2, 0, 1, 2, 2], [2, 0, 1], [1, 1, 2, 2, 1, 1]],
@@ -246,7 +247,7 @@ def _foreign() -> dict[str, bytes]:
         words = {"special_tokens": ["<s>", "<é>"], "pretokenizer": "gpt2"}
         text = cls.for_text(262, **words).fit(["abab cab<s>", "ba cab"], progress=False)
         letters = cls(12, **words).fit(DOCUMENTS["text"], progress=False)
-        integers = cls(14, known_words=[[1, 1]]).fit(DOCUMENTS["dense"], progress=False)
+        integers = cls(14, preprocessing=Preprocessing(known_words=[[1, 1]])).fit(DOCUMENTS["dense"], progress=False)
         files = {
             f"huggingface {kind}": tok.to_huggingface(unk_token=False).encode()
             for kind, tok in (("text", text), ("letters", letters), ("integers", integers))

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Ragged, UBPEClassic, load
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, Ragged, UBPEClassic, load
 from ubpe_numba.actions import ActionTokenizer
 from ubpe_numba.errors import NotFittedError, UnknownTokenError
 
@@ -96,13 +96,15 @@ def test_with_barriers_a_chunk_is_its_frequencies_one_after_the_other() -> None:
     assert BARRED.allowed_lengths().max() == DIMENSIONS
 
 
-@pytest.mark.parametrize("tokenizer", [BPE(max_token_length=4), UBPEClassic(), UBPE(), UBPE(objective="shortest")], ids=repr)
+@pytest.mark.parametrize(
+    "tokenizer", [BPE(rules=FitRules(max_token_length=4)), UBPEClassic(), UBPE(), UBPE(objective="shortest")], ids=repr
+)
 def test_other_tokenizers_and_their_arguments(tokenizer: Any) -> None:
     tok = ActionTokenizer.fit(CHUNKS, vocab_size=200, tokenizer=tokenizer, progress=False)
     assert type(tok.tokenizer) is type(tokenizer)
     assert tok.max_token - tok.min_token + 1 < tok.vocab_size <= 200
     assert np.abs(tok.decode(tok(CHUNKS)) - CHUNKS).max() <= tok.error_bound()
-    if tokenizer.max_token_length:
+    if tokenizer.rules and tokenizer.rules.max_token_length:
         assert tok.allowed_lengths().max() == 4
     with pytest.raises(NotFittedError):
         tokenizer.encode([0])  # the one that was passed is as it was
@@ -474,7 +476,7 @@ def test_arguments_of_a_fit() -> None:
         ({"frequency_barriers": 1}, TypeError, "frequency_barriers: expected True or False"),
         ({"tokenizer": "BPE"}, TypeError, "tokenizer: expected BPE, UBPE, UBPEClassic or None, got str"),
         ({"tokenizer": BPE(alphabet=3)}, ValueError, "tokenizer: expected one without an alphabet"),
-        ({"tokenizer": BPE(special_tokens=[[900]])}, (TypeError, ValueError), "special"),
+        ({"tokenizer": BPE(preprocessing=Preprocessing(special_tokens=[[900]]))}, (TypeError, ValueError), "special"),
     ):
         with pytest.raises(kind, match=message):
             ActionTokenizer.fit(CHUNKS, **{"progress": False, **options})  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, Splitter, load
+from ubpe_numba import BPE, Preprocessing, Splitter, load
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")
@@ -43,7 +43,9 @@ def theirs(reads: list[str]) -> Any:
 @pytest.fixture(scope="module")
 def ours(reads: list[str]) -> BPE:
     cut = Splitter(["Whitespace"])
-    return BPE(SIZE - len(SPECIAL), special_tokens=SPECIAL, pretokenizer=cut).fit(reads, progress=False)
+    return BPE(SIZE - len(SPECIAL), preprocessing=Preprocessing(special_tokens=SPECIAL, pretokenizer=cut)).fit(
+        reads, progress=False
+    )
 
 
 def exported(tok: BPE) -> str:

@@ -28,7 +28,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
-from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, quantize  # noqa: E402
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, quantize  # noqa: E402
 from ubpe_numba.integrations.scikit_learn.columns import counts_of, counts_of_parts  # noqa: E402
 from ubpe_numba.sklearn import BagOfTokens, Quantizer, SeriesBag  # noqa: E402
 
@@ -159,7 +159,9 @@ def test_weights_are_those_of_scikit_learn() -> None:
     assert np.array_equal(once.toarray(), counts.toarray() > 0)
 
 
-@pytest.mark.parametrize("tokenizer", [BPE(24), BPE(24, special_tokens=["<end>"]), UBPE(24)], ids=repr)
+@pytest.mark.parametrize(
+    "tokenizer", [BPE(24), BPE(24, preprocessing=Preprocessing(special_tokens=["<end>"])), UBPE(24)], ids=repr
+)
 def test_parts_are_those_of_the_merge_tree(tokenizer: Any) -> None:
     bag = BagOfTokens(tokenizer, parts=True).fit(DOCS)
     tok, size = bag.tokenizer_, len(bag.get_feature_names_out())
@@ -189,7 +191,7 @@ def test_parts_need_pairs() -> None:
 
 
 def test_a_frozen_tokenizer_stays() -> None:
-    tok = BPE(24, special_tokens=["<end>"]).fit(DOCS)
+    tok = BPE(24, preprocessing=Preprocessing(special_tokens=["<end>"])).fit(DOCS)
     before = tok.fingerprint
     bag = clone(BagOfTokens(FrozenEstimator(tok))).fit(["a hat"])
     assert bag.tokenizer_ is tok and tok.fingerprint == before

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, WordPiece, load
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, WordPiece, load
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")
@@ -25,11 +25,13 @@ def tok() -> BPE:
 
 def words() -> WordPiece:
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ear", "##th", "."]
-    return WordPiece(names, special_tokens={name: i for i, name in enumerate(names[:4])}, **CUT)
+    return WordPiece(names, preprocessing=Preprocessing(special_tokens={name: i for i, name in enumerate(names[:4])}), **CUT)
 
 
 def grams() -> UBPE:
-    return UBPE(12, objective="tokenizers", special_tokens=SPECIAL).fit(["abab", "abcb", "cab"], progress=False)
+    return UBPE(12, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL)).fit(
+        ["abab", "abcb", "cab"], progress=False
+    )
 
 
 def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
@@ -51,7 +53,7 @@ def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
 
 
 def test_the_unknown_token_is_that_of_the_file() -> None:
-    letters = BPE(20, special_tokens=["[UNK]", *SPECIAL]).fit(["the tide", "tied"], progress=False)
+    letters = BPE(20, preprocessing=Preprocessing(special_tokens=["[UNK]", *SPECIAL])).fit(["the tide", "tied"], progress=False)
     fast = letters.to_transformers(unk_token="[UNK]", additional_special_tokens=["<|user|>"])
     assert fast.unk_token == "[UNK]" and len(fast) == len(letters.vocabulary) + 5
     assert fast("tXe")["input_ids"][1] == letters.special_ids["[UNK]"] == fast.unk_token_id

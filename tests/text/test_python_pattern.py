@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba import BPE, ModelFormatError, Preprocessing
 from ubpe_numba.documents.read import code_points
 from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 
@@ -69,11 +69,14 @@ def test_a_pattern_is_a_value_and_kept_in_files(tmp_path: Any) -> None:
     assert pickle.loads(pickle.dumps(cutter)) == cutter == PythonPattern(r"(\w+|\W)") != PythonPattern(r"\w+|\W")
     assert hash(cutter) == hash(PythonPattern(r"(\w+|\W)")) and cutter != Pretokenizer(r"(\w+|\W)")
     assert repr(cutter) == r"PythonPattern('(\\w+|\\W)')"
-    tok = BPE(30, pretokenizer=cutter).fit(["low lower lowest"])
+    tok = BPE(30, preprocessing=Preprocessing(pretokenizer=cutter)).fit(["low lower lowest"])
     tok.save(tmp_path / "m.json")
     again = BPE.load(tmp_path / "m.json")
     assert again.pretokenizer == cutter and again.fingerprint == tok.fingerprint
-    assert again.fingerprint != BPE(30, pretokenizer=cutter.pattern).fit(["low lower lowest"]).fingerprint
+    assert (
+        again.fingerprint
+        != BPE(30, preprocessing=Preprocessing(pretokenizer=cutter.pattern)).fit(["low lower lowest"]).fingerprint
+    )
     text = (tmp_path / "m.json").read_text()
     (tmp_path / "m.json").write_text(text.replace("python_pattern", "pretokenizer"))
     with pytest.raises(ModelFormatError):

@@ -25,7 +25,7 @@ from reference.count_tokens import count_tokens
 from sample_corpora import BYTES, CLASSES, CORPORA, RNG, SIGNAL, SPARSE, TEXT, fitted
 
 import ubpe_numba
-from ubpe_numba import ARTICLE, BPE, UBPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic
 from ubpe_numba.documents.read import as_documents
 
 
@@ -222,7 +222,7 @@ def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
         ])
     )  # fmt: skip
     docs = data.draw(st.lists(doc, max_size=6))
-    rules = [None, FitRules(min_count=1), ARTICLE.replace(order="creation")]
+    rules = [None, FitRules(min_count=1), FitRules.ARTICLE.replace(order="creation")]
     params = {"rules": data.draw(st.sampled_from(rules))}
     if cls is not BPE:
         params["n_candidates"] = data.draw(st.sampled_from([1, 2, 50]))
@@ -447,12 +447,12 @@ def clone(estimator: Any) -> Any:
 
 
 PARAMS: dict[str, Any] = {
-    "n_tokens": 30, "n_candidates": 7, "alphabet": {i: 11 - i for i in range(12)}, "rules": ARTICLE,
+    "n_tokens": 30, "n_candidates": 7, "alphabet": {i: 11 - i for i in range(12)}, "rules": FitRules.ARTICLE,
     "max_token_length": 9, "pretokenizer": None, "special_tokens": [[3, 1, 4]],
     "special_first": True, "known_words": None, "normalizer": None,
     "encoding": None,
     "break_tokens": None, "stop_tokens": [11], "unknown": (3, 1, 4),
-    "objective": "shortest", "token_weights": "log_frequency", "n_threads": 2,
+    "objective": "log_frequency", "n_threads": 2,
 }  # fmt: skip
 
 
@@ -496,23 +496,26 @@ def test_repr_shows_parameters_and_size(cls: Any) -> None:
     assert repr(tok.fit(SIGNAL, progress=False)) == f"{text}: 30 tokens"
     large = cls(alphabet=list(range(10**5)))
     assert len(repr(large)) < 200
-    assert "FitRules(ties='first_seen'" in repr(cls(rules=ARTICLE))
+    assert "FitRules(ties='first_seen'" in repr(cls(rules=FitRules.ARTICLE))
 
 
 def test_repr_of_a_loaded_tokenizer_is_that_of_the_saved_one(cls: Any, tmp_path: pathlib.Path) -> None:
     """What a file says in full, such as rules, is left out where it is as by default; long arguments are shortened."""
-    tok = cls(300, pretokenizer="gpt2", encoding="utf-8", alphabet=bytes(range(256))).fit(
+    tok = cls(300, preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"), alphabet=bytes(range(256))).fit(
         ["low lower lowest"] * 2, progress=False
     )
     tok.save(tmp_path / "model.npz")
     text = f"{cls.__name__}(n_tokens=300, pretokenizer='gpt2', encoding='utf-8'): {len(tok.vocabulary)} tokens"
     assert repr(tok) == repr(cls.load(tmp_path / "model.npz")) == text
-    assert repr(cls(9, pretokenizer=ubpe_numba.Pretokenizer("gpt2"))) == f"{cls.__name__}(n_tokens=9, pretokenizer='gpt2')"
+    assert (
+        repr(cls(9, preprocessing=Preprocessing(pretokenizer=ubpe_numba.Pretokenizer("gpt2"))))
+        == f"{cls.__name__}(n_tokens=9, pretokenizer='gpt2')"
+    )
     for long in ({"special_tokens": [f"<{i}>" for i in range(500)]}, {"pretokenizer": "a|" * 500}):
         assert len(repr(cls(9, **long))) < 200
     if cls is UBPE:
         weights = np.zeros(10**5)
-        assert len(repr(UBPE(9, objective="additive", token_weights=weights))) < 200
+        assert len(repr(UBPE(9, objective=weights))) < 200
 
 
 def test_repr_says_when_there_is_no_limit(cls: Any) -> None:

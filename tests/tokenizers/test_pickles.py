@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece
 
 DOCS = [*["low lower lowest newer newest"] * 3, "a b new"]
 CUT: dict[str, Any] = {"pretokenizer": "BertPreTokenizer", "normalizer": "BertNormalizer"}
 MADE: dict[str, Callable[[], Any]] = {
     "bytes": lambda: BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<pad>"]).fit(DOCS),
-    "characters": lambda: BPE(40, known_words=["low"], normalizer="NFC").fit(DOCS),
+    "characters": lambda: BPE(40, preprocessing=Preprocessing(known_words=["low"], normalizer="NFC")).fit(DOCS),
     "integers": lambda: BPE(30).fit([[1, 2, 3, 1, 2], [5, 1, 2]]),
     "by idf": lambda: UBPEClassic(40, rules=FitRules(order="idf", encode="batch")).fit(DOCS),
     "likelihood": lambda: UBPE(40, objective="likelihood").fit(DOCS),
-    "merges": lambda: BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["x", "y"]),
-    "words": lambda: WordPiece(["[UNK]", "lo", "##w", "[CLS]"], special_tokens={"[CLS]": 3}, **CUT),
+    "merges": lambda: BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["x", "y"])),
+    "words": lambda: WordPiece(["[UNK]", "lo", "##w", "[CLS]"], preprocessing=Preprocessing(special_tokens={"[CLS]": 3}), **CUT),
     "not fitted": lambda: BPE(30),
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, UBPEClassic, load
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
 
 NAMES = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 DNA = ["ACGTTGCAACGGTTACG" * 3, "GGTACCATGACCATGATTACG" * 2, "TTGACACGT" * 4]
@@ -25,8 +25,10 @@ def ids_of(tok: Any, text: Any = TEXT) -> list[int]:
 @pytest.mark.parametrize("cls", CLASSES)
 def test_ids_are_those_behind_special_tokens(cls: Any) -> None:
     """The same vocabulary as without, its ids moved by the number of special tokens; known words stay behind."""
-    last = cls(20, special_tokens=NAMES, known_words=["ACGT"]).fit(DNA, progress=False)
-    first = cls(20, special_tokens=NAMES, known_words=["ACGT"], special_first=True).fit(DNA, progress=False)
+    last = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"])).fit(DNA, progress=False)
+    first = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)).fit(
+        DNA, progress=False
+    )
     n = len(last.vocabulary)
     assert n == 20 and first.vocabulary == last.vocabulary
     assert first.special_ids == {**{name: i for i, name in enumerate(NAMES)}, "ACGT": n + 5}
@@ -39,7 +41,9 @@ def test_ids_are_those_behind_special_tokens(cls: Any) -> None:
 
 
 def test_of_integers_and_of_bytes() -> None:
-    tok = BPE(12, special_tokens=[[1, 1], [2, 9]], special_first=True).fit([[0, 1, 2, 0, 1, 2, 3]] * 3, progress=False)
+    tok = BPE(12, preprocessing=Preprocessing(special_tokens=[[1, 1], [2, 9]], special_first=True)).fit(
+        [[0, 1, 2, 0, 1, 2, 3]] * 3, progress=False
+    )
     assert tok.special_ids == {(1, 1): 0, (2, 9): 1}
     assert tok.decode(ids_of(tok, [0, 1, 1, 1, 2, 9])).tolist() == [0, 1, 1, 1, 2, 9]
     text = BPE.for_text(260, special_tokens=["<end>"], special_first=True).fit(["low lower lowest"], progress=False)
@@ -54,7 +58,7 @@ def test_as_the_trainer_of_tokenizers_numbers_them() -> None:
     other = Tokenizer(models.BPE(unk_token="[UNK]"))
     other.pre_tokenizer = pre_tokenizers.Whitespace()
     other.train_from_iterator(DNA, trainers.BpeTrainer(vocab_size=30, special_tokens=NAMES, show_progress=False, min_frequency=2))
-    tok = BPE(25, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    tok = BPE(25, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
     written = Tokenizer.from_str(tok.to_huggingface(unk_token=False))
     assert written.get_vocab() == other.get_vocab()
     assert ids_of(tok) == other.encode(TEXT).ids == written.encode(TEXT).ids
@@ -65,7 +69,9 @@ def test_as_the_trainer_of_tokenizers_numbers_them() -> None:
 @pytest.mark.parametrize("suffix", ["json", "npz", "pickle"])
 @pytest.mark.parametrize("cls", CLASSES)
 def test_kept_in_files(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
-    tok = cls(20, special_tokens=NAMES, known_words=["ACGT"], special_first=True).fit(DNA, progress=False)
+    tok = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)).fit(
+        DNA, progress=False
+    )
     if suffix == "pickle":
         again = pickle.loads(pickle.dumps(tok))
     else:
@@ -81,7 +87,7 @@ def test_kept_in_files(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("cls", CLASSES)
 def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any) -> None:
     """By creation what a shorter fit gives; known words of a list stay right behind."""
-    tok = cls(20, special_tokens=NAMES, known_words=known, special_first=True)
+    tok = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=known, special_first=True))
     if cls is not BPE:
         tok.set_params(n_candidates=1)
     tok.fit(DNA, progress=False)
@@ -99,10 +105,10 @@ def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any)
 
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic])
 def test_special_tokens_stay_first_when_continued(cls: Any) -> None:
-    tok = cls(10, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    tok = cls(10, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
     before = ids_of(tok)
     tok.fit_more(DNA, 20, progress=False)
-    whole = cls(20, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    whole = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
     assert len(tok.vocabulary) == 20 and tok.special_ids == whole.special_ids
     assert tok.decode(before) == TEXT  # ids keep their meaning
     if cls is BPE:
@@ -110,15 +116,19 @@ def test_special_tokens_stay_first_when_continued(cls: Any) -> None:
 
 
 def test_known_words_of_a_list_would_have_to_move() -> None:
-    tok = BPE(10, special_tokens=NAMES, known_words=["ACGT"], special_first=True).fit(DNA, progress=False)
+    tok = BPE(10, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)).fit(
+        DNA, progress=False
+    )
     with pytest.raises(ValueError, match="known_words: expected ids from 25 on"):
         tok.fit_more(DNA, 20)
-    tok = BPE(10, special_tokens=NAMES, known_words={"ACGT": 25}, special_first=True).fit(DNA, progress=False)
+    tok = BPE(10, preprocessing=Preprocessing(special_tokens=NAMES, known_words={"ACGT": 25}, special_first=True)).fit(
+        DNA, progress=False
+    )
     assert len(tok.fit_more(DNA, 20, progress=False).vocabulary) == 20
 
 
 def test_another_objective_and_a_refined_vocabulary_keep_it() -> None:
-    tok = UBPE(20, special_tokens=NAMES, special_first=True).fit(DNA, progress=False)
+    tok = UBPE(20, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
     for other in (
         tok.with_objective("shortest"),
         tok.with_objective("rank"),
@@ -131,10 +141,10 @@ def test_another_objective_and_a_refined_vocabulary_keep_it() -> None:
 
 def test_what_cannot_be_meant() -> None:
     with pytest.raises(ValueError, match="special_first: special_tokens is a mapping"):
-        BPE(20, special_tokens={"[UNK]": 50}, special_first=True).fit(DNA)
+        BPE(20, preprocessing=Preprocessing(special_tokens={"[UNK]": 50}, special_first=True)).fit(DNA)
     for wrong in (1, "yes", None):
         with pytest.raises(TypeError, match="special_first: expected True or False"):
-            BPE(20, special_tokens=NAMES, special_first=wrong).fit(DNA)  # type: ignore[arg-type]
-    plain = BPE(20, special_first=True).fit(DNA, progress=False)  # there are none
+            BPE(20, preprocessing=Preprocessing(special_tokens=NAMES, special_first=wrong)).fit(DNA)  # type: ignore[arg-type]
+    plain = BPE(20, preprocessing=Preprocessing(special_first=True)).fit(DNA, progress=False)  # there are none
     assert plain.fingerprint == BPE(20).fit(DNA, progress=False).fingerprint
     assert np.array_equal(plain.encode("ACGT"), BPE(20).fit(DNA, progress=False).encode("ACGT"))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, NotFittedError, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, NotFittedError, Preprocessing, UBPEClassic, WordPiece
 
 TEXTS = ["the low lower lowest tide", "low tide, no tide", "höher als the tide 低い"]
 
@@ -62,7 +62,9 @@ def test_bytes_are_told_from_names_that_look_alike() -> None:
     assert plain.token_to_id("é".encode()) is None and plain.token_to_id("é") == plain.token_to_id(b"\xe9") == 0xE9
     for special_first in (False, True):
         words: list[Any] = ["Ġ", "é", "Ã©", "Ġa", b"\xff\xfe"]
-        tok = BPE.from_merges([[32, 97]], alphabet=bytes(range(256)), special_tokens=words, special_first=special_first)
+        tok = BPE.from_merges(
+            [[32, 97]], alphabet=bytes(range(256)), preprocessing=Preprocessing(special_tokens=words, special_first=special_first)
+        )
         for i in range(tok.vocab_size):
             assert tok.token_to_id(tok.decode_single_token_bytes(i)) == i
         assert [tok.token_to_id(word) for word in words] == [tok.special_ids[word] for word in words]
@@ -89,7 +91,7 @@ def test_single_tokens_as_tiktoken_has_them() -> None:
 
 
 def test_integers_have_tuples_for_names() -> None:
-    tok = BPE.from_merges([[0, 1], [2, 3]], alphabet=[60, 62, 64], special_tokens=[[60, 60]])
+    tok = BPE.from_merges([[0, 1], [2, 3]], alphabet=[60, 62, 64], preprocessing=Preprocessing(special_tokens=[[60, 60]]))
     assert tok.get_vocab() == {(60,): 0, (62,): 1, (64,): 2, (60, 62): 3, (64, 60, 62): 4, (60, 60): 5}
     for name, i in tok.get_vocab().items():
         assert tok.id_to_token(i) == name == tuple(np.asarray(tok.decode([i])).tolist())
@@ -101,7 +103,7 @@ def test_integers_have_tuples_for_names() -> None:
 
 
 def test_of_tokens_with_equal_symbols_the_lowest_id_has_the_name() -> None:
-    tok = BPE.from_merges([[0, 1], [1, 2], [3, 2], [0, 4]], alphabet="abc", special_tokens=["bc"])
+    tok = BPE.from_merges([[0, 1], [1, 2], [3, 2], [0, 4]], alphabet="abc", preprocessing=Preprocessing(special_tokens=["bc"]))
     assert tok.get_vocab() == {"a": 0, "b": 1, "c": 2, "ab": 3, "abc": 5, "bc": 7}
     assert [tok.id_to_token(i) for i in range(9)] == ["a", "b", "c", "ab", "bc", "abc", "abc", "bc", None]
 
@@ -118,7 +120,7 @@ def test_names_of_a_refit_are_new(cls: Any) -> None:
 
 
 def test_word_pieces() -> None:
-    tok = WordPiece({"[UNK]": 0, "un": 1, "##able": 4}, special_tokens={"[CLS]": 7})
+    tok = WordPiece({"[UNK]": 0, "un": 1, "##able": 4}, preprocessing=Preprocessing(special_tokens={"[CLS]": 7}))
     assert tok.get_vocab() == {"[UNK]": 0, "un": 1, "##able": 4, "[CLS]": 7} and tok.vocab_size == 8
     assert [tok.id_to_token(i) for i in (4, 5, 7)] == ["##able", None, "[CLS]"] and tok.token_to_id("[CLS]") == 7
     same = pickle.loads(pickle.dumps(tok))
@@ -132,7 +134,7 @@ def test_equal_tokenizers(cls: Any, tmp_path: Any) -> None:
     """By class and arguments before a fit, by class and fingerprint after it."""
     tok, other = cls(40), cls(40)
     assert tok == other and hash(tok) == hash(other)
-    assert tok != cls(41) and tok != 20 and cls(40, special_tokens=["a"]) != tok
+    assert tok != cls(41) and tok != 20 and cls(40, preprocessing=Preprocessing(special_tokens=["a"])) != tok
     assert cls(alphabet=np.arange(3)) == cls(alphabet=np.arange(3)) != cls(alphabet=np.arange(4))
     places = {tok: "first"}
     tok.fit(TEXTS, progress=False)
@@ -148,7 +150,9 @@ def test_arguments_that_hold_arrays_are_compared() -> None:
     for make in (pandas.Series, np.array, lambda numbers: {"a": np.array(numbers)}, lambda numbers: [np.array(numbers)]):
         assert BPE(40, alphabet=make([1, 2])) == BPE(40, alphabet=make([1, 2])) != BPE(40, alphabet=make([1, 3]))
     assert (
-        BPE(40, special_tokens={"a": 1, "b": 2}) == BPE(40, special_tokens={"b": 2, "a": 1}) != BPE(40, special_tokens={"a": 1})
+        BPE(40, preprocessing=Preprocessing(special_tokens={"a": 1, "b": 2}))
+        == BPE(40, preprocessing=Preprocessing(special_tokens={"b": 2, "a": 1}))
+        != BPE(40, preprocessing=Preprocessing(special_tokens={"a": 1}))
     )
 
 

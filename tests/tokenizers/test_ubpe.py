@@ -50,7 +50,7 @@ def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> N
 
 
 def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
-    tok = UBPE(5, 1, objective="additive", token_weights=[0.0, 0.0, 1.0, -40.0]).fit(DOCS, progress=False)
+    tok = UBPE(5, 1, objective=[0.0, 0.0, 1.0, -40.0]).fit(DOCS, progress=False)
     assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=True).to_lists())) == {(2, 1, 0), (0, 1, 1, 0)}
     assert tok.encode("abba", sample=True, alpha=0.001, seed=5).size >= 2
     text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)

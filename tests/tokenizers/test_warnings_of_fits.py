@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba import BPE, Ragged
+from ubpe_numba import BPE, FitRules, Ragged
 
 DOCS = [[0, 1, 2, 0, 1, 2, 3], [3, 1, 2, 3]] * 3
 
@@ -53,7 +53,7 @@ def test_a_fit_that_ends_far_below(caplog: pytest.LogCaptureFixture) -> None:
     assert end.format(4096) in caplog.text and end.format(300) in caplog.text
     caplog.clear()
     assert told(lambda: BPE(None).fit(DOCS)) == told(lambda: BPE(6).fit(DOCS)) == [] and "ended" not in caplog.text
-    found = told(lambda: BPE(5000, max_token_length=2, alphabet=9).fit(DOCS))
+    found = told(lambda: BPE(5000, rules=FitRules(max_token_length=2), alphabet=9).fit(DOCS))
     assert len(found) == 1 and "occurs 2 times or more and makes a token of at most 2 symbols; are these" in found[0]
 
 

@@ -18,7 +18,7 @@ from reference.count_tokens import count_tokens
 from reference.word_pieces import cut_words
 from text_samples import SAMPLES
 
-from ubpe_numba import BPE, WordPiece, load
+from ubpe_numba import BPE, Preprocessing, WordPiece, load
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError, UnknownTokenError
 
 SMALL = ["[UNK]", "un", "##aff", "##able", "##ably"]
@@ -111,7 +111,7 @@ TEXTS = ["Unable [X] un,affable", "", "[X]", "able \u00dcn"]
 
 def cutting() -> WordPiece:
     cut: Any = {"normalizer": "BertNormalizer", "pretokenizer": "BertPreTokenizer"}
-    return WordPiece([*SMALL, ","], special_tokens={"[X]": 9}, n_threads=1, **cut)
+    return WordPiece([*SMALL, ","], preprocessing=Preprocessing(special_tokens={"[X]": 9}), n_threads=1, **cut)
 
 
 def test_what_other_tokenizers_can() -> None:
@@ -167,7 +167,9 @@ def test_files_hold_everything(tmp_path: pathlib.Path, suffix: str) -> None:
 def test_files_hold_what_is_done_to_text(tmp_path: pathlib.Path, suffix: str) -> None:
     words: Any = {"special_tokens": {"<s>": 9, "[X]": 12}, "known_words": {"ÜN": 10}}
     flags = {"<s>": ["rstrip", "lstrip"], "ÜN": {"normalized"}, "[X]": []}
-    tok = WordPiece(SMALL, normalizer="BertNormalizer", pretokenizer="BertPreTokenizer", **words, flags=flags)
+    tok = WordPiece(
+        SMALL, preprocessing=Preprocessing(normalizer="BertNormalizer", pretokenizer="BertPreTokenizer", flags=flags), **words
+    )
     tok.save(tmp_path / f"model{suffix}")
     text = "x <s> unable ÜNun[X]"
     expected = [[0, 9, 10, 0, 10, 10, 12], [0, 1, 2, 3, 4, 5, 6], [0, 1, 6, 8, 13, 15, 17]]

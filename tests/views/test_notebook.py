@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from markup import parsed, pictures, words
 
-from ubpe_numba import BPE, UBPE, Tokenizer, UBPEClassic
+from ubpe_numba import BPE, UBPE, Preprocessing, Tokenizer, UBPEClassic
 from ubpe_numba.views.notebook import tokenizer_html
 
 HOSTILE = [
@@ -99,7 +99,7 @@ def test_strings_that_are_shown_are_no_parts_of_one_another() -> None:
 
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic, UBPE])
 def test_an_unfitted_tokenizer_shows_its_parameters(cls: type[Tokenizer]) -> None:
-    tok = cls(512, alphabet=range(10**9), pretokenizer="</td><script>" * 99)
+    tok = cls(512, alphabet=range(10**9), preprocessing=Preprocessing(pretokenizer="</td><script>" * 99))
     text = words(parsed(tokenizer_html(tok), 3000))
     assert text.startswith(f"{cls.__name__}, not fitted n_tokens 512")
     assert "alphabet range(0, 1000000000) pretokenizer '</td><script>" in text

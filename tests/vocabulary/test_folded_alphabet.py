@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, UBPEClassic, UnknownSymbolError, load
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError, load
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -145,11 +145,11 @@ def test_text_is_cut_before_it_is_folded() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     mapping = {c: i for i, c in enumerate(letters + " ")} | {c.upper(): i for i, c in enumerate(letters)}
     text = "The cat the CAT the Cat then a hat"
-    tok = BPE(36, alphabet=mapping, pretokenizer="whitespace").fit([text])
-    plain = BPE(36, alphabet=letters + " ", pretokenizer="whitespace").fit([text.lower()])
+    tok = BPE(36, alphabet=mapping, preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text])
+    plain = BPE(36, alphabet=letters + " ", preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text.lower()])
     assert tok.vocabulary == plain.vocabulary
     assert tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
-    marked = BPE(36, alphabet=mapping, special_tokens=["<END>"]).fit([text])
+    marked = BPE(36, alphabet=mapping, preprocessing=Preprocessing(special_tokens=["<END>"])).fit([text])
     assert marked.encode("the<END>", allowed_special="all")[-1] == marked.special_ids["<END>"]
     assert marked.decode(marked.encode("THE<END>", allowed_special="all")) == "the<END>"
 

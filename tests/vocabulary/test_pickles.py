@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic
 
 TEXT = ["low lower lowest newer newest"] * 3
 MADE: list[tuple[Any, Any]] = [
     (BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<|pad|>", "pad"], rules=FitRules(min_count=1)).fit(TEXT), "low"),
-    (UBPE(40, special_tokens=[[9, 9]], break_tokens=[3]).fit([[5, 2, 3, 5, 2, 10**6, 3, 4] * 5, [9, 9, 1]]), [5, 2, 3]),
-    (UBPEClassic(40, normalizer="NFKC", alphabet="lowerst n").fit(TEXT), "low"),
+    (
+        UBPE(40, preprocessing=Preprocessing(special_tokens=[[9, 9]], break_tokens=[3])).fit(
+            [[5, 2, 3, 5, 2, 10**6, 3, 4] * 5, [9, 9, 1]]
+        ),
+        [5, 2, 3],
+    ),
+    (UBPEClassic(40, preprocessing=Preprocessing(normalizer="NFKC"), alphabet="lowerst n").fit(TEXT), "low"),
 ]
 
 

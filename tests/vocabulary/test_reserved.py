@@ -13,7 +13,7 @@ from reference.atoms import find_words
 from reference.word_sides import WHITE_SPACE, within
 from text_samples import END, TEXT
 
-from ubpe_numba import BPE, UBPE, SpecialTokenError, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Preprocessing, SpecialTokenError, UnknownSymbolError
 from ubpe_numba.documents.read import Documents, code_points
 from ubpe_numba.vocabulary.reserved import Reserved, is_of_word
 
@@ -94,7 +94,7 @@ def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]
     """Every document still counts as one, the empty ones too."""
     docs = ["abab", "", "", "ba", "", "abc"]
     plain = UBPE(10).fit(docs, **options).vocabulary
-    found = UBPE(10, special_tokens=["<e>"]).fit(docs, **options).vocabulary
+    found = UBPE(10, preprocessing=Preprocessing(special_tokens=["<e>"])).fit(docs, **options).vocabulary
     if "boundaries" in options:  # parts count as documents
         assert plain.n_documents == 6 and found.n_documents == 8
     else:
@@ -145,7 +145,7 @@ def test_nothing_is_learned_from_special_tokens(cls: Any) -> None:
 def test_known_words_are_always_found(cls: Any) -> None:
     bars = [[7, 7], [9]]
     docs = [[1, 2, 1, 2, 7, 7, 1, 2, 9, 1], [2, 7, 7, 7]]
-    tok = cls(11, known_words=bars).fit(docs, progress=False)
+    tok = cls(11, preprocessing=Preprocessing(known_words=bars)).fit(docs, progress=False)
     assert tok.alphabet_.symbols.max() == 7  # the 7 that is left over, as a symbol of its own
     ids = tok.encode_batch(docs)
     one, two = tok.special_ids[7, 7], tok.special_ids[9,]
@@ -153,7 +153,7 @@ def test_known_words_are_always_found(cls: Any) -> None:
     assert ids[1].tolist().count(one) == 1
     assert tok.decode_batch(ids).to_lists() == docs
     assert tok.decode(tok.encode(docs[0])).dtype == np.int32
-    both = cls(11, known_words=[[9]], special_tokens={(7, 7): 40}).fit(docs, progress=False)
+    both = cls(11, preprocessing=Preprocessing(known_words=[[9]], special_tokens={(7, 7): 40})).fit(docs, progress=False)
     with pytest.raises(ValueError, match=r"^document 0, position 4: \(7, 7\) is a special token"):
         both.encode(docs[0])
     assert both.encode(docs[0], allowed_special=[[7, 7]]).tolist().count(40) == 1
@@ -162,12 +162,12 @@ def test_known_words_are_always_found(cls: Any) -> None:
 
 
 def test_known_words_of_wide_integers() -> None:
-    tok = BPE(5, alphabet=4, known_words=[[10**12, -1]]).fit([[0, 1, 0, 1]], progress=False)
+    tok = BPE(5, alphabet=4, preprocessing=Preprocessing(known_words=[[10**12, -1]])).fit([[0, 1, 0, 1]], progress=False)
     assert tok.decode(tok.encode([0, 1, 10**12, -1, 3])).tolist() == [0, 1, 10**12, -1, 3]
 
 
 def test_unknown_symbols_beside_special_tokens() -> None:
-    tok = BPE(20, special_tokens=["<>"], pretokenizer="gpt2").fit(["ab ab"], progress=False)
+    tok = BPE(20, preprocessing=Preprocessing(special_tokens=["<>"], pretokenizer="gpt2")).fit(["ab ab"], progress=False)
     for text, at in (("ab<>x", 4), ("x<>", 0), ("<><>ab x", 7)):
         with pytest.raises(UnknownSymbolError) as caught:
             tok.encode_batch(["ab<>", text], allowed_special="all")

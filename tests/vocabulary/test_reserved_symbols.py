@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import parts_at
 
-from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError
 from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.vocabulary.reserved import BREAK, STOP, Reserved
@@ -132,7 +132,7 @@ def test_streams_without_frames_are_certain_where_no_token_holds_a_symbol() -> N
     doc = np.random.default_rng(3).integers(0, 5, 3000).tolist()
     (inside, _), *_, = tokenizers(break_tokens=[0, 3])  # fmt: skip
     assert np.concatenate(list(inside.encode_stream([doc[:1000], doc[1000:]]))).tolist() == inside.encode(doc).tolist()
-    across = BPE.from_merges([[0, 1]], alphabet=3, break_tokens=[1])
+    across = BPE.from_merges([[0, 1]], alphabet=3, preprocessing=Preprocessing(break_tokens=[1]))
     assert across.encode([0, 1, 0, 2]).tolist() == [0, 1, 0, 2]
     with pytest.raises(ValueError, match="frame: expected"):
         across.encode_stream([[0, 1]])
@@ -193,8 +193,8 @@ def test_no_token_of_text_holds_a_lone_symbol_and_others(cls: Any, pretokenizer:
 def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> None:
     params: dict[str, Any] = {"pretokenizer": "gpt2", "encoding": "utf-8", "alphabet": bytes(range(256))}
     merges = [[32, 97], [32, 32]]
-    broken = BPE.from_merges(merges, break_tokens="|", **params)
-    stopped = BPE.from_merges(merges, stop_tokens="|", **params)
+    broken = BPE.from_merges(merges, preprocessing=Preprocessing(break_tokens="|"), **params)
+    stopped = BPE.from_merges(merges, preprocessing=Preprocessing(stop_tokens="|"), **params)
     # " |" is a segment of GPT-2's pattern, and of two spaces the second goes with what follows
     assert broken.encode("  |a").tolist() == [257, 124, 97]
     assert stopped.encode("  |a").tolist() == [32, 32, 124, 97]
@@ -257,18 +257,18 @@ def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
 def test_bad_arguments(cls: Any, alphabet: Any, value: Any, error: Any, match: str) -> None:
     docs = [[0, 1, 2]] if alphabet == 3 else [alphabet]
     with pytest.raises(error, match=match):
-        cls(5, alphabet=alphabet, break_tokens=value).fit(docs)
+        cls(5, alphabet=alphabet, preprocessing=Preprocessing(break_tokens=value)).fit(docs)
     if cls is BPE:
         with pytest.raises(error, match=match.replace("break", "stop")):
-            BPE.from_merges([[0, 1]], alphabet=alphabet, stop_tokens=value)
+            BPE.from_merges([[0, 1]], alphabet=alphabet, preprocessing=Preprocessing(stop_tokens=value))
 
 
 def test_exports_are_refused_where_ids_would_differ() -> None:
-    inside = BPE.from_merges([[0, 1]], alphabet="ab|", break_tokens="|")
+    inside = BPE.from_merges([[0, 1]], alphabet="ab|", preprocessing=Preprocessing(break_tokens="|"))
     again = BPE.from_huggingface(inside.to_huggingface(unk_token=False))
     assert again.encode("ab|ab").tolist() == inside.encode("ab|ab").tolist() == [3, 2, 3]
     cut = BPE.for_text(258, break_tokens="|").fit(["ab|ab|ab"])
-    across = BPE.from_merges([[0, 2]], alphabet="ab|", break_tokens="|")
+    across = BPE.from_merges([[0, 2]], alphabet="ab|", preprocessing=Preprocessing(break_tokens="|"))
     for export in (cut.to_huggingface, cut.to_tiktoken, cut.to_vocab_merges, across.to_huggingface):
         with pytest.raises(ValueError, match="break_tokens: other libraries have none"):
             export()
@@ -276,7 +276,7 @@ def test_exports_are_refused_where_ids_would_differ() -> None:
 
 def test_refined_and_reweighted_tokens_hold_none() -> None:
     docs = corpus(7, 40)
-    tok = UBPE(40, 4, alphabet=5, break_tokens=[0], stop_tokens=[3], objective="shortest").fit(docs)
+    tok = UBPE(40, 4, alphabet=5, preprocessing=Preprocessing(break_tokens=[0], stop_tokens=[3]), objective="shortest").fit(docs)
     for other in (tok.refine(docs), tok.refine(docs, objective="likelihood"), tok.reweight(docs), tok.reweight(docs, "idf")):
         assert other.break_tokens == [0] and not {0, 3} & set(other.vocabulary.arena[5:].tolist())
         for doc in docs[:5]:
@@ -287,7 +287,9 @@ def test_with_special_tokens_and_known_words() -> None:
     """They are taken out before; the parts between them count as documents, those between symbols that stand alone do not."""
     docs = [[1, 2, 9, 1, 2, 0, 1, 2], [2, 1, 7, 7, 1, 2, 1, 2, 0, 2, 1], [], [0], [9, 0, 7, 7]]
     parts = [[1, 2], [1, 2, 0, 1, 2], [2, 1], [1, 2, 1, 2, 0, 2, 1], [0], [0]]
-    tok = BPE(20, alphabet=10, special_tokens=[[9]], known_words=[[7, 7]], break_tokens=[0]).fit(docs)
+    tok = BPE(20, alphabet=10, preprocessing=Preprocessing(special_tokens=[[9]], known_words=[[7, 7]], break_tokens=[0])).fit(
+        docs
+    )
     want = BPE(20, alphabet=10).fit(parts, boundaries=bounds(parts, [0]))
     assert tok.vocabulary.merges is not None and want.vocabulary.merges is not None
     assert tok.vocabulary.merges.tolist() == want.vocabulary.merges.tolist()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference.atoms import find_words
 from text_samples import END, TEXT, cut
 
-from ubpe_numba import BPE, UBPE, Counts, FitRules, count_documents
+from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, count_documents
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 pytest.importorskip("regex")
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "digits", "digits1", "digits3", "t|s"])
 def test_a_fit_is_one_on_the_segments(cls: Any, name: str) -> None:
-    tok = cls(60, pretokenizer=name).fit(TEXT, progress=False)
+    tok = cls(60, preprocessing=Preprocessing(pretokenizer=name)).fit(TEXT, progress=False)
     segments = cut(Pretokenizer(name).pattern, TEXT)
     want = cls(60).fit(count_documents([segment for parts in segments for segment in parts]), progress=False)
     assert tok.vocabulary == want.vocabulary and tok.alphabet_ == want.alphabet_
@@ -39,7 +39,7 @@ def test_a_fit_is_one_on_the_segments(cls: Any, name: str) -> None:
 
 
 def test_weights_boundaries_and_counts(cls: Any) -> None:
-    make = lambda: cls(60, pretokenizer="gpt2")  # noqa: E731
+    make = lambda: cls(60, preprocessing=Preprocessing(pretokenizer="gpt2"))  # noqa: E731
     weights = [3, 1, 0, 5, 2]
     repeated = [text for text, n in zip(TEXT, weights, strict=True) for _ in range(n)]
     want = make().set_params(alphabet=sorted(set("".join(TEXT)))).fit(repeated, progress=False)
@@ -52,33 +52,35 @@ def test_weights_boundaries_and_counts(cls: Any) -> None:
 
 
 def test_min_count_counts_over_all_segments(cls: Any) -> None:
-    tok = cls(None, pretokenizer="gpt2", rules=FitRules(min_count=3)).fit(["ab cd"] * 2 + ["ab"] * 2, progress=False)
+    tok = cls(None, preprocessing=Preprocessing(pretokenizer="gpt2"), rules=FitRules(min_count=3)).fit(
+        ["ab cd"] * 2 + ["ab"] * 2, progress=False
+    )
     assert tok.vocabulary.n_learned == 1 and tok.vocabulary.sequence(len(tok.vocabulary) - 1).size == 2
 
 
 def test_bytes_keep_what_is_no_utf8(cls: Any) -> None:
     docs = [b"low low\xff\xfe lowest \xed\xa0\x80 low", b"\x80low"]
-    tok = cls(270, pretokenizer="cl100k").fit(docs, progress=False)
+    tok = cls(270, preprocessing=Preprocessing(pretokenizer="cl100k")).fit(docs, progress=False)
     assert [tok.decode(tok.encode(doc)) for doc in docs] == docs
     assert any(tok.decode([t]) == b" low" for t in range(256, len(tok.vocabulary)))
 
 
 def test_integers_are_not_cut(cls: Any) -> None:
     with pytest.raises(ValueError, match="pretokenizer: it cuts text, and the tokenizer is one of integers"):
-        cls(9, pretokenizer="gpt2").fit([[1, 2, 1, 2]], progress=False)
-    tok = cls(260, pretokenizer="gpt2").fit([b"ab ab"], progress=False)
+        cls(9, preprocessing=Preprocessing(pretokenizer="gpt2")).fit([[1, 2, 1, 2]], progress=False)
+    tok = cls(260, preprocessing=Preprocessing(pretokenizer="gpt2")).fit([b"ab ab"], progress=False)
     with pytest.raises(TypeError, match="doc: a pretokenizer cuts text: expected str or bytes, got integers"):
         tok.encode([97, 98])
     with pytest.raises(TypeError, match="the tokenizer was fitted on bytes, expected the same, got str"):
         tok.encode("ab")
     assert tok.encode([]).size == 0 and tok.encode(b"").size == 0
     with pytest.raises(ValueError, match="pretokenizer: there is no 'gtp'"):
-        cls(9, pretokenizer="gtp").fit(["ab"], progress=False)
+        cls(9, preprocessing=Preprocessing(pretokenizer="gtp")).fit(["ab"], progress=False)
 
 
 def test_nothing_to_fit(cls: Any) -> None:
     for docs in ([], [""], [b""]):
-        tok = cls(300, pretokenizer="gpt2").fit(docs, progress=False)
+        tok = cls(300, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(docs, progress=False)
         assert tok.encode("").size == 0
         tok = cls.for_text(300).fit(docs, progress=False)
         assert tok.decode(tok.encode("any text")) == "any text"
@@ -101,7 +103,7 @@ def test_fit_more_and_truncate() -> None:
 
 
 def test_n_best_is_of_whole_documents() -> None:
-    tok = UBPE(30, pretokenizer="gpt2").fit(TEXT, progress=False)
+    tok = UBPE(30, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(TEXT, progress=False)
     with pytest.raises(ValueError, match="encode_nbest: the segmentations of a document that is cut"):
         tok.encode_nbest("the", 2)
     plain = UBPE.for_text(300, pretokenizer=None).fit(TEXT, progress=False)
@@ -138,7 +140,9 @@ def test_special_tokens_and_segments_are_encoded_apart(name: str | None, docs: l
 def pair(name: str | None) -> tuple[Any, Any]:
     """A tokenizer, and one of the same merges that does not cut."""
     words: dict[str, Any] = {"special_tokens": ["<a>", "<ab>"], "known_words": ["END"]}
-    tok = BPE(60, pretokenizer=name, **words).fit(["".join(PIECES), "the cat the cat <ab> 12 12<ab", "ab> "] * 2, progress=False)
+    tok = BPE(60, preprocessing=Preprocessing(pretokenizer=name), **words).fit(
+        ["".join(PIECES), "the cat the cat <ab> 12 12<ab", "ab> "] * 2, progress=False
+    )
     return tok, BPE.from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))
 
 
@@ -166,7 +170,7 @@ def test_counts_of_words_are_a_corpus_too() -> None:
 
 def test_flat_array_longer_than_its_offsets_with_words() -> None:
     """Values behind the last offset are not read."""
-    tok = BPE(12, alphabet=8, known_words=[[6, 7]]).fit([[0, 1, 0, 1, 6, 7]], progress=False)
+    tok = BPE(12, alphabet=8, preprocessing=Preprocessing(known_words=[[6, 7]])).fit([[0, 1, 0, 1, 6, 7]], progress=False)
     flat = np.array([0, 1, 6, 7, 0, 1, 6, 7, 6, 7, 0, 6, 7] * 20)
     for end in (0, 2, 3, 4, 7, 50):
         got = tok.encode_batch(flat, offsets=[0, end])

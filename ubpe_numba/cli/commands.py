@@ -65,7 +65,7 @@ def encode(options: Namespace) -> None:
     reader = Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
-    if is_words and tokenizer.pretokenizer is None:
+    if is_words and tokenizer._prepared.pretokenizer is None:
         raise ValueError(f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model")
     chosen = SPECIAL[options.special or ("allow" if is_words else "refuse")]
     special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
@@ -189,7 +189,6 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         "special_tokens": options.special_token,
         "special_first": options.special_first,
         "unknown": options.unknown,
-        "max_token_length": options.max_token_length,
         "alphabet": options.alphabet if options.symbols is None else _symbols(options.symbols),
     }
     for name, of in (("n_candidates", ("UBPE", "UBPEClassic")), ("objective", ("UBPE",))):
@@ -209,13 +208,17 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
     for name, symbols in (("break_tokens", options.break_token), ("stop_tokens", options.stop_token)):
         if symbols is not None:
             params[name] = symbols if text else [_integer(symbol, name.removesuffix("s")) for symbol in symbols]
+    rules: dict[str, Any] = {}
     if options.min_count is not None:
-        params["rules"] = FitRules(min_count=options.min_count)
-    if text:
-        params = {"alphabet": bytes(range(256)), **params, "encoding": "utf-8"}
+        rules["min_count"] = options.min_count
+    if options.max_token_length is not None:
+        rules["max_token_length"] = options.max_token_length
+    if rules:
+        params["rules"] = FitRules(**rules)
     cls: Any = TOKENIZERS[options.tokenizer]  # the constructors differ
     n_tokens = _N_TOKENS if options.n_tokens is None else options.n_tokens
-    tokenizer: Tokenizer = cls(n_tokens, n_threads=options.threads, **params)
+    parts = {} if text else {"alphabet": None, "encoding": None}
+    tokenizer: Tokenizer = cls.for_text(n_tokens, n_threads=options.threads, **{"pretokenizer": None, **parts, **params})
     return tokenizer
 
 

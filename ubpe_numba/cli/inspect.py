@@ -113,22 +113,23 @@ def describe_words(tokenizer: WordPiece, top: int, sort: str, documents: Iterabl
     if sort not in ("length", "id"):
         raise ValueError(f"--sort: a WordPiece has no {sort} of its pieces, expected length or id")
     key = {"length": lambda item: (-len(item[0]), item[1]), "id": lambda item: item[1]}[sort]
-    pieces = sorted(tokenizer.vocabulary.items(), key=key)
+    pieces = sorted(tokenizer.pieces.items(), key=key)
     steps = {
-        name: None if (step := getattr(tokenizer, name)) is None else step.state() for name in ("normalizer", "pretokenizer")
+        name: None if (step := getattr(tokenizer._prepared, name)) is None else step.state()
+        for name in ("normalizer", "pretokenizer")
     }
     found: dict[str, Any] = {
         "tokenizer": "WordPiece",
         "size": len(pieces),
-        "longest": max(map(len, tokenizer.vocabulary)),
+        "longest": max(map(len, tokenizer.pieces)),
         "unknown": tokenizer.unknown,
         "prefix": tokenizer.prefix,
         **steps,
-        "special_tokens": tokenizer.special_tokens,
+        "special_tokens": dict(tokenizer._prepared.special_tokens or {}),
         "tokens": [{"id": i, "length": len(piece), "token": piece} for piece, i in pieces[:top]],
     }
     if documents is not None:
-        if tokenizer.pretokenizer is None:
+        if tokenizer._prepared.pretokenizer is None:
             raise ValueError("--on: the file does not say how text becomes words; take the tokenizer.json of the model")
         sizes = [(len(doc), tokenizer.encode(doc).size) for doc in documents]
         symbols, tokens = sum(a for a, _ in sizes), sum(b for _, b in sizes)

@@ -16,6 +16,7 @@ The order, and so the result, is that of counting in one process, for any number
 from __future__ import annotations
 
 import copy
+import dataclasses
 import operator
 import pickle
 from collections.abc import Callable
@@ -151,8 +152,8 @@ def counted(
     if tokenizer is not None:  # without a model, and what leaves documents whole, which is done when all are counted
         bare = unfitted(tokenizer)
         bare.n_threads = 1
-        if bare.pretokenizer is None:
-            bare.break_tokens = bare.stop_tokens = None
+        if bare._prepared.pretokenizer is None:
+            bare.preprocessing = dataclasses.replace(bare._prepared, break_tokens=None, stop_tokens=None)
     how = delayed(pickle.dumps(bare, 5), name=f"ubpe-tokenizer-{call}", traverse=False)
     leaves = [
         _task("count", call, count_part, part, how, i, name, n_tables)
@@ -184,9 +185,9 @@ def steady(tokenizer: Tokenizer) -> Tokenizer:
 
 def lines_of(tokenizer: Tokenizer | None) -> str:
     """Kind of the lines of text files in the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
-    if tokenizer is None or (getattr(tokenizer, "encoding", None) is None and getattr(tokenizer, "alphabet", None) is None):
+    if tokenizer is None or (tokenizer._prepared.encoding is None and tokenizer.alphabet is None):
         return "str"
-    if tokenizer.encoding is not None:
+    if tokenizer._prepared.encoding is not None:
         return "bytes"
     return "str" if Alphabet.from_user(tokenizer.alphabet).kind == "str" else "bytes"
 
@@ -232,7 +233,7 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
         return count_documents([]), 0
     corpus = tokenizer._corpus(docs, None, None, None)
     given = corpus.given
-    changed = any(getattr(tokenizer, name) is not None for name in _CHANGES)
+    changed = any(getattr(tokenizer._prepared, name) is not None for name in _CHANGES)
     are_segments = changed or (isinstance(docs, Counts) and docs.are_segments)
     flat = Documents(corpus.values, corpus.offsets, given.kind)
     if corpus.weights is not None and corpus.n_documents == corpus.weights.sum():

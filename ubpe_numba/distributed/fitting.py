@@ -126,7 +126,7 @@ def fit(
     given = client if client is not None else partitions.client
     if not partitions.delayed:
         raise ValueError("parts: expected one partition at least")
-    if cut_by := [name for name in _CUT if getattr(tok, name) is not None]:
+    if cut_by := [name for name in _CUT if getattr(tok._prepared, name) is not None]:
         if partitions.joined:
             raise ValueError(
                 f"{cut_by[0]}: documents that are cut are counted, and a 1-D dask.array is one document; give several"
@@ -149,7 +149,7 @@ def fit(
             f"objective: {getattr(tok, 'objective', None)!r} estimates probabilities on the documents, which a distributed fit "
             "does not have in one place; fit with objective='shortest', and call reweight on a part of them"
         )
-    if partitions.joined and (tok.break_tokens is not None or tok.stop_tokens is not None):
+    if partitions.joined and (tok._prepared.break_tokens is not None or tok._prepared.stop_tokens is not None):
         raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
     with using(given) as used:
         n = len(partitions.delayed)

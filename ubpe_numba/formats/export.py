@@ -205,8 +205,9 @@ def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
     Special tokens stay in the order of their ids, and so do all others after them, known words too, without gaps; -1 for an
     unused id. Without special tokens only gaps go.
 
-    >>> from ubpe_numba import BPE
-    >>> made, new = special_tokens_first(BPE.from_merges([[0, 1]], "ab", special_tokens=["[UNK]", "[CLS]"]).model_)
+    >>> from ubpe_numba import BPE, Preprocessing
+    >>> words = Preprocessing(special_tokens=["[UNK]", "[CLS]"])
+    >>> made, new = special_tokens_first(BPE.from_merges([[0, 1]], "ab", preprocessing=words).model_)
     >>> made.segmenter.special.ids.tolist(), made.segmenter.token_ids.tolist(), new.tolist()
     ([0, 1], [2, 3, 4], [2, 3, 4, 0, 1])
     """

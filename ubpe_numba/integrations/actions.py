@@ -178,7 +178,8 @@ class ActionTokenizer:
         time_horizon, action_dim
             As for the constructor; by default those of the chunks, where all have the same.
         tokenizer
-            One that is not fitted, whose other arguments are taken: ``BPE(max_token_length=8)``, ``UBPE(objective="shortest")``.
+            One that is not fitted, whose other arguments are taken: ``BPE(rules=FitRules(max_token_length=8))``,
+            ``UBPE(objective="shortest")``.
         progress
             As for `Tokenizer.fit`.
 

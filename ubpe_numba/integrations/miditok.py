@@ -585,7 +585,7 @@ def _limits(min_frequency: int | None, max_token_length: int | None) -> dict[str
     That one makes pairs of symbols in any case, and longer tokens where they are shorter than `max_token_length`.
     """
     longest = None if max_token_length is None else max(2, max_token_length - 1)
-    return {"rules": FitRules(min_count=max(1, min_frequency or 0)), "max_token_length": longest}
+    return {"rules": FitRules(min_count=max(1, min_frequency or 0), max_token_length=longest)}
 
 
 def _one_source(*sources: Any) -> None:

@@ -221,8 +221,8 @@ class Normalizer(Steps):
 
     Examples
     --------
-    >>> from ubpe_numba import BPE, Normalizer
-    >>> tok = BPE(6, normalizer=Normalizer(["NFC", "Lowercase"])).fit(["abab", "Abba"])
+    >>> from ubpe_numba import BPE, Normalizer, Preprocessing
+    >>> tok = BPE(6, preprocessing=Preprocessing(normalizer=Normalizer(["NFC", "Lowercase"]))).fit(["abab", "Abba"])
     >>> tok.decode(tok.encode("ABBA")), tok.is_lossless
     ('abba', False)
 

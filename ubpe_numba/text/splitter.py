@@ -114,11 +114,11 @@ class Splitter(Steps):
 
     Examples
     --------
-    >>> from ubpe_numba import Splitter, WordPiece
+    >>> from ubpe_numba import Splitter, WordPiece, Preprocessing
     >>> steps = Splitter(["WhitespaceSplit", {"type": "Digits", "individual_digits": True}])
     >>> steps.pieces("I am 27")
     ['I', 'am', '2', '7']
-    >>> WordPiece(["[UNK]", "I", "am", "2", "7"], pretokenizer=steps).encode("I am 27").tolist()
+    >>> WordPiece(["[UNK]", "I", "am", "2", "7"], preprocessing=Preprocessing(pretokenizer=steps)).encode("I am 27").tolist()
     [1, 2, 3, 4]
     """
 

@@ -26,6 +26,7 @@ from ubpe_numba.tokenizers.fitted import DEFAULT_RULES
 from ubpe_numba.tokenizers.saving import class_of
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -35,6 +36,10 @@ log = logging.getLogger("ubpe_numba")
 
 _LONGEST_PATH = 4096  # a longer text is no name of a file
 _MANY = 1000  # fits of fewer tokens are trials
+
+
+#: Arguments of `for_text` that are those of `Preprocessing`, beside its own.
+_PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
 
 
 class Tokenizer(Exchange):
@@ -72,10 +77,12 @@ class Tokenizer(Exchange):
 
         Parameters
         ----------
-        n_tokens, pretokenizer, special_tokens
+        n_tokens
             As for the constructor.
+        pretokenizer, special_tokens
+            As for `Preprocessing`.
         **params
-            Further constructor arguments.
+            Further arguments of `Preprocessing` and of the constructor.
 
         Returns
         -------
@@ -90,8 +97,12 @@ class Tokenizer(Exchange):
         ('lowly 低', b'low\xff')
         """
         make: Any = cls  # the constructors differ
-        params = {"pretokenizer": pretokenizer, "special_tokens": special_tokens, "encoding": "utf-8", **params}
-        tokenizer: Self = make(n_tokens, alphabet=bytes(range(256)), **params)
+        parts = {"encoding": "utf-8"} | {name: params.pop(name) for name in _PARTS if name in params}
+        preprocessing = Preprocessing(pretokenizer, special_tokens, **parts)
+        tokenizer: Self = make(
+            n_tokens,
+            **{"alphabet": bytes(range(256)), "preprocessing": None if preprocessing.is_plain else preprocessing, **params},
+        )
         return tokenizer
 
     def fit(
@@ -232,7 +243,8 @@ class Tokenizer(Exchange):
         from. The default of `n_tokens` requests nothing.
         """
         asked = settings.n_tokens
-        limits = f" and makes a token of at most {self.max_token_length} symbols" if self.max_token_length is not None else ""
+        longest = settings.rules.max_token_length
+        limits = f" and makes a token of at most {longest} symbols" if longest is not None else ""
         told = (
             f"n_tokens: the fit ended at {size} tokens of {asked}, alphabet included: "
             f"no pair is left that occurs {settings.rules.min_count} times or more{limits}"
@@ -430,22 +442,20 @@ class Tokenizer(Exchange):
             other.history_ = history.first(shorter.n_learned)
         return other
 
-    def with_objective(self, objective: str, *, token_weights: Any = None) -> Tokenizer:
+    def with_objective(self, objective: Any) -> Tokenizer:
         """Make a tokenizer of the same vocabulary that cuts documents another way.
 
         Parameters
         ----------
         objective
             ``"rank"`` merges by rank, as `BPE` does; any other is an objective of `UBPE`, such as ``"shortest"``.
-        token_weights
-            As for `UBPE`, of the objective ``"additive"``; by default those of this tokenizer, if it has some.
 
         Returns
         -------
         tokenizer
             A `UBPE`, or by rank a tokenizer of this class (`UBPEClassic` for a `UBPE`); it shares all arrays with this one, which
-            stays as it is. ValueError by rank if the vocabulary knows flat sequences only, or for `token_weights`; or if the
-            objective needs statistics that the vocabulary does not have.
+            stays as it is. ValueError by rank if the vocabulary knows flat sequences only; or if the objective needs statistics
+            that the vocabulary does not have.
 
         Examples
         --------
@@ -455,39 +465,23 @@ class Tokenizer(Exchange):
         ([2, 1], [4])
         """
         model = self._fitted()
-        by_rank = objective == "rank"
-        if by_rank and token_weights is not None:
-            raise ValueError("token_weights: merges by rank have none, expected objective='additive'")
+        by_rank = isinstance(objective, str) and objective == "rank"
         cls: Any = class_of("UBPE") if not by_rank else type(self) if self._needs_pairs else class_of("UBPEClassic")
         taken = cls._param_names()
         params = {name: value for name, value in self.get_params().items() if name in taken}
         if by_rank:
             params["rules"] = None if self.rules is None else dataclasses.replace(self.rules, encode="rank")
         else:
-            kept = getattr(self, "token_weights", None) if objective == "additive" and token_weights is None else token_weights
-            params |= {"objective": objective, "token_weights": kept}
+            params["objective"] = objective
         other: Tokenizer = cls(**params)
         other._adopt(model)
         if hasattr(self, "history_"):
             other.history_ = self.history_
         return other
 
-    @property
-    def _is_plain(self) -> bool:
-        """Whether no argument changes or cuts documents before they are encoded."""
-        whole = self.pretokenizer is None and self.normalizer is None and self.encoding is None
-        no_words = self.special_tokens is None and self.known_words is None
-        return whole and no_words and self.break_tokens is None and self.stop_tokens is None
-
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
-        if not isinstance(self.special_first, (bool, np.bool_)):
-            raise TypeError(f"special_first: expected True or False, got {quoted(self.special_first)}")
-        if self._is_plain:
-            return PLAIN
-        words, lone = (self.special_tokens, self.known_words), (self.break_tokens, self.stop_tokens)
-        first = bool(self.special_first)
-        return Segmenter.make(self.pretokenizer, *words, self.encoding, kind, size, self.normalizer, lone, first)
+        return self._prepared.segmenter(kind, size)
 
     def _alphabet_of(self, given: Documents) -> Alphabet:
         """The alphabet of a fit: the argument, or the one learned from the documents."""
@@ -503,15 +497,16 @@ class Tokenizer(Exchange):
 
     def _uncut_corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> tuple[Corpus, Segmenter]:
         """The documents of a fit, text as bytes but not cut yet, and the segmenter that cuts them."""
-        if self._is_plain:
+        prepared = self._prepared
+        if prepared.is_plain:
             return as_corpus(docs, offsets, sample_weight, boundaries), PLAIN
-        if self.encoding is not None and isinstance(docs, Counts):
+        if prepared.encoding is not None and isinstance(docs, Counts):
             docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
-        read = functools.partial(read_documents, encoding=self.encoding)
+        read = functools.partial(read_documents, encoding=prepared.encoding)
         corpus = as_corpus(docs, offsets, sample_weight, boundaries, read)
         kind = corpus.given.kind
         if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
-            kind = "str" if self.alphabet is None and self.pretokenizer is not None else kind
+            kind = "str" if self.alphabet is None and prepared.pretokenizer is not None else kind
             kind = kind if self.alphabet is None else Alphabet.from_user(self.alphabet).kind
             corpus = corpus._replace(given=corpus.given._replace(kind=kind))
         elif self.alphabet is not None:  # integers do for bytes, and bytes for integers

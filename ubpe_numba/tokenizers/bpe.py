@@ -14,6 +14,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -332,36 +333,9 @@ class BPE(_PairTokenizer):
         mapping may share an id, such as the cases of a letter: `decode` then gives the first of them, and `is_lossless` is False.
     rules
         A `FitRules`; None for the defaults.
-    max_token_length
-        No token of more symbols is made; None for no limit.
-    pretokenizer
-        Cuts text before anything is learned or encoded: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``,
-        ``"digits1"``, ``"digits3"``, another name that `Pretokenizer` knows, a regular expression, a `Pretokenizer`, a `Splitter`
-        of several steps, or None. Each segment counts as a document, for document frequencies too;
-        ``rules=FitRules(min_count=...)`` leaves out pairs that are rarer. Patterns without a kernel need the extra ``text``.
-    special_tokens
-        Words with ids of their own, never cut and never merged: a list (ids after the vocabulary, beyond `n_tokens`), or a
-        mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
-        integers, as the documents. See `encode`. The parts of a document between them count as documents.
-    special_first
-        Special tokens, given as a list, have the ids 0, 1, ..., and the tokens of the vocabulary follow, as trainers of Hugging
-        Face number them; `n_tokens` still counts those of the vocabulary only. Known words stay at the end. `vocabulary` knows
-        tokens by their place in it: token t has the id t + the number of special tokens.
-    known_words
-        The same for words that are found in every document, allowed or not.
-    normalizer
-        Changes text before it is cut: a `Normalizer`, or the step or the list of steps that one is made of, such as
-        ``"NFC"`` or ``["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]``; None to leave it as it is.
-        Positions refer to the text as given, and `decode` gives the text as it was changed (`is_lossless`).
-    encoding
-        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`; see `for_text`, and `boundaries` count bytes.
-        None: documents are as they are.
-    break_tokens
-        Symbols of the alphabet that always are a token of their own, and that no token crosses, such as bar lines in music or
-        control events: integers, characters or bytes. Like `boundaries` before and after each of them, in documents that are
-        encoded too; the documents stay documents. Where text is cut, before that.
-    stop_tokens
-        The same after text was cut: the pattern sees them, and then the segments are cut at them.
+    preprocessing
+        How documents are changed and cut, and which sequences in them are reserved, such as special tokens: a `Preprocessing`;
+        None to leave documents as they are. `for_text` makes one of arguments.
     unknown
         The treatment of symbols outside the alphabet in documents that are encoded, unless a call says something else:
         ``"raise"``, ``"skip"``, an id of the alphabet, a symbol of it (``"N"``, ``b"N"``), or the name of a special token
@@ -375,9 +349,6 @@ class BPE(_PairTokenizer):
     >>> ids = tok.encode("hug bugs")
     >>> tok.decode(ids)
     'hug bugs'
-    >>> lower = BPE(n_tokens=9, normalizer=["NFC", "Lowercase"]).fit(["Hug pug PUN bun hugs"])
-    >>> lower.decode(lower.encode("HUG"))
-    'hug'
     """
 
     def __init__(
@@ -386,15 +357,7 @@ class BPE(_PairTokenizer):
         *,
         alphabet: Any = None,
         rules: FitRules | None = None,
-        max_token_length: int | None = None,
-        pretokenizer: Any = None,
-        special_tokens: Any = None,
-        special_first: bool = False,
-        known_words: Any = None,
-        normalizer: Any = None,
-        encoding: str | None = None,
-        break_tokens: Any = None,
-        stop_tokens: Any = None,
+        preprocessing: Preprocessing | None = None,
         unknown: Any = "raise",
         n_threads: int | None = None,
     ) -> None:
@@ -408,11 +371,7 @@ class UBPEClassic(_PairTokenizer):
     ----------
     n_candidates
         Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
-        As for `BPE`.
-    known_words, encoding, break_tokens, stop_tokens, unknown, n_threads
-        As for `BPE`.
-    normalizer
+    n_tokens, alphabet, rules, preprocessing, unknown, n_threads
         As for `BPE`.
 
     Notes
@@ -433,15 +392,7 @@ class UBPEClassic(_PairTokenizer):
         *,
         alphabet: Any = None,
         rules: FitRules | None = None,
-        max_token_length: int | None = None,
-        pretokenizer: Any = None,
-        special_tokens: Any = None,
-        special_first: bool = False,
-        known_words: Any = None,
-        normalizer: Any = None,
-        encoding: str | None = None,
-        break_tokens: Any = None,
-        stop_tokens: Any = None,
+        preprocessing: Preprocessing | None = None,
         unknown: Any = "raise",
         n_threads: int | None = None,
     ) -> None:

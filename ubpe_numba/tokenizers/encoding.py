@@ -254,8 +254,8 @@ class Encoding(Fitted):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["[CLS]", "[PAD]"])
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["[CLS]", "[PAD]"]))
         >>> inputs = tok(["abab", "b"], template="[CLS] $A", padding=True, return_tensors="np")
         >>> inputs["input_ids"].tolist(), inputs.attention_mask.tolist()
         ([[3, 2, 2], [3, 1, 4]], [[1, 1, 1], [1, 1, 0]])
@@ -331,7 +331,7 @@ class Encoding(Fitted):
         encode: Any = self.encode_batch  # the options differ
         ids, starts = encode(docs, offsets, return_offsets=True, **options)
         covers = self.is_lossless and options.get("unknown") in (None, "raise")
-        ends = None if covers else np.diff(read_documents(docs, offsets, self.encoding).offsets)
+        ends = None if covers else np.diff(read_documents(docs, offsets, self._prepared.encoding).offsets)
         return spans_of(ids, starts, self._tables.decoder.lengths, ends)
 
     def encode_iter(self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:

@@ -82,8 +82,9 @@ class Exchange(Decoding, Saving):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["[UNK]", "[CLS]", "[SEP]"])
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> words = Preprocessing(special_tokens=["[UNK]", "[CLS]", "[SEP]"])
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=words)
         >>> text = tok.to_huggingface(unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True)
         >>> BPE.from_huggingface(text).encode("aab?").tolist()  # the template is left out here
         [3, 5, 0]
@@ -137,8 +138,8 @@ class Exchange(Decoding, Saving):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["[UNK]", "<end>"])
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["[UNK]", "<end>"]))
         >>> fast = tok.to_transformers(unk_token="[UNK]", eos_token="<end>", model_max_length=512)  # doctest: +SKIP
         >>> fast.encode("aabx<end>")  # doctest: +SKIP
         [0, 2, 3, 4]

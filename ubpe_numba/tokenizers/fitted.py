@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import reprlib
 from abc import ABC
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from ubpe_numba.runtime.arrays import checked_token, describe, integer, positive
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.preprocessing import SHORT, Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of, hides_symbols
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
     from ubpe_numba.tokenizers.token_names import TokenNames
 
 DEFAULT_RULES = FitRules()
-OBJECTIVES = ("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers")
+_WHOLE = Preprocessing()
+OBJECTIVES = ("tfidf", "shortest", "additive", "log_frequency", "likelihood", "sentencepiece", "tokenizers")
 #: Objectives of probabilities, and how paths are searched by them.
 BY_PROBABILITY = {"likelihood": "additive", "sentencepiece": "sentencepiece", "tokenizers": "tokenizers"}
-#: Constructor arguments by which documents are changed or cut before they are encoded.
-CUT_BY = ("pretokenizer", "special_tokens", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens")
-_SHORT = reprlib.Repr()
-_SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple, _SHORT.maxdict = 60, 80, 4, 8, 8, 6
+#: Constructor arguments that decide ids, of a fitted tokenizer by what it learned.
+_LEARNED = ("alphabet", "preprocessing")
 
 
 class Fitted(ABC):
@@ -46,18 +45,9 @@ class Fitted(ABC):
     n_tokens: int | None
     alphabet: Any
     rules: FitRules | None
-    max_token_length: int | None
-    pretokenizer: Any
-    special_tokens: Any
-    known_words: Any
-    normalizer: Any
-    encoding: str | None
-    break_tokens: Any = None  # as in pickles that older releases wrote
-    stop_tokens: Any = None
-    unknown: Any = "raise"
-    special_first: bool = False
+    preprocessing: Preprocessing | None
+    unknown: Any
     n_threads: int | None
-    n_candidates: int = 1
     model_: Model
     history_: History
     _made_tables: Tables | None = None
@@ -88,8 +78,8 @@ class Fitted(ABC):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> BPE(512, normalizer="NFC").get_params()["normalizer"]
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> BPE(512, preprocessing=Preprocessing(normalizer="NFC")).get_params()["normalizer"]
         'NFC'
         """
         return {name: getattr(self, name) for name in self._param_names()}
@@ -128,12 +118,7 @@ class Fitted(ABC):
             default = same(value, argument.default) or (name == "rules" and value == DEFAULT_RULES)
             if name in ("n_tokens", "alphabet") or default:
                 continue
-            if hasattr(value, "pattern") and hasattr(value, "name"):
-                from ubpe_numba.text.pretokenizer import Pretokenizer  # here only: integers need not wait for it
-
-                if isinstance(value, Pretokenizer) and value == Pretokenizer.of(value.name or value.pattern):
-                    value = value.name or value.pattern  # as the constructor takes it
-            text = repr(value) if isinstance(value, FitRules) else _SHORT.repr(value)
+            text = repr(value) if isinstance(value, (FitRules, Preprocessing)) else SHORT.repr(value)
             shown.append(f"{name}={' '.join(text.split())}")
         size = f": {len(self.__dict__['model_'].vocabulary)} tokens" if "model_" in self.__dict__ else ""
         return f"{type(self).__name__}({', '.join(shown)}){size}"
@@ -146,10 +131,20 @@ class Fitted(ABC):
         rules = DEFAULT_RULES if self.rules is None else self.rules
         if not isinstance(rules, FitRules):
             raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
-        longest = 2**62 if self.max_token_length is None else min(positive(self.max_token_length, "max_token_length"), 2**62)
-        n_candidates = positive(self.n_candidates, "n_candidates")
+        longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
+        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
         limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
         return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(self.n_threads), longest, memory_limit=limit)
+
+    @property
+    def _prepared(self) -> Preprocessing:
+        """The argument `preprocessing`; TypeError for another value."""
+        if self.preprocessing is None:
+            return _WHOLE
+        if not isinstance(self.preprocessing, Preprocessing):
+            hint = "for_text takes the parts of one as arguments"
+            raise TypeError(f"preprocessing: expected a Preprocessing or None, got {describe(self.preprocessing)}; {hint}")
+        return self.preprocessing
 
     def _fitted(self) -> Model:
         """The model, or a NotFittedError."""
@@ -185,7 +180,10 @@ class Fitted(ABC):
         return made
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, and forget the plans that were made with the value before."""
+        """Set an attribute, and forget the plans made before; ValueError for one that decides ids, once these are learned."""
+        if name in _LEARNED and "model_" in self.__dict__:
+            more = ", or fit_more(docs, n_tokens, pretokenizer=...) to go on with another" if name == "preprocessing" else ""
+            raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; make a new tokenizer{more}")
         super().__setattr__(name, value)
         self.__dict__["_made_plans"] = {}
 
@@ -250,8 +248,8 @@ class Fitted(ABC):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"]).special_ids
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"])).special_ids
         {'<end>': 3}
         """
         special = self._fitted().segmenter.special
@@ -266,8 +264,8 @@ class Fitted(ABC):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE(4, alphabet="ab", normalizer="Lowercase").fit(["abab", "Ab"])
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> tok = BPE(4, alphabet="ab", preprocessing=Preprocessing(normalizer="Lowercase")).fit(["abab", "Ab"])
         >>> tok.is_lossless, tok.decode(tok.encode("AB"))
         (False, 'ab')
         """
@@ -319,8 +317,8 @@ class Fitted(ABC):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"])
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
         >>> len(tok.vocabulary), tok.vocab_size
         (3, 4)
         """
@@ -348,8 +346,8 @@ class Fitted(ABC):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"]).get_vocab()
+        >>> from ubpe_numba import BPE, Preprocessing
+        >>> BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"])).get_vocab()
         {'a': 0, 'b': 1, 'ab': 2, '<end>': 3}
         >>> BPE.from_merges([[0, 1]], alphabet=[60, 62]).get_vocab()
         {(60,): 0, (62,): 1, (60, 62): 2}
@@ -476,6 +474,20 @@ class Fitted(ABC):
             transformer_tags=TransformerTags(preserves_dtype=[]),
             input_tags=InputTags(string=True),
         )
+
+
+def objective_of(objective: Any) -> tuple[Any, Any]:
+    """The argument `objective` of `UBPE` as the way paths are searched, and the weights of tokens that ``"additive"`` sums."""
+    if isinstance(objective, str):
+        return ("additive", objective) if objective == "log_frequency" else (objective, None)
+    return "additive", objective
+
+
+def objective_from(objective: Any, weights: Any) -> Any:
+    """The inverse of `objective_of`; weights of other objectives than ``"additive"`` are never read."""
+    if objective != "additive" or weights is None or (isinstance(weights, str) and weights == "idf"):
+        return objective
+    return weights
 
 
 def same(a: Any, b: Any) -> bool:

@@ -17,14 +17,14 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
-from ubpe_numba.tokenizers.fitted import CUT_BY, Fitted
+from ubpe_numba.tokenizers.fitted import Fitted, objective_from, objective_of
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.unknown import argument_from_state, argument_state
 
 #: Constructor arguments that are not among the `params` of a model file.
-NOT_IN_PARAMS = ("alphabet", "n_threads", "special_first", *CUT_BY)
+NOT_IN_PARAMS = ("alphabet", "n_threads", "preprocessing")
 
 
 class Saving(Fitted):
@@ -56,13 +56,14 @@ class Saving(Fitted):
         settings = self._settings()
         self._check_model(model)  # arguments that a user may have set since
         params: dict[str, Any] = {k: v for k, v in self.get_params().items() if k not in NOT_IN_PARAMS}
-        params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": dataclasses.asdict(settings.rules)}
-        if self.max_token_length is not None:
-            params["max_token_length"] = settings.longest
+        rules = dataclasses.asdict(settings.rules)
+        params |= {"n_tokens": None if self.n_tokens is None else settings.n_tokens, "rules": rules}
+        params["max_token_length"] = rules.pop("max_token_length")
         if "n_candidates" in params:
             params["n_candidates"] = settings.n_candidates
-        if isinstance(params.get("token_weights"), np.ndarray):
-            params["token_weights"] = params["token_weights"].tolist()
+        if "objective" in params:
+            params["objective"], weights = objective_of(params["objective"])
+            params["token_weights"] = weights.tolist() if isinstance(weights, np.ndarray) else weights
         unknown = argument_state(params.pop("unknown"))
         if unknown != "raise":
             params["unknown"] = unknown
@@ -126,12 +127,17 @@ class Saving(Fitted):
         at_most = formats.model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
         try:
             params = {"unknown": "raise", **state["params"]}
-            check_fields(params, [name for name in tok.get_params() if name not in NOT_IN_PARAMS], "params")
-            rules = params["rules"]
+            names = [name for name in tok.get_params() if name not in NOT_IN_PARAMS]
+            check_fields(params, [*names, "max_token_length", *(["token_weights"] if "objective" in names else [])], "params")
+            rules, longest = params["rules"], params.pop("max_token_length")
             if not isinstance(rules, dict):
                 raise ModelFormatError("rules: expected an object")
-            check_fields(rules, [field.name for field in dataclasses.fields(FitRules)], "rules")
-            tok.set_params(**{**params, "rules": FitRules(**rules), "unknown": argument_from_state(params["unknown"])})
+            fields = [field.name for field in dataclasses.fields(FitRules) if field.name != "max_token_length"]
+            check_fields(rules, fields, "rules")
+            params |= {"rules": FitRules(**rules, max_token_length=longest), "unknown": argument_from_state(params["unknown"])}
+            if "objective" in names:
+                params["objective"] = objective_from(params["objective"], params.pop("token_weights"))
+            tok.set_params(**params)
             tok._settings()
             model = Model.from_state(state, at_most)
             tok._take(model)
@@ -160,11 +166,7 @@ class Saving(Fitted):
 
     def _take(self, model: Model) -> None:
         """Become fitted with a model from elsewhere, and set the constructor's arguments to match."""
-        segmenter = model.segmenter
-        self.pretokenizer, self.encoding, self.normalizer = segmenter.pretokenizer, segmenter.encoding, segmenter.normalizer
-        self.special_first = segmenter.n_first > 0
-        self.special_tokens, self.known_words = _words(segmenter, model.vocabulary.offsets.size - 1)
-        self.break_tokens, self.stop_tokens = (None, None) if segmenter.lone is None else segmenter.lone.symbol_arguments()
+        self.preprocessing = Preprocessing.of_segmenter(model.segmenter, len(model.vocabulary))
         self._adopt(model)
 
 
@@ -176,19 +178,3 @@ def class_of(name: str) -> Any:
     """The class that a model file names; `BPE` for an unknown name, which its `load` then refuses."""
     name = name if name in _MODULES else "BPE"
     return getattr(importlib.import_module(f"ubpe_numba.tokenizers.{_MODULES[name]}"), name)
-
-
-def _words(segmenter: Segmenter, size: int) -> tuple[Any, Any]:
-    """The arguments `special_tokens` and `known_words`: lists if that gives the same ids, else mappings."""
-    special, n_first = segmenter.special, segmenter.n_first
-    if special is None:
-        return None, None
-    parts: list[Any] = []
-    for known in (False, True):
-        parts.append({w: int(i) for w, i, k in zip(special.words, special.ids, special.always, strict=True) if bool(k) is known})
-    if n_first:
-        after = list(range(n_first + size, size + len(special.words)))
-        return list(parts[0]), (list(parts[1]) if [*parts[1].values()] == after else parts[1]) or None
-    if [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(special.words))):
-        parts = [list(part) for part in parts]
-    return parts[0] or None, parts[1] or None

@@ -21,9 +21,10 @@ from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
-from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, OBJECTIVES
+from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, DEFAULT_RULES, OBJECTIVES, objective_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 from ubpe_numba.vocabulary.weights import log_probabilities, token_counts, token_weights
@@ -47,23 +48,17 @@ class UBPE(Tokenizer):
     objective
         ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
         few: on text it gives 40 to 130 % more tokens than merging by rank. ``"shortest"``: fewest tokens, at 4096 tokens 2 to
-        7 % fewer than by rank (ties: the larger sum of idf, then the longest token first). ``"additive"``: the sum of
-        `token_weights` over all tokens of the path, repeated ones too, is largest; exact (ties: fewer tokens, then the longest
-        token first). Weights are compared in units of 2**-24; sums up to 5e8 are exact. ``"likelihood"``: the most probable path
+        7 % fewer than by rank (ties: the larger sum of idf, then the longest token first). ``"additive"``: the sum of idf (0 for
+        the alphabet) over all tokens of the path, repeated ones too, is largest; exact (ties: fewer tokens, then the longest
+        token first). ``"log_frequency"``: the sum of ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged
+        corpus (of the count that it had when it was merged, where only that is known), so that the likeliest path under
+        independent tokens wins. Numbers in -1e6..1e6, one for each id (those of special tokens are never read): the sum of
+        these. Weights are compared in units of 2**-24; sums up to 5e8 are exact. ``"likelihood"``: the most probable path
         of independent tokens, as Unigram tokenizers encode; `fit` then estimates the probabilities by four rounds of EM over all
         segmentations. A vocabulary without estimates, as of another objective, takes the frequencies of its occurrences.
         ``"sentencepiece"``: the same, with ties as sentencepiece breaks them (sums in float32 from the beginning, of equal ones
         the longest last token), for ids that are equal to its ids; ``"tokenizers"``: as tokenizers does (the same in float64).
-    token_weights
-        Of the objective ``"additive"``: ``"idf"``, the default (0 for the alphabet); ``"log_frequency"``,
-        ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged corpus (of the count that it had when it was
-        merged, where only that is known), so that the likeliest path under independent tokens wins (all are negative, rare
-        ones far below 0); or V numbers in -1e6..1e6, one for each id, larger ones preferred. Other objectives ignore them.
-    n_tokens, alphabet, rules, max_token_length, pretokenizer, special_tokens, special_first
-        As for `BPE`.
-    known_words, encoding, break_tokens, stop_tokens, unknown, n_threads
-        As for `BPE`.
-    normalizer
+    n_tokens, alphabet, rules, preprocessing, unknown, n_threads
         As for `BPE`.
 
     Notes
@@ -90,8 +85,7 @@ class UBPE(Tokenizer):
 
     _needs_pairs = False
     _options = (*Tokenizer._options, "sample", "alpha", "seed")
-    objective: str
-    token_weights: Any
+    objective: Any
 
     def __init__(
         self,
@@ -100,18 +94,9 @@ class UBPE(Tokenizer):
         *,
         alphabet: Any = None,
         rules: FitRules | None = None,
-        max_token_length: int | None = None,
-        pretokenizer: Any = None,
-        special_tokens: Any = None,
-        special_first: bool = False,
-        known_words: Any = None,
-        normalizer: Any = None,
-        encoding: str | None = None,
-        break_tokens: Any = None,
-        stop_tokens: Any = None,
+        preprocessing: Preprocessing | None = None,
         unknown: Any = "raise",
-        objective: str = "tfidf",
-        token_weights: Any = None,
+        objective: Any = "tfidf",
         n_threads: int | None = None,
     ) -> None:
         self._store(locals())
@@ -119,25 +104,40 @@ class UBPE(Tokenizer):
     def _search(self) -> tuple[str, Any]:
         """The objective by which paths are searched, and the weights of tokens for the coder."""
         self._check_objective()
-        return ("additive", LIKELIHOOD) if self.objective in BY_PROBABILITY else (self.objective, self.token_weights)
+        objective, weights = objective_of(self.objective)
+        if objective in BY_PROBABILITY:
+            return "additive", LIKELIHOOD
+        return objective, self._of_tokens(weights, self._fitted()) if objective == "additive" else None
+
+    def _of_tokens(self, weights: Any, model: Model) -> Any:
+        """The argument `token_weights` of the vocabulary, from weights by id; ValueError if they do not fit it."""
+        special, ids, size = model.segmenter.special, model.segmenter.token_ids, len(model.vocabulary)
+        if weights is None or isinstance(weights, str) or (special is None and ids is None):
+            return weights
+        given = np.asarray(weights)
+        most = max(size - 1 if ids is None else int(ids.max()), -1 if special is None else int(special.ids.max()))
+        if given.shape != (most + 1,):
+            raise ValueError(f"objective: expected {most + 1} numbers, one for each id, got shape {given.shape}")
+        return given[:size] if ids is None else given[ids]
 
     def _check_model(self, model: Model) -> None:
         self._check_objective()
-        if self.token_weights is not None:
-            token_weights(model.vocabulary, self.token_weights)  # raises if they do not fit the vocabulary
+        token_weights(model.vocabulary, self._of_tokens(objective_of(self.objective)[1], model))
         super()._check_model(model)
 
     def _check_objective(self) -> None:
-        if self.objective not in OBJECTIVES:
+        if isinstance(self.objective, str) and self.objective not in OBJECTIVES:
             raise ValueError(f"objective: expected one of {', '.join(map(repr, OBJECTIVES))}, got {quoted(self.objective)}")
+        if self.objective is None:
+            raise TypeError("objective: expected a name or weights of tokens, got None")
 
     def _encode_params(self) -> dict[str, Any]:
-        weights = self.token_weights
-        params: dict[str, Any] = {"objective": self.objective}
-        if self.objective == "additive" and weights is not None and not (isinstance(weights, str) and weights == "idf"):
-            params["token_weights"] = token_weights(self.vocabulary_, weights).tolist()
-        if self.objective in BY_PROBABILITY and self.vocabulary_.log_probabilities is None:
-            params["token_weights"] = log_probabilities(self.vocabulary_).tolist()
+        objective, weights = objective_of(self.objective)
+        params: dict[str, Any] = {"objective": objective}
+        if weights is not None:
+            params["token_weights"] = token_weights(self._fitted().vocabulary, self._search()[1]).tolist()
+        if objective in BY_PROBABILITY and self._fitted().vocabulary.log_probabilities is None:
+            params["token_weights"] = log_probabilities(self._fitted().vocabulary).tolist()
         return params
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
@@ -146,7 +146,7 @@ class UBPE(Tokenizer):
 
     def _learned(self, *args: Any) -> Self:
         super()._learned(*args)
-        by_idf = self.objective == "tfidf" or (self.objective == "additive" and self.token_weights is None)
+        by_idf = self._search() in (("tfidf", None), ("additive", None))
         if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
             warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
@@ -156,7 +156,7 @@ class UBPE(Tokenizer):
 
     @property
     def _weighs_by_text(self) -> bool:  # type: ignore[override]
-        return self.objective in BY_PROBABILITY
+        return isinstance(self.objective, str) and self.objective in BY_PROBABILITY
 
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
         if not self._weighs_by_text:
@@ -274,13 +274,15 @@ class UBPE(Tokenizer):
             raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")
         goal = refine.goal_of(robust, min_count)
         time = seconds_of(seconds)
-        longest = self.max_token_length if max_token_length is None else positive(max_token_length, "max_token_length")
+        longest = (self.rules or DEFAULT_RULES).max_token_length
+        if max_token_length is not None:
+            longest = positive(max_token_length, "max_token_length")
         most_edges, settings, bar = refine.edges_of(memory_limit), self._settings(), Progress(progress, "refine")
         uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         corpus = segmenter.corpus(uncut, self.n_threads)
         given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, *goal, longest, most_edges
         made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
-        other = type(self)(**{**self.get_params(), "objective": objective, "token_weights": None})
+        other = type(self)(**{**self.get_params(), "objective": objective})
         other._adopt(Model(alphabet, made, other._segmenter(alphabet.kind, len(made))))
         return other
 
@@ -344,8 +346,7 @@ class UBPE(Tokenizer):
         ids = segments_of(corpus, alphabet)
         other = type(self)(**self.get_params())
         if weights == "likelihood":
-            objective = self.objective if self.objective in BY_PROBABILITY else "likelihood"
-            other.set_params(objective=objective, token_weights=None)
+            other.objective = self.objective if self._weighs_by_text else "likelihood"
             usage = usage_in(self._plan().encode(ids), corpus, len(vocabulary), self.n_threads)
             found = other._likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, bar)
         else:
@@ -385,7 +386,7 @@ class UBPE(Tokenizer):
 
     def _new_plan(self) -> Plan:
         objective, weights = self._search()
-        objective = BY_PROBABILITY.get(self.objective, objective)
+        objective = BY_PROBABILITY[self.objective] if self._weighs_by_text else objective
         return plan_by_path(self._tables, weights, objective, self.unknown, self.n_threads)
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
@@ -403,7 +404,8 @@ class UBPE(Tokenizer):
         if not 0.0 <= alpha <= _MOST_ALPHA:
             raise ValueError(f"alpha: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
         self._check_objective()
-        return self._tables.lattice(self.token_weights if self.objective == "additive" else LIKELIHOOD, float(alpha))
+        objective, weights = self._search()
+        return self._tables.lattice(weights if objective == "additive" else LIKELIHOOD, float(alpha))
 
     def encode_nbest(
         self,
@@ -498,7 +500,7 @@ class UBPE(Tokenizer):
     def _nbest(self, docs: Any, offsets: Any, n: Any, beam: Any, distinct: Any, unknown: Any, name: str) -> NBest:
         """The n best of documents, or of one where the argument has the name ``"doc"``."""
         self._check_objective()
-        n, by_idf = positive(n, "n"), self.objective == "tfidf"
+        n, by_idf = positive(n, "n"), self._search()[0] == "tfidf"
         if not by_idf and (beam is not None or distinct != "path"):
             raise ValueError(f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact")
         if beam is None:

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from ubpe_numba import Preprocessing
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.counts import as_corpus, count_documents
 from ubpe_numba.documents.ragged import Ragged
@@ -65,7 +66,7 @@ def warmup() -> None:
         likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
         heavy = np.full(len(universal.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
-        universal.set_params(token_weights=heavy).encode(np.tile(docs[0], 100))
+        universal.set_params(objective=heavy).encode(np.tile(docs[0], 100))
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
@@ -79,7 +80,7 @@ def warmup() -> None:
     few = Substrings(np.array([0, 1] * 3, np.int32), np.array([0, 6]), np.ones(1, np.int64), 2, 2, 2, 100, 100)
     few.extended(Ragged.from_lists([[0, 1, 0]]))
     # words that are kept whole
-    BPE(10, alphabet=4, known_words=[[1, 2], [3]]).fit([[0, 1, 2, 3, 0, 0]], progress=False)
+    BPE(10, alphabet=4, preprocessing=Preprocessing(known_words=[[1, 2], [3]])).fit([[0, 1, 2, 3, 0, 0]], progress=False)
     # what only large or uneven data comes to: a text that is laid out anew, a table that grows
     BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
     BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)

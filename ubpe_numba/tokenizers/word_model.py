@@ -208,7 +208,7 @@ def model_of(pieces: dict[str, int], prefix: str, unknown: int, cutter: Segmente
     return Model(alphabet, Vocabulary.from_sequences(alphabet.size, text, lengths), segmenter)
 
 
-def read_pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
+def read_pieces(given: Any, name: str = "pieces") -> dict[str, int]:
     """The id of every piece; TypeError for other things, ValueError for one that is there twice or an id out of range."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise TypeError(f"{name}: expected pieces, got {describe(given)}")
@@ -228,24 +228,6 @@ def read_pieces(given: Any, name: str = "vocabulary") -> dict[str, int]:
         if not 0 <= i < 2**31:
             raise ValueError(f"{name}: {quoted(piece)}: expected an id in 0..2**31 - 1, got {quoted(i)}")
     return {str(piece): int(i) for piece, i in pieces.items()}
-
-
-def read_flags(given: Any, words: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    """The flags of words; TypeError for what is no mapping to names, ValueError for another word or name."""
-    if not isinstance(given, Mapping):
-        raise TypeError(f"flags: expected words and names of flags, got {describe(given)}")
-    made: dict[str, tuple[str, ...]] = {}
-    for word, names in given.items():
-        if word not in words:
-            raise ValueError(f"flags: {quoted(word)} is neither a special token nor a known word")
-        listed = [*names] if isinstance(names, Iterable) and not isinstance(names, str) else [None]
-        if not all(isinstance(name, str) for name in listed):
-            raise TypeError(f"flags: {quoted(word)}: expected names, got {describe(names)}")
-        if other := [name for name in listed if name not in FLAGS]:
-            raise ValueError(f"flags: {quoted(word)}: expected {', '.join(FLAGS)}, got {quoted(other[0])}")
-        if listed:
-            made[word] = tuple(name for name in FLAGS if name in listed)
-    return made
 
 
 def added_tokens(special: Mapping[str, int], known: Mapping[str, int], flags: Mapping[str, Iterable[str]]) -> Reserved | None:

@@ -25,7 +25,7 @@ from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import naming, write_atomically
 from ubpe_numba.runtime.schema import plain_copy
-from ubpe_numba.text.normalizer import Normalizer
+from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.saving import Saving
@@ -35,10 +35,10 @@ from ubpe_numba.tokenizers.word_model import (
     WordByWord,
     added_tokens,
     model_of,
-    read_flags,
     read_pieces,
     word_counts,
 )
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.segmenter import Segmenter
 
 __all__ = ["WordPiece"]
@@ -51,7 +51,7 @@ class WordPiece(Decoding, Saving):
 
     Parameters
     ----------
-    vocabulary
+    pieces
         The id of every piece, or the pieces in order of ids.
     unknown
         The piece for a word that cannot be cut.
@@ -59,20 +59,13 @@ class WordPiece(Decoding, Saving):
         The mark before pieces that go on a word; ``""`` if the same pieces do for both.
     longest
         Words of more characters are unknown.
+    preprocessing
+        The steps that change a text and cut it into words, and words with ids that are found in every `str` before anything is
+        done to it, the longest at a place: a `Preprocessing`, such as ``Preprocessing("BertPreTokenizer",
+        normalizer="BertNormalizer")`` (`load` sets it). With a `pretokenizer` documents may be `str`. Its special tokens and
+        known words have ids or are pieces.
     n_threads
         Threads for batches; None for the number of CPUs.
-    normalizer, pretokenizer
-        The steps that change a text and cut it into words: a `Normalizer` and a `Splitter`, or names or steps for them, such as
-        ``"BertNormalizer"`` and ``"BertPreTokenizer"`` (`from_huggingface` sets them). With a `pretokenizer` documents may be
-        `str`.
-    special_tokens
-        Words with ids that are found in every `str` before anything is done to it, the longest at a place.
-    known_words
-        The same for words that are no special tokens elsewhere: `to_huggingface` writes them so.
-    flags
-        How some of these words are found, by names as in a `tokenizer.json`: white space beside them belongs to them,
-        ``"lstrip"`` and ``"rstrip"``; they are not part of a longer word, ``"single_word"``; they are found after the others, in
-        text that the normalizer has changed, and are changed as it is, ``"normalized"``.
 
     Notes
     -----
@@ -91,47 +84,48 @@ class WordPiece(Decoding, Saving):
     ([1, 2, 3, 1, 0], 'unaffably un')
     """
 
-    vocabulary: dict[str, int] = {}  # type: ignore[assignment]  # noqa: RUF012  # `vocabulary_` has the pieces as a `Vocabulary`
-
     def __init__(
         self,
-        vocabulary: Mapping[str, int] | Iterable[str],
+        pieces: Mapping[str, int] | Iterable[str],
         *,
         unknown: str = "[UNK]",
         prefix: str = "##",
         longest: int = 100,
+        preprocessing: Preprocessing | None = None,
         n_threads: int | None = None,
-        normalizer: Any = None,
-        pretokenizer: Any = None,
-        special_tokens: Mapping[str, int] | None = None,
-        known_words: Mapping[str, int] | None = None,
-        flags: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        pieces = read_pieces(vocabulary)
-        self.normalizer = Normalizer.of(normalizer)
-        self.pretokenizer = pretokenizer if pretokenizer is None or isinstance(pretokenizer, Splitter) else Splitter(pretokenizer)
-        self.special_tokens, self.known_words = read_pieces(special_tokens or {}), read_pieces(known_words or {})
-        self._added = {**self.special_tokens, **self.known_words}
-        if len(self._added) < len(self.special_tokens) + len(self.known_words):
+        self.pieces = read_pieces(pieces)
+        self.preprocessing = preprocessing
+        prepared = self._prepared
+        if isinstance(prepared.pretokenizer, Pretokenizer):
+            raise TypeError(
+                "preprocessing: words are cut by a Splitter or its steps, such as 'BertPreTokenizer', not by one pattern"
+            )
+        for name in ("encoding", "break_tokens", "stop_tokens"):
+            if getattr(prepared, name) is not None:
+                raise ValueError(f"{name}: a WordPiece has none")
+        special = read_pieces(prepared.special_tokens or {}, "special_tokens")
+        known = read_pieces(prepared.known_words or {}, "known_words")
+        self._added = {**special, **known}
+        if len(self._added) < len(special) + len(known):
             raise ValueError("known_words: one is a special token too")
-        self.flags = read_flags(flags or {}, self._added)
-        if not isinstance(unknown, str) or unknown not in pieces:
+        if not isinstance(unknown, str) or unknown not in self.pieces:
             raise ValueError(f"unknown: expected a piece of the vocabulary, got {quoted(unknown)}")
         if not isinstance(prefix, str):
             raise TypeError(f"prefix: expected str, got {describe(prefix)}")
-        if len(set(pieces.values())) < len(pieces):
-            raise ValueError("vocabulary: two pieces have the same id")
-        self.vocabulary, self.unknown, self.prefix = pieces, unknown, prefix
+        if len(set(self.pieces.values())) < len(self.pieces):
+            raise ValueError("pieces: two have the same id")
+        self.unknown, self.prefix = unknown, prefix
         self.longest, self.n_threads = positive(longest, "longest"), n_threads
-        special = added_tokens(self.special_tokens, self.known_words, self.flags)
-        cutter = Segmenter(self.pretokenizer, special, normalizer=self.normalizer)
-        encoder = PieceEncoder(pieces, prefix, pieces[unknown], min(self.longest, 2**62))
-        self._encoder = DocumentEncoder(cutter, self._added, bool(self.flags), encoder)
-        self.model_ = model_of(pieces, prefix, pieces[unknown], cutter)
+        flags = prepared.flags or {}
+        cutter = Segmenter(prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer)
+        encoder = PieceEncoder(self.pieces, prefix, self.pieces[unknown], min(self.longest, 2**62))
+        self._encoder = DocumentEncoder(cutter, self._added, bool(flags), encoder)
+        vars(self)["model_"] = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
 
     def __repr__(self) -> str:
         params = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS)
-        return f"WordPiece({params}): {len(self.vocabulary)} pieces"
+        return f"WordPiece({params}): {len(self.pieces)} pieces"
 
     def __getstate__(self) -> dict[str, Any]:
         return dict(plain_copy(self.get_params()))
@@ -160,22 +154,22 @@ class WordPiece(Decoding, Saving):
     @property
     def _names(self) -> TokenNames:
         if self._made_names is None:
-            ids = {**self.vocabulary, **self._added}
-            names = {i: piece for piece, i in self.vocabulary.items()} | {i: word for word, i in self._added.items()}
+            ids = {**self.pieces, **self._added}
+            names = {i: piece for piece, i in self.pieces.items()} | {i: word for word, i in self._added.items()}
             self._made_names = TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, {})
         return self._made_names
 
     @property
     def _tables(self) -> Tables:
         if (size := self.vocab_size) > max(2**24, 2 * len(self._names.names)):
-            raise ValueError(f"vocabulary: the id {size - 1} is too far from the others to count by id")
+            raise ValueError(f"pieces: the id {size - 1} is too far from the others to count by id")
         return super()._tables
 
     def _unknown(self, unknown: Any) -> str:
         return "raise"  # a word, not its characters, is unknown
 
     def _encode_params(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _PARAMS} | {"empty": self.vocabulary.get("")}
+        return {name: getattr(self, name) for name in _PARAMS} | {"empty": self.pieces.get("")}
 
     # ---------------------------------------------------------------------------------------------- encoding
 
@@ -229,7 +223,9 @@ class WordPiece(Decoding, Saving):
         >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
         >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
         [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
-        >>> tok = WordPiece(["[UNK]", "un", "##able"], normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
+        >>> from ubpe_numba import Preprocessing
+        >>> text = Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")
+        >>> tok = WordPiece(["[UNK]", "un", "##able"], preprocessing=text)
         >>> tok.encode(" Ünable, un", return_offsets="spans")[1].tolist()
         [[1, 3], [3, 7], [7, 8], [9, 11]]
         """
@@ -387,7 +383,7 @@ class WordPiece(Decoding, Saving):
     @classmethod
     def _imported(cls, words: Any, params: dict[str, Any]) -> Self:
         try:
-            return cls(**words._asdict(), **params)
+            return cls._of_words(words, **params)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
 
@@ -398,17 +394,30 @@ class WordPiece(Decoding, Saving):
         if (name := state["tokenizer"]) != "WordPiece":
             raise ModelFormatError(f"{where}: a {name}, not a WordPiece: use {name}.load")
         try:
-            return cls(**wordpiece.from_state(state), n_threads=n_threads)
+            return cls._of_words(Words(**wordpiece.from_state(state)), n_threads=n_threads)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
 
+    @classmethod
+    def _of_words(cls, words: Words, **params: Any) -> Self:
+        """A tokenizer of what a file has; TypeError or ValueError as the constructor."""
+        text = Preprocessing(
+            None if words.pretokenizer is None else Splitter(words.pretokenizer), words.special_tokens or None,
+            known_words=words.known_words or None, normalizer=words.normalizer, flags=words.flags or None,
+        )  # fmt: skip
+        rest = words.vocabulary, None if text.is_plain else text
+        return cls(rest[0], unknown=words.unknown, prefix=words.prefix, longest=words.longest, preprocessing=rest[1], **params)
+
     def _words(self) -> Words:
-        return Words(*(getattr(self, name) for name in Words._fields))
+        text = self._prepared
+        words = dict(text.special_tokens or {}), dict(text.known_words or {}), dict(text.flags or {})
+        cutter: Any = text.pretokenizer
+        return Words(self.pieces, self.unknown, self.prefix, self.longest, text.normalizer, cutter, *words)
 
     def _save(self, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
-        for piece in self.vocabulary:
+        for piece in self.pieces:
             if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
-                raise ValueError(f"vocabulary: {quoted(piece)}: surrogates in pairs would be read as one character")
+                raise ValueError(f"pieces: {quoted(piece)}: surrogates in pairs would be read as one character")
         model_file.save(path, {**wordpiece.state_of(self._words()), **parts})
 
     @classmethod
@@ -512,7 +521,7 @@ class WordPiece(Decoding, Saving):
         >>> WordPiece.from_file(path).vocabulary
         {'[UNK]': 0, 'un': 1, '##able': 2}
         """
-        wordpiece.write_vocab_txt(path, self.vocabulary)
+        wordpiece.write_vocab_txt(path, self.pieces)
 
     def to_huggingface(self, path: str | os.PathLike[str] | None = None, *, template: Any = None) -> str:
         """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
@@ -586,7 +595,8 @@ class WordPiece(Decoding, Saving):
 
         Examples
         --------
-        >>> tok = WordPiece(["[UNK]", "un", "##able"], pretokenizer="BertPreTokenizer")
+        >>> from ubpe_numba import Preprocessing
+        >>> tok = WordPiece(["[UNK]", "un", "##able"], preprocessing=Preprocessing(pretokenizer="BertPreTokenizer"))
         >>> tok.to_transformers(unk_token="[UNK]").encode("unable")  # doctest: +SKIP
         [1, 2]
         """
@@ -643,7 +653,7 @@ class WordPiece(Decoding, Saving):
         Examples
         --------
         >>> tok = WordPiece.train({"low": 5, "lower": 2, "lowest": 2}, 10)
-        >>> tok.encode(["lowest", "slow"]).tolist(), [*tok.vocabulary][8:]
+        >>> tok.encode(["lowest", "slow"]).tolist(), [*tok.pieces][8:]
         ([9, 2, 5, 6, 0], ['lo', 'low'])
         """
         if criterion not in CRITERIA:

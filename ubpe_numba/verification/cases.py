@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ubpe_numba import Preprocessing
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
@@ -220,7 +221,7 @@ def run_path(given: Inputs) -> Iterator[Any]:
     yield tok.encode_batch(given["others"]).to_lists()
     yield tok.with_objective("shortest").encode_batch(given["others"]).to_lists()
     weights = np.array(given["weights"][: len(tok.vocabulary)])
-    yield tok.with_objective("additive", token_weights=weights).encode_batch(given["others"]).to_lists()
+    yield tok.with_objective(weights).encode_batch(given["others"]).to_lists()
     yield [tok.encode_nbest(doc, 3)[0].to_lists() for doc in given["others"]]
 
 
@@ -238,7 +239,9 @@ def draw_text(rng: Random) -> Inputs:
 def run_text(given: Inputs) -> Iterator[Any]:
     """Ids of a batch and of single documents, and decoded; and what a fit counts."""
     docs = given["documents"]
-    tok: Any = BPE.from_merges(given["pairs"], alphabet=bytes(range(256)), pretokenizer=given["pattern"], encoding="utf-8")
+    tok: Any = BPE.from_merges(
+        given["pairs"], alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer=given["pattern"], encoding="utf-8")
+    )
     ids = tok.encode_batch(docs)
     yield ids.to_lists()
     yield [tok.encode(doc).tolist() for doc in docs for _ in range(2)]

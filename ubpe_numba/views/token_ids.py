@@ -30,8 +30,8 @@ def token_of(tok: Tokenizer, token: int) -> int:
 def counts_of_tokens(tok: Tokenizer, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """How often tokens of the vocabulary occur, int64[V], by the counts of ids; special tokens are in no vocabulary.
 
-    >>> from ubpe_numba import BPE
-    >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["!"])
+    >>> from ubpe_numba import BPE, Preprocessing
+    >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["!"]))
     >>> counts_of_tokens(tok, tok.usage(["ab!a"], allowed_special="all").counts).tolist()
     [1, 0, 1]
     """

@@ -7,11 +7,12 @@ defaults measured best; the presets reproduce the published results id for id.
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.schema import pickled
 
-__all__ = ["ARTICLE", "PUBLISHED_0_2", "PUBLISHED_0_3", "FitRules"]
+__all__ = ["FitRules"]
 
 _CHOICES = {
     "ties": ("smallest", "first_seen", "fewest_documents"),
@@ -50,6 +51,8 @@ class FitRules:
         How pair tables encode. ``"rank"``: all occurrences of the lowest-ranked pair present are merged, until no pair of the
         table is left. ``"batch"``: the articles' rule, which merges several pairs in a pass. They differ only for tables that
         are not in order of creation.
+    max_token_length : int or None
+        No token of more symbols is made; None for no limit.
 
     Examples
     --------
@@ -61,12 +64,20 @@ class FitRules:
     ValueError: ties: expected one of 'smallest', 'first_seen', 'fewest_documents', got 'coin'
     """
 
+    #: The rules of the two articles as written.
+    ARTICLE: ClassVar[FitRules]
+    #: The rules of the package ubpe 0.2.2 with its default ``rearrange_tokens=True``; ``.replace(order="creation")`` for False.
+    PUBLISHED_0_2: ClassVar[FitRules]
+    #: The rules of the package ubpe 0.3.0, likewise.
+    PUBLISHED_0_3: ClassVar[FitRules]
+
     ties: str = "smallest"
     min_count: int = 2
     overshoot: bool = False
     order: str = "creation"
     trim: str = "closed"
     encode: str = "rank"
+    max_token_length: int | None = None
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
@@ -77,6 +88,8 @@ class FitRules:
             raise ValueError(f"min_count: expected an int of at least 1, got {quoted(self.min_count)}")
         if self.min_count >= 2**63:
             raise ValueError(f"min_count: expected an int below 2**63, got {quoted(int(self.min_count))}")
+        if (longest := self.max_token_length) is not None and (type(longest) is not int or longest < 1):
+            raise ValueError(f"max_token_length: expected None or an int of at least 1, got {quoted(longest)}")
         if type(self.overshoot) is not bool:
             raise TypeError(f"overshoot: expected a bool, got {quoted(self.overshoot)}")
 
@@ -88,15 +101,12 @@ class FitRules:
 
         Examples
         --------
-        >>> PUBLISHED_0_2.replace(order="creation").order
+        >>> FitRules.PUBLISHED_0_2.replace(order="creation").order
         'creation'
         """
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
 
-#: The rules of the two articles as written.
-ARTICLE = FitRules("first_seen", 1, True, "idf", "one_level", "batch")
-#: The rules of the package ubpe 0.2.2 with its default ``rearrange_tokens=True``; ``.replace(order="creation")`` for False.
-PUBLISHED_0_2 = FitRules("first_seen", 1, True, "idf", "published_0_2", "batch")
-#: The rules of the package ubpe 0.3.0, likewise.
-PUBLISHED_0_3 = FitRules("fewest_documents", 1, True, "idf", "published_0_3", "batch")
+FitRules.ARTICLE = FitRules("first_seen", 1, True, "idf", "one_level", "batch")
+FitRules.PUBLISHED_0_2 = FitRules("first_seen", 1, True, "idf", "published_0_2", "batch")
+FitRules.PUBLISHED_0_3 = FitRules("fewest_documents", 1, True, "idf", "published_0_3", "batch")

@@ -20,7 +20,7 @@ _LIMIT = 1e6  # largest absolute weight: in fixed point the sum of 500 such weig
 
 
 def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
-    """float64[V], the weights that the argument `token_weights` asks for.
+    """float64[V], the weights of the tokens that an additive `objective` sums.
 
     `given` is None or ``"idf"`` (the weights of the vocabulary), ``"log_frequency"`` (ln((1 + c) / (V + sum of all counts)) of
     every count c) or V numbers. TypeError for anything but numbers; ValueError for another word, for an array that is not V
@@ -30,19 +30,19 @@ def token_weights(vocabulary: Vocabulary, given: Any) -> np.ndarray:
         return vocabulary.weights
     if isinstance(given, str):
         if given != "log_frequency":
-            raise ValueError(f"token_weights: expected 'idf', 'log_frequency' or an array, got {quoted(given)}")
+            raise ValueError(f"objective: expected 'idf', 'log_frequency' or an array, got {quoted(given)}")
         # with add-one smoothing; a sum of these is the log-probability of a sequence of independent tokens
         counts = token_counts(vocabulary)
         total = counts.size + sum(counts.tolist())  # which does not wrap
         return for_distinct(lambda count: math.log((1 + count) / total), counts)
     array = np.asarray(given)
     if array.dtype.kind not in "fiu":
-        raise TypeError(f"token_weights: expected numbers, got {describe(given)}")
+        raise TypeError(f"objective: expected numbers, got {describe(given)}")
     if array.shape != (len(vocabulary),):
-        raise ValueError(f"token_weights: expected {len(vocabulary)} numbers, one for each id, got shape {array.shape}")
+        raise ValueError(f"objective: expected {len(vocabulary)} numbers, one for each id, got shape {array.shape}")
     array = array.astype(np.float64)
     if (bad := np.flatnonzero(~(np.abs(array) <= _LIMIT))).size:
-        raise ValueError(f"token_weights[{bad[0]}]: expected a number in -1e6..1e6, got {array[bad[0]]}")
+        raise ValueError(f"objective[{bad[0]}]: expected a number in -1e6..1e6, got {array[bad[0]]}")
     return array
 
 

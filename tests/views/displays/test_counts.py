@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, Preprocessing
 from ubpe_numba.plot import CountsDisplay
 from ubpe_numba.views.colours import LIGHT
 
@@ -44,7 +44,7 @@ def test_counts_are_those_of_loops(kind: str) -> None:
 
 
 def test_special_tokens_are_left_out(axes: Any) -> None:
-    tok = BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"])
+    tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
     ids = [tok.encode("ab<end>", allowed_special="all").tolist()]
     assert ids == [[2, 3]]
     assert CountsDisplay.from_ids(tok, ids, ax=axes).counts.tolist() == [0, 0, 1]

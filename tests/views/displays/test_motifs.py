@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import BPE, UBPE, FitRules
 from ubpe_numba.plot import MotifsDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.views.colours import DARK, LIGHT, hue_of
@@ -81,7 +81,7 @@ def test_motifs_that_say_most_are_chosen_and_differ() -> None:
     for _ in range(20):
         parts = [[*rest, *(beat, wave)[k], *rest[: rng.integers(4)]] for k in rng.integers(0, 2, 9)]
         docs.append([level for part in parts for level in part])
-    tok = UBPE(60, objective="shortest", max_token_length=7).fit(docs, progress=False)
+    tok = UBPE(60, objective="shortest", rules=FitRules(max_token_length=7)).fit(docs, progress=False)
     display = MotifsDisplay.from_batch(tok, docs, n=2, side=0, ax=Figure().subplots(1, 2))
     contrary = MotifsDisplay.from_batch(tok, docs, n=2, diverse=False, side=0, ax=Figure().subplots(1, 2))
     assert np.ptp(contrary.motifs[0]) == np.ptp(contrary.motifs[1]) == 11  # two variations of the beat

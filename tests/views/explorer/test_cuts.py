@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import BPE, UBPE, Preprocessing
 from ubpe_numba.documents.read import read_documents
 from ubpe_numba.views.explorer.counts import Cut, choose, cut_of
 
@@ -37,7 +37,9 @@ def _cases() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
         "integers": (UBPE(30, objective="shortest").fit(ints, progress=False), ints, {}),
         "special tokens": (BPE.for_text(280, special_tokens=["<end>"]).fit(["low lower"] * 3, progress=False), TEXT, {}),
         "a normalizer": (
-            BPE(60, alphabet="abcdefghijklmnopqrstuvwxyz <>,", normalizer="Lowercase").fit(["low lower"], progress=False),
+            BPE(60, alphabet="abcdefghijklmnopqrstuvwxyz <>,", preprocessing=Preprocessing(normalizer="Lowercase")).fit(
+                ["low lower"], progress=False
+            ),
             ["LOW lower", "", "Newer"],
             {},
         ),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import BPE, UBPE, Preprocessing
 from ubpe_numba.views.explorer.counts import GAP, LEARNED, SPECIAL, SYMBOL, tokens_of
 
 TEXT = "low lower lowest new newer newest wide wider widest " * 3
@@ -16,7 +16,7 @@ TEXT = "low lower lowest new newer newest wide wider widest " * 3
 def _tokenizers() -> dict[str, Any]:
     plain = BPE.for_text(290, pretokenizer="gpt2").fit([TEXT], progress=False)
     special = BPE.for_text(290, special_tokens=["<é>", "<end>"]).fit([TEXT], progress=False)
-    characters = BPE(40, special_tokens=["<é>"]).fit([TEXT], progress=False)
+    characters = BPE(40, preprocessing=Preprocessing(special_tokens=["<é>"])).fit([TEXT], progress=False)
     integers = UBPE(20, objective="shortest").fit([[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2]] * 4, progress=False)
     likely = UBPE.for_text(280, pretokenizer="gpt2", objective="likelihood").fit([TEXT], progress=False)
     return {

@@ -82,8 +82,8 @@ def distinct(names: list[str]) -> list[str]:
 def of_ids(tok: Any, size: int) -> list[str]:
     """Names of the ids of a tokenizer: a text or the integers; ``<i>`` for an id that represents nothing.
 
-    >>> from ubpe_numba import BPE
-    >>> of_ids(BPE.from_merges([[0, 1]], alphabet="ab", special_tokens=["<end>"]), 4)
+    >>> from ubpe_numba import BPE, Preprocessing
+    >>> of_ids(BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"])), 4)
     ['a', 'b', 'ab', '<end>']
     """
     is_bytes = tok.alphabet_.kind == "bytes"

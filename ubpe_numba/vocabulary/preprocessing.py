@@ -1,0 +1,225 @@
+"""Arguments of a tokenizer that change or cut documents before anything is learned or encoded, as one value."""
+
+from __future__ import annotations
+
+import dataclasses
+import reprlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.schema import pickled
+from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
+
+__all__ = ["Preprocessing"]
+
+SHORT = reprlib.Repr()  # of arguments
+SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, SHORT.maxdict = 60, 80, 4, 8, 8, 6
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Preprocessing:
+    """How documents are changed and cut before anything is learned or encoded, and which sequences in them are reserved.
+
+    Parameters
+    ----------
+    pretokenizer
+        Cuts text: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``, ``"digits1"``, ``"digits3"``, another
+        name that `text.Pretokenizer` knows, a regular expression, a `text.Pretokenizer`; a `text.Splitter`, its list of steps,
+        or the name of one, such as ``"BertPreTokenizer"``; or None. Each segment counts as a document, for document frequencies
+        too; ``FitRules(min_count=...)`` leaves out pairs that are rarer. Patterns without a kernel need the extra ``text``.
+    special_tokens
+        Words with ids of their own, never cut and never merged: a list (ids after the vocabulary, beyond `n_tokens`), or a
+        mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
+        integers, as the documents. See `encode`. The parts of a document between them count as documents.
+    special_first
+        Special tokens, given as a list, have the ids 0, 1, ..., and the tokens of the vocabulary follow, as trainers of Hugging
+        Face number them; `n_tokens` still counts those of the vocabulary only. Known words stay at the end.
+    known_words
+        As `special_tokens`, for words that are found in every document, allowed or not.
+    normalizer
+        Changes text before it is cut: a `text.Normalizer`, or the step or the list of steps that one is made of, such as
+        ``"NFC"`` or ``["NFC", {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]``; None to leave it as it is.
+        Positions refer to the text as given, and `decode` gives the text as it was changed (`is_lossless`).
+    encoding
+        ``"utf-8"``: `str` is encoded as UTF-8 bytes, and decoded to `str`, and `boundaries` count bytes. None: documents are as
+        they are.
+    break_tokens
+        Symbols of the alphabet that always are a token of their own, and that no token crosses, such as bar lines in music or
+        control events: integers, characters or bytes. Like `boundaries` before and after each of them, in documents that are
+        encoded too; the documents stay documents. Where text is cut, before that.
+    stop_tokens
+        The same after text was cut: the pattern sees them, and then the segments are cut at them.
+    flags
+        A mapping of special tokens and known words to names of flags: ``"lstrip"`` and ``"rstrip"`` take white space beside the
+        word with it, ``"single_word"`` finds it only as a whole word, ``"normalized"`` in the normalised text.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an argument that is not valid, when it is made; for words and symbols that do not suit the documents, in `fit`.
+
+    Examples
+    --------
+    >>> from ubpe_numba import BPE, Preprocessing
+    >>> lower = Preprocessing("whitespace", normalizer=["NFC", "Lowercase"])
+    >>> lower
+    Preprocessing(pretokenizer='whitespace', normalizer=Normalizer([{'type': 'NFC'}, {'type': 'Lowercase'}]))
+    >>> tok = BPE(9, preprocessing=lower).fit(["Hug pug PUN bun hugs"])
+    >>> tok.decode(tok.encode("HUG"))
+    'hug'
+    """
+
+    pretokenizer: Any = None
+    special_tokens: Any = None
+    _: dataclasses.KW_ONLY
+    special_first: bool = False
+    known_words: Any = None
+    normalizer: Any = None
+    encoding: str | None = None
+    break_tokens: Any = None
+    stop_tokens: Any = None
+    flags: Mapping[Any, Iterable[str]] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.special_first, (bool, np.bool_)):
+            raise TypeError(f"special_first: expected True or False, got {quoted(self.special_first)}")
+        if self.encoding not in (None, "utf-8"):
+            raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(self.encoding)}")
+        made: dict[str, Any] = {"special_first": bool(self.special_first)}
+        if self.pretokenizer is not None:
+            from ubpe_numba.text.pretokenizer import Pretokenizer  # here, as below: integers have no such steps
+            from ubpe_numba.text.splitter import Splitter
+            from ubpe_numba.text.steps import PRE_TOKENIZERS
+
+            cutter = self.pretokenizer
+            is_steps = isinstance(cutter, (list, tuple, dict)) or (isinstance(cutter, str) and cutter in PRE_TOKENIZERS)
+            made["pretokenizer"] = cutter if isinstance(cutter, Splitter) else (Splitter if is_steps else Pretokenizer.of)(cutter)
+        if self.normalizer is not None:
+            from ubpe_numba.text.normalizer import Normalizer
+
+            made["normalizer"] = Normalizer.of(self.normalizer)
+        for name in ("special_tokens", "known_words"):
+            made[name] = _words(getattr(self, name), name)
+        for name in ("break_tokens", "stop_tokens"):
+            value = getattr(self, name)
+            made[name] = value.tolist() if isinstance(value, np.ndarray) else list(value) if hasattr(value, "__next__") else value
+        made["flags"] = _flags(self.flags, [*(made["special_tokens"] or ()), *(made["known_words"] or ())])
+        vars(self).update(made)  # frozen for users
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name == "pretokenizer" and type(value).__name__ == "Pretokenizer":
+                short = value.name or value.pattern
+                value = short if type(value)(short) == value else value  # as it may be given
+            if value != field.default:
+                shown.append(f"{field.name}={' '.join(SHORT.repr(value).split())}")
+        return f"Preprocessing({', '.join(shown)})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return pickled(_remade, *(getattr(self, field.name) for field in dataclasses.fields(self)))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether documents are left as they are.
+
+        Examples
+        --------
+        >>> from ubpe_numba import Preprocessing
+        >>> Preprocessing().is_plain, Preprocessing(break_tokens=[0]).is_plain
+        (True, False)
+        """
+        return all(getattr(self, field.name) is None for field in dataclasses.fields(self) if field.name != "special_first")
+
+    def segmenter(self, kind: str, size: int | None) -> Segmenter:
+        """Make what applies it to documents of this kind, for `size` ids of the vocabulary, None if not known yet; not public."""
+        if self.is_plain:
+            return PLAIN  # so that callers can tell by identity that there is nothing to do
+        if self.pretokenizer is not None and kind == "int":
+            raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
+        if self.normalizer is not None and kind == "int":
+            raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
+        if self.encoding and kind != "bytes":
+            raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
+        from ubpe_numba.vocabulary.reserved import FLAGS, Reserved  # here only: few documents of integers have any
+
+        flags = {word: sum(map(FLAGS.__getitem__, names)) for word, names in (self.flags or {}).items()}
+        words = self.special_tokens, self.known_words, kind, size, flags
+        reserved = Reserved.from_user(*words, first=self.special_first, breaks=self.break_tokens, stops=self.stop_tokens)
+        if reserved is None and self.pretokenizer is None and self.encoding is None and self.normalizer is None:
+            return PLAIN
+        made = Segmenter(self.pretokenizer, reserved, None, self.encoding, self.normalizer)
+        if size is None:
+            return made
+        n = int((~reserved.always).sum()) if reserved is not None and self.special_first else 0
+        return made.numbered(np.arange(n, n + size) if n else None, size)
+
+    @classmethod
+    def of_segmenter(cls, segmenter: Segmenter, size: int) -> Self | None:
+        """The arguments of a segmenter over a vocabulary of `size` ids; None for a plain one; not public.
+
+        Words are lists if that gives the same ids, else mappings.
+        """
+        special, n_first = segmenter.special, segmenter.n_first
+        parts: list[Any] = [None, None]
+        flags: dict[Any, tuple[str, ...]] = {}
+        if special is not None:
+            from ubpe_numba.vocabulary.reserved import FLAGS
+
+            rows = list(zip(special.words, special.ids.tolist(), special.always.tolist(), special.flags.tolist(), strict=True))
+            parts = [{word: i for word, i, always, _ in rows if always is known} for known in (False, True)]
+            flags = {word: names for word, _, _, mask in rows if (names := tuple(n for n, bit in FLAGS.items() if mask & bit))}
+            if n_first:
+                after = list(range(n_first + size, size + len(rows)))
+                parts = [list(parts[0]), list(parts[1]) if [*parts[1].values()] == after else parts[1]]
+            elif [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(rows))):
+                parts = [list(part) for part in parts]
+        breaks, stops = (None, None) if segmenter.lone is None else segmenter.lone.symbol_arguments()
+        made = cls(
+            segmenter.pretokenizer, parts[0] or None, special_first=n_first > 0, known_words=parts[1] or None,
+            normalizer=segmenter.normalizer, encoding=segmenter.encoding, break_tokens=breaks, stop_tokens=stops,
+            flags=flags or None,
+        )  # fmt: skip
+        return None if made.is_plain else made
+
+
+def _remade(*values: Any) -> Preprocessing:
+    return Preprocessing(**dict(zip((field.name for field in dataclasses.fields(Preprocessing)), values, strict=True)))
+
+
+def _words(given: Any, name: str) -> Any:
+    """Words as a list, or with their ids as a dict; arrays of integers become tuples. TypeError for anything else."""
+    if given is None:
+        return None
+    if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):  # ids need an order; a set has none
+        raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(given)}")
+    if isinstance(given, Mapping):
+        return dict(given)
+    return [tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in given]
+
+
+def _flags(given: Any, words: list[Any]) -> dict[Any, tuple[str, ...]] | None:
+    """The flags of words; TypeError for what is no mapping to names, ValueError for another word or name."""
+    if given is None:
+        return None
+    from ubpe_numba.vocabulary.reserved import FLAGS
+
+    if not isinstance(given, Mapping):
+        raise TypeError(f"flags: expected words and names of flags, got {describe(given)}")
+    made: dict[Any, tuple[str, ...]] = {}
+    for word, names in given.items():
+        if word not in words:
+            raise ValueError(f"flags: {quoted(word)} is neither a special token nor a known word")
+        listed = [*names] if isinstance(names, Iterable) and not isinstance(names, str) else [None]
+        if not all(isinstance(name, str) for name in listed):
+            raise TypeError(f"flags: {quoted(word)}: expected names, got {describe(names)}")
+        if other := [name for name in listed if name not in FLAGS]:
+            raise ValueError(f"flags: {quoted(word)}: expected {', '.join(FLAGS)}, got {quoted(other[0])}")
+        if listed:
+            made[word] = tuple(name for name in FLAGS if name in listed)
+    return made or None
