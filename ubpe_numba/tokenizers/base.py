@@ -481,7 +481,7 @@ class Tokenizer(Exchange):
 
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
-        return self._prepared.segmenter(kind, size)
+        return self._prepared._segmenter(kind, size)
 
     def _alphabet_of(self, given: Documents) -> Alphabet:
         """The alphabet of a fit: the argument, or the one learned from the documents."""

@@ -166,7 +166,7 @@ class Saving(Fitted):
 
     def _take(self, model: Model) -> None:
         """Become fitted with a model from elsewhere, and set the constructor's arguments to match."""
-        self.preprocessing = Preprocessing.of_segmenter(model.segmenter, len(model.vocabulary))
+        self.preprocessing = Preprocessing._of_segmenter(model.segmenter, len(model.vocabulary))
         self._adopt(model)
 
 

@@ -129,7 +129,7 @@ class UBPE(Tokenizer):
         if isinstance(self.objective, str) and self.objective not in OBJECTIVES:
             raise ValueError(f"objective: expected one of {', '.join(map(repr, OBJECTIVES))}, got {quoted(self.objective)}")
         if self.objective is None:
-            raise TypeError("objective: expected a name or weights of tokens, got None")
+            raise ValueError("objective: expected a name or weights of tokens, got None")
 
     def _encode_params(self) -> dict[str, Any]:
         objective, weights = objective_of(self.objective)

@@ -120,8 +120,8 @@ def draw_fit(rng: Random) -> Inputs:
 
 def run_fit(given: Inputs) -> Iterator[Any]:
     """Merges with counts and numbers of documents, and idf weights to nine decimals."""
-    rules = FitRules(ties=given["ties"], min_count=given["min_count"], overshoot=given["overshoot"])
-    more = {"alphabet": given["size"], "rules": rules, "max_token_length": given["longest"]}
+    limits = {"overshoot": given["overshoot"], "max_token_length": given["longest"]}
+    more = {"alphabet": given["size"], "rules": FitRules(ties=given["ties"], min_count=given["min_count"], **limits)}
     n = given["n_candidates"]
     tok: Any = BPE(given["n_tokens"], **more) if n == 1 else UBPEClassic(given["n_tokens"], n, **more)
     tok.fit(given["documents"], sample_weight=given["weights"], boundaries=given["boundaries"], progress=False)

@@ -136,8 +136,8 @@ class Preprocessing:
         """
         return all(getattr(self, field.name) is None for field in dataclasses.fields(self) if field.name != "special_first")
 
-    def segmenter(self, kind: str, size: int | None) -> Segmenter:
-        """Make what applies it to documents of this kind, for `size` ids of the vocabulary, None if not known yet; not public."""
+    def _segmenter(self, kind: str, size: int | None) -> Segmenter:
+        """Make what applies it to documents of this kind, for `size` ids of the vocabulary, None if not known yet."""
         if self.is_plain:
             return PLAIN  # so that callers can tell by identity that there is nothing to do
         if self.pretokenizer is not None and kind == "int":
@@ -160,8 +160,8 @@ class Preprocessing:
         return made.numbered(np.arange(n, n + size) if n else None, size)
 
     @classmethod
-    def of_segmenter(cls, segmenter: Segmenter, size: int) -> Self | None:
-        """The arguments of a segmenter over a vocabulary of `size` ids; None for a plain one; not public.
+    def _of_segmenter(cls, segmenter: Segmenter, size: int) -> Self | None:
+        """The arguments of a segmenter over a vocabulary of `size` ids; None for a plain one.
 
         Words are lists if that gives the same ids, else mappings.
         """
