@@ -19,6 +19,7 @@ import numpy as np
 from suite import common
 
 import ubpe_numba
+from ubpe_numba import export
 from ubpe_numba.text.patterns import NAMED
 
 TEXTS = ("English", "Python", "Chinese", "Japanese", "Russian", "German")
@@ -104,8 +105,8 @@ def vocabulary(name: str, n_threads: int = 1) -> Vocabulary:
             ranks.write_text("".join(lines))
     elif not ranks.exists():
         trained = ubpe_numba.BPE.for_text(32_768, pretokenizer=name, n_threads=n_threads)
-        trained.fit([text(language, 1_000_000)[0] for language in TEXTS], progress=False).to_tiktoken(str(ranks))
+        export(trained.fit([text(language, 1_000_000)[0] for language in TEXTS], progress=False), "tiktoken", str(ranks))
     if not model.exists():
-        ubpe_numba.BPE.from_tiktoken(str(ranks), pretokenizer=name).save(model)
+        ubpe_numba.BPE.load(str(ranks), pretokenizer=name).save(model)
     label = name if real else f"{name}'s pattern, 32,768 tokens of our own (stand-in)"
     return Vocabulary(name, label, real, str(ranks), str(model), pattern)

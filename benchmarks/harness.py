@@ -18,6 +18,7 @@ from suite import common
 from suite.common import Corpus
 
 import ubpe_numba
+from ubpe_numba import export
 
 OURS = "ubpe-numba"
 NONE = math.nan
@@ -116,7 +117,7 @@ class Bench:
         np.save(f"{name}.arena.npy", table.arena)
         np.save(f"{name}.ends.npy", table.offsets)
         if isinstance(tokenizer, ubpe_numba.UBPE):
-            pathlib.Path(f"{name}.json").write_text(tokenizer.to_published())
+            pathlib.Path(f"{name}.json").write_text(export(tokenizer, "ubpe"))
         return name
 
     def note(self, text: str) -> None:

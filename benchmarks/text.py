@@ -16,6 +16,7 @@ from suite import common
 from suite.common import Corpus
 
 import ubpe_numba
+from ubpe_numba import export
 from ubpe_numba.text.patterns import NAMED
 
 _N_TOKENS = 32_768
@@ -67,7 +68,7 @@ def decoding(b: Bench) -> None:
     corpus = _corpora(b)[1][1]
     tokenizer = ubpe_numba.BPE.for_text(_n_tokens(b), pretokenizer="cl100k", n_threads=1)
     tokenizer.fit(corpus.values.tobytes().decode(), progress=False)
-    tokenizer.to_tiktoken("own.tiktoken")
+    export(tokenizer, "tiktoken", "own.tiktoken")
     options: dict[str, Any] = {"text": True, "unit": "B/s", "pattern": NAMED["cl100k"], "model": b.model("own", tokenizer)}
     whole = corpus.cut().head(4_000_000)
     for name, piece in (("documents of 10 kB", whole.cut(10_000)), (f"one document of {whole.values.size / 1e6:g} MB", whole)):
@@ -92,7 +93,7 @@ def pieces(b: Bench) -> None:
     (seen,) = text_peers.words(sources.values, np.array([0, min(4_000_000, sources.values.size)]))
     learner.train_from_iterator(seen, trainer)
     vocabulary = learner.get_vocab()
-    ubpe_numba.WordPiece(vocabulary).to_file("pieces.txt")
+    export(ubpe_numba.WordPiece(vocabulary), "vocab.txt", "pieces.txt")
     for i, (name, corpus) in enumerate(corpora):
         data = b.put(f"pieces-{i}", corpus, name)
         options: dict[str, Any] = {"text": True, "unit": "B/s", "model": "pieces", "same": "documents"}

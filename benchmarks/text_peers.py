@@ -84,7 +84,7 @@ def ours(job: Job) -> Adapter:
             learned,
         )
     if job["action"] == "pieces":
-        pieces = ubpe_numba.WordPiece.from_file(job["model"] + ".txt", n_threads=1)
+        pieces = ubpe_numba.WordPiece.load(job["model"] + ".txt", n_threads=1)
         return Adapter(words, pieces.encode_batch, lambda out: (out.values, out.offsets))
     tokenizer = ubpe_numba.BPE.load(job["model"] + ".npz", n_threads=1)
     if job["action"] == "decode" and job["form"] == "bytes":
@@ -109,7 +109,7 @@ def tokenizers(job: Job) -> Adapter:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     if job["action"] == "pieces":
-        pieces = Tokenizer(models.WordPiece.from_file(job["model"] + ".txt", unk_token="[UNK]"))
+        pieces = Tokenizer(models.WordPiece.load(job["model"] + ".txt", unk_token="[UNK]"))
         return Adapter(
             words,
             lambda docs: pieces.encode_batch(docs, is_pretokenized=True),

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
 
 CLASSES = [BPE, UBPEClassic, UBPE]
@@ -623,7 +623,7 @@ def test_sliced_batches_report_their_own_documents(cls: Any) -> None:
         lambda tok, path: tok.transform([[0]]), lambda tok, path: tok.inverse_transform([[0]]),
         lambda tok, path: tok.vocabulary, lambda tok, path: tok.fingerprint,
         lambda tok, path: tok.truncate(5), lambda tok, path: tok.save(path / "m.json"),
-        lambda tok, path: tok.to_published(), lambda tok, path: tok.encode(None),
+        lambda tok, path: export(tok, "ubpe"), lambda tok, path: tok.encode(None),
     ],
 )  # fmt: skip
 def test_what_needs_a_fit_says_so(cls: Any, use: Any, tmp_path: pathlib.Path) -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from saved_models import fitted
 from sentencepiece_models import A_AND_B, SPECIAL, model
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, load
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, export, load
 from ubpe_numba.errors import listed, quoted, shortened
 from ubpe_numba.runtime.files import npz_of
 
@@ -131,7 +131,7 @@ def documents(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"own {cls.__name__}", json.loads((folder / "m.json").read_text())
     fitted(UBPEClassic).truncate(6).save(folder / "m.json")
     yield "own UBPEClassic", json.loads((folder / "m.json").read_text())
-    yield "hugging face", json.loads(text_model(BPE).to_huggingface(unk_token=False))
+    yield "hugging face", json.loads(export(text_model(BPE), "tokenizer.json", unk_token=False))
     added = [{"id": 7, "content": "<s>", "special": True, "normalized": False}]
     pairs = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]], "unk_token": None, "dropout": None}
     yield "hugging face steps", {"model": pairs, "added_tokens": added, **STEPS}
@@ -142,7 +142,7 @@ def documents(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     vocab = [{"rank": i, "token_bytes": "YQ==" if i == 97 else "AA==", "token_str": "a"} for i in range(3)]
     config = {"pattern": "a+", "num_vocab_tokens": 3, "default_vocab_size": 4, "default_num_special_tokens": 1, "version": "v3"}
     yield "tekken", {"config": config, "vocab": vocab, "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": True}]}
-    yield "dump", json.loads(BPE.from_merges([[0, 1]], alphabet=2).to_published())
+    yield "dump", json.loads(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
     yield "ranks of npm", {"pat_str": "a+", "special_tokens": {"<e>": 9}, "bpe_ranks": "! 0 YQ== Yg==\n! 7 YWI="}
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import UBPE, FitRules, Preprocessing, UBPEClassic
+from ubpe_numba import UBPE, FitRules, Preprocessing, UBPEClassic, export
 from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 
 INSTALLED = sys.version_info >= (3, 12) and importlib.util.find_spec("ubpe_native") is not None
@@ -87,12 +87,12 @@ def test_same_vocabulary_and_encoding(name: str, n_candidates: int, classic: boo
                     if got != path:
                         seen["ties"] += 1
                         assert_first_difference_is_a_tie(theirs, ours, doc)
-            loaded = cls.from_published(theirs.dumps(), kind="int")
+            loaded = cls.load(theirs.dumps(), kind="int")
             np.testing.assert_allclose(loaded.vocabulary.weights, v.weights, rtol=1e-12)
             assert loaded.encode(docs[0]).tolist() == ours.encode(docs[0]).tolist()
             # 0.2.2 loads into dicts that all its instances share
             type(theirs).tokens_mapper = {"backward": {}, "forward": {}}
-            again = type(theirs).loads(ours.to_published())
+            again = type(theirs).loads(export(ours, "ubpe"))
             assert {k: tuple(s) for k, s in again.tokens_mapper["backward"].items()} == table
 
 
@@ -113,7 +113,7 @@ def test_same_fit_with_break_and_stop_tokens(names: list[str], classic: bool) ->
     mine = v.merges.tolist() if classic else [v.sequence(t).tolist() for t in range(6, len(v))]
     assert list(map(tuple, mine)) == list(theirs.tokens_mapper["backward"].values())
     np.testing.assert_allclose(v.weights[6:], list(theirs.tokens_weights.values()), rtol=1e-12, atol=0)
-    again = cls.loads(ours.to_published())
+    again = cls.loads(export(ours, "ubpe"))
     for doc in docs:
         assert ours.encode(doc).tolist() == theirs.encode(doc)[0][0] == again.encode(doc)[0][0]
 
@@ -142,8 +142,8 @@ def test_same_ids_by_dumps_that_split_documents(breaks: Any, stops: Any, regex: 
         regex_str=regex,
     )
     theirs.fit(corpus, n_candidates=5, quiet=True)
-    ours = (UBPEClassic if classic else UBPE).from_published(theirs.dumps(), "str")
-    again = cls.loads(ours.to_published(), token_type=str)
+    ours = UBPEClassic if classic else UBPE.load(theirs.dumps(), kind="str")
+    again = cls.loads(export(ours, "ubpe"), token_type=str)
     for doc in [*corpus[:5], corpus[5] + "<b>" + corpus[6] + "<bb>the cat|,|", "<b>the<bb>", "| |,,", "the cat", "<b>", ""]:
         got = ours.encode(doc).tolist()
         assert ours.decode(got) == doc

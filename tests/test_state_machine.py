@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError, UnknownTokenError
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError, UnknownTokenError, export
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE
 
 CLASSES: list[Any] = [BPE, UBPEClassic, UBPE]
@@ -428,9 +428,9 @@ def test_mutations_of_the_seeds(corpus: dict[str, bytes]) -> None:
 
 def test_what_from_published_reads_can_be_saved(tmp_path: pathlib.Path) -> None:
     """The largest number of tokens too; larger ones are refused."""
-    dump = json.loads(BPE(8).fit([[0, 1, 0, 1]], progress=False).to_published())
-    tok = BPE.from_published(json.dumps({**dump, "n_tokens": MAX_SIZE}))
+    dump = json.loads(export(BPE(8).fit([[0, 1, 0, 1]], progress=False), "ubpe"))
+    tok = BPE.load(json.dumps({**dump, "n_tokens": MAX_SIZE}))
     tok.save(tmp_path / "model.json")
     assert BPE.load(tmp_path / "model.json").fingerprint == tok.fingerprint
     with pytest.raises(ModelFormatError, match="n_tokens"):
-        BPE.from_published(json.dumps({**dump, "n_tokens": MAX_SIZE + 1}))
+        BPE.load(json.dumps({**dump, "n_tokens": MAX_SIZE + 1}))

@@ -119,13 +119,13 @@ def original(file: Wild, path: pathlib.Path) -> Encode:
     Of Llama and Qwen the packages themselves say pattern and special tokens. Raises ImportError without the library.
     """
     if file.kind == "huggingface":
-        made = importlib.import_module("tokenizers").Tokenizer.from_file(str(path))
+        made = importlib.import_module("tokenizers").Tokenizer.load(str(path))
         return lambda texts: [found.ids for found in made.encode_batch(list(texts), add_special_tokens=False)]
     if file.kind == "sentencepiece":
         processor = importlib.import_module("sentencepiece").SentencePieceProcessor(model_file=str(path))
         return lambda texts: processor.encode(list(texts))  # type: ignore[no-any-return]
     if file.kind == "tekken":
-        tekken = importlib.import_module("mistral_common.tokens.tokenizers.tekken").Tekkenizer.from_file(path)
+        tekken = importlib.import_module("mistral_common.tokens.tokenizers.tekken").Tekkenizer.load(path)
         return lambda texts: [tekken.encode(text, False, False) for text in texts]
     if file.kind == "npm ranks":
         encoding = npm_encoding(path)
@@ -140,13 +140,13 @@ def original(file: Wild, path: pathlib.Path) -> Encode:
 def by_constructor(file: Wild, path: pathlib.Path) -> Any:
     """The tokenizer by the constructor for this format."""
     if file.kind == "huggingface":
-        return BPE.from_huggingface(path)
+        return BPE.load(path)
     if file.kind == "sentencepiece":
-        return BPE.from_sentencepiece(path)
+        return BPE.load(path)
     if file.kind == "tekken":
-        return BPE.from_tekken(path)
+        return BPE.load(path)
     if file.kind == "npm ranks":
-        return BPE.from_tiktoken(npm_encoding(path))
+        return BPE.load(npm_encoding(path))
     rest = published(path.read_bytes())
     assert rest is not None
-    return BPE.from_tiktoken(path, pretokenizer=rest[0], special_tokens=rest[1])
+    return BPE.load(path, pretokenizer=rest[0], special_tokens=rest[1])

@@ -33,7 +33,8 @@ if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
     from ubpe_numba.tokenizers.base import Tokenizer as Tokenizer
     from ubpe_numba.tokenizers.bpe import BPE as BPE
     from ubpe_numba.tokenizers.bpe import UBPEClassic as UBPEClassic
-    from ubpe_numba.tokenizers.load import load as load
+    from ubpe_numba.tokenizers.export import export as export
+    from ubpe_numba.tokenizers.saving import load as load
     from ubpe_numba.tokenizers.ubpe import UBPE as UBPE
     from ubpe_numba.tokenizers.warmup import warmup as warmup
     from ubpe_numba.tokenizers.wordpiece import WordPiece as WordPiece
@@ -61,7 +62,8 @@ _NAMES = {
     "text.splitter": "Splitter",
     "tokenizers.base": "Tokenizer",
     "tokenizers.bpe": "BPE UBPEClassic",
-    "tokenizers.load": "load",
+    "tokenizers.export": "export",
+    "tokenizers.saving": "load",
     "tokenizers.ubpe": "UBPE",
     "tokenizers.warmup": "warmup",
     "tokenizers.wordpiece": "WordPiece",

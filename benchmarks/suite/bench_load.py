@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba import BPE, ModelFormatError, export
 
 from .common import first_ids, rate, text_model, timed
 
@@ -96,12 +96,12 @@ class TextModel:
 
     def setup_cache(self) -> None:
         text_model().save("model.npz")
-        text_model().to_tiktoken("model.tiktoken")
+        export(text_model(), "tiktoken", "model.tiktoken")
         first_ids("warm", "model.npz")
         self._from_ranks()
 
     def _from_ranks(self) -> None:
-        BPE.from_tiktoken("model.tiktoken", pretokenizer="o200k")
+        BPE.load("model.tiktoken", pretokenizer="o200k")
 
     def track_from_ranks(self) -> float:
         return statistics.median(timed(self._from_ranks) for _ in range(3))

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 from transformers import AutoTokenizer
 
-from ubpe_numba import BPE, Preprocessing, Splitter
+from ubpe_numba import BPE, Preprocessing, Splitter, export
 
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 packed = np.fromfile(pathlib.Path(__file__).parents[1] / "data" / "ecoli_536.2bit", np.uint8)
@@ -18,10 +18,7 @@ tok = BPE(
     preprocessing=Preprocessing(special_tokens=SPECIAL, special_first=True, pretokenizer=Splitter(["Whitespace"])),
     unknown="[UNK]",
 ).fit(reads)
-fast = tok.to_transformers(
-    template="[CLS] $A [SEP]", model_max_length=512,
-    cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", mask_token="[MASK]",
-)  # fmt: skip
+fast = export(tok, "transformers", template="[CLS] $A [SEP]", model_max_length=512, cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", mask_token="[MASK]")  # fmt: skip
 fast.save_pretrained("dna-tokenizer")
 
 tokenizer = AutoTokenizer.from_pretrained("dna-tokenizer")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import INTS, TEXT, fails
 
-from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export
 from ubpe_numba.cli.main import main
 
 # -------------------------------------------------------------------------------------------------- fit
@@ -200,10 +200,10 @@ def test_exports_to_hugging_face_have_an_unknown_token_a_template_and_another_or
     options = ["--unk-token", "[UNK]", "--template", "[CLS] $A [SEP]", "--template", "[CLS] $A $B", "--special-first"]
     assert main(["convert", "dna.npz", "--to", "huggingface", *options, "-o", "there.json"]) == 0
     template = "[CLS] $A [SEP]", "[CLS] $A $B"
-    said = tok.to_huggingface(unk_token="[UNK]", template=template, special_first=True)
+    said = export(tok, "tokenizer.json", unk_token="[UNK]", template=template, special_first=True)
     assert (here / "there.json").read_text() == said
-    there = tokenizers.Tokenizer.from_file("there.json")
+    there = tokenizers.Tokenizer.load("there.json")
     assert there.encode("ACXG").tokens[0] == "[CLS]" and 1 in there.encode("ACXG").ids
     assert main(["convert", "dna.npz", "--to", "huggingface", "--unk-token", "A", "-o", "symbol.json"]) == 0
-    ids = tokenizers.Tokenizer.from_file("symbol.json").encode("XCGTX").ids
+    ids = tokenizers.Tokenizer.load("symbol.json").encode("XCGTX").ids
     assert ids == tok.encode("XCGTX", unknown="A").tolist()

@@ -8,7 +8,7 @@ import pathlib
 import pytest
 from command_line import fails
 
-from ubpe_numba import Preprocessing, WordPiece
+from ubpe_numba import Preprocessing, WordPiece, export
 from ubpe_numba.cli.main import main
 
 TEXT = "Unable [CLS] un!"
@@ -20,8 +20,8 @@ def words(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> WordPiece:
     monkeypatch.chdir(tmp_path)
     steps = {"normalizer": {"type": "BertNormalizer"}, "pretokenizer": {"type": "BertPreTokenizer"}}
     tok = WordPiece(["[UNK]", "[CLS]", "un", "##able", "!"], preprocessing=Preprocessing(special_tokens={"[CLS]": 1}), **steps)
-    tok.to_huggingface("tokenizer.json")
-    tok.to_file("vocab.txt")
+    export(tok, "tokenizer.json", "tokenizer.json")
+    export(tok, "vocab.txt", "vocab.txt")
     pathlib.Path("a.txt").write_text(TEXT)
     return tok
 
@@ -51,7 +51,7 @@ def test_files_are_converted(words: WordPiece, options: list[str]) -> None:
     assert main(["encode", options[1], "a.txt", "-o", "b.ids"]) == 0
     assert pathlib.Path("b.ids").read_text().split() == [str(i) for i in words.encode(TEXT)]
     assert main(["convert", options[1], "-o", "again.txt"]) == 0
-    assert WordPiece.from_file("again.txt").vocabulary == words.vocabulary
+    assert WordPiece.load("again.txt").vocabulary == words.vocabulary
 
 
 def test_what_makes_no_sense_is_refused_in_a_line(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,6 +65,6 @@ def test_what_makes_no_sense_is_refused_in_a_line(words: WordPiece, capsys: pyte
 def test_an_export_takes_a_template_only(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
     made = ["convert", "tokenizer.json", "--to", "huggingface", "-o", "around.json"]
     assert main([*made, "--template", "[CLS] $A"]) == 0
-    assert pathlib.Path("around.json").read_text() == words.to_huggingface(template="[CLS] $A")
+    assert pathlib.Path("around.json").read_text() == export(words, "tokenizer.json", template="[CLS] $A")
     assert "--unk-token: tokenizer.json is a WordPiece, whose" in fails([*made, "--unk-token", "[UNK]"], capsys)
     assert "--special-first: tokenizer.json is a WordPiece, whose" in fails([*made, "--special-first"], capsys)

@@ -66,7 +66,7 @@ def test_hardly_any_dropout_is_encode_for_a_file_whose_order_matters() -> None:
         },
         "added_tokens": [],
     }
-    tok = BPE.from_huggingface(json.dumps(file))
+    tok = BPE.load(json.dumps(file))
     assert tok.encode("aaaabaab").tolist() == [3, 4, 2, 1]
     assert tok.encode("aaaabaab", dropout=1e-12, seed=0).tolist() == [3, 4, 2, 1]
     assert tok.encode("aaaabaab", dropout=1.0, seed=0).tolist() == [0, 0, 0, 0, 1, 0, 0, 1]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
-from ubpe_numba import BPE, UBPE, UnknownSymbolError, UnknownTokenError
+from ubpe_numba import BPE, UBPE, UnknownSymbolError, UnknownTokenError, export
 
 
 @given(st.data(), tables())
@@ -99,7 +99,7 @@ def test_decoded_streams_of_other_kinds_and_their_errors() -> None:
 
 
 def test_text_that_is_changed_back_as_a_whole() -> None:
-    made: Any = BPE.from_sentencepiece(BPE.from_merges([[0, 1]], alphabet="ab").to_sentencepiece())
+    made: Any = BPE.load(export(BPE.from_merges([[0, 1]], alphabet="ab"), "sentencepiece"))
     assert made.segmenter_.restores
     with pytest.raises(ValueError, match="decode_stream: a text of this tokenizer is changed back as a whole"):
         made.decode_stream()

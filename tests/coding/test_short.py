@@ -106,7 +106,7 @@ def texts() -> list[Any]:
         ),
     ]
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
-    made.append(BPE.from_tiktoken(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}))
+    made.append(BPE.load(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}))
     return [ready(tok, "the cat" if tok.alphabet_.kind != "bytes" or tok.encoding else b"the cat") for tok in made]
 
 
@@ -390,7 +390,7 @@ def test_models_of_other_libraries_as_on_the_general_path(changed: dict[str, Any
     for word in changed.get("added_tokens", []):
         word["id"] = vocab[word["content"]]
     file = {"added_tokens": [], "pre_tokenizer": {"type": "Sequence", "pretokenizers": cut}, "model": model}
-    tok = BPE.from_huggingface(json.dumps(file | {name: part for name, part in changed.items() if name != "unk_token"}))
+    tok = BPE.load(json.dumps(file | {name: part for name, part in changed.items() if name != "unk_token"}))
     docs = ["abxab", "ab abab", "e\u0301 ab", "A AB ab", "ab中", "", " ab ", "x" * (LONGEST + 1)]
     want = tok.encode_batch(docs).to_lists()
     for _ in range(3):  # the first may be encoded on the general path

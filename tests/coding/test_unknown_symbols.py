@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Peer
 
-from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Splitter, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Splitter, UBPEClassic, UnknownSymbolError, export
 
 CLASSES = [BPE, UBPEClassic, UBPE]
 CORPUS = ["abcabd", "abab", "", "cabcab", "ddd"]
@@ -146,7 +146,7 @@ def test_equal_to_tokenizers(normalizer: Any, pretokenizer: Any) -> None:
     cut = [{"type": "Lowercase"}] if normalizer else []
     parts = Preprocessing(None if pretokenizer is None else Splitter(pretokenizer), ["[UNK]"], normalizer=cut or None)
     tok = BPE(60, preprocessing=parts, unknown="[UNK]").fit(docs, progress=False)
-    file = json.loads(tok.to_huggingface())
+    file = json.loads(export(tok, "tokenizer.json"))
     file["model"]["unk_token"] = "[UNK]"
     peer = Peer.from_str(json.dumps(file))
     rng = np.random.default_rng(3)

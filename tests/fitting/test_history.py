@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fit as reference
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, NotFittedError, UBPEClassic, Vocabulary
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, NotFittedError, UBPEClassic, Vocabulary, export
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels import index as shard_index
 
@@ -117,7 +117,7 @@ def test_where_there_is_no_history(cls: Any) -> None:
     with pytest.raises(AttributeError):
         _ = cls(9).history_
     tok = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
-    others = [cls.from_published(tok.to_published())]
+    others = [cls.load(export(tok, "ubpe"))]
     if cls is not UBPE:
         others.append(cls.from_merges(tok.vocabulary.merges, 3))
     for other in others:

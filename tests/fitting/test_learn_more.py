@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fit as reference
 
-from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError, export
 from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting.kernels import index as shard_index
 
@@ -154,6 +154,6 @@ def test_a_refused_fit_more_changes_nothing(cls: Any, monkeypatch: pytest.Monkey
 
 def test_sequences_and_pairs_out_of_order_cannot_go_on() -> None:
     """Flat sequences, and pairs that are not in order of creation."""
-    flat = UBPE.from_published(UBPE(7, 2, alphabet=3).fit(DOCS, progress=False).to_published())
+    flat = UBPE.load(export(UBPE(7, 2, alphabet=3).fit(DOCS, progress=False), "ubpe"))
     refused(flat, ValueError, "pairs")
     refused(BPE.from_merges([[4, 2], [0, 1]], 3), ValueError, "order")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, export
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.character_bytes import with_marks, without_marks
 
@@ -51,7 +51,7 @@ def test_random_models(prefix: str, suffix: str, bytewise: bool) -> None:
     rng = random.Random(1)
     for _ in range(8):
         text = json.dumps(some_file(rng, bytewise, prefix, suffix))
-        other, mine = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text)
+        other, mine = tokenizers.Tokenizer.from_str(text), BPE.load(text)
         docs = ["".join(rng.choices("abc é中 x語\n", k=rng.randrange(12))) for _ in range(60)]
         expected = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
         assert mine.encode_batch(docs).to_lists() == expected, text
@@ -59,11 +59,11 @@ def test_random_models(prefix: str, suffix: str, bytewise: bool) -> None:
             found, starts = mine.encode(doc, return_offsets=True)
             assert found.tolist() == ids
             assert starts.tolist() == sorted(starts.tolist())
-        written = mine.to_huggingface()
-        again, peer = BPE.from_huggingface(written), tokenizers.Tokenizer.from_str(written)
+        written = export(mine, "tokenizer.json")
+        again, peer = BPE.load(written), tokenizers.Tokenizer.from_str(written)
         assert again.encode_batch(docs).to_lists() == expected
         assert [e.ids for e in peer.encode_batch(docs, add_special_tokens=False)] == expected
-        assert again.to_huggingface() == written
+        assert export(again, "tokenizer.json") == written
 
 
 def test_what_is_refused() -> None:

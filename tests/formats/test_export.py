@@ -27,8 +27,8 @@ pytest.importorskip("tiktoken")
 
 
 def test_ids_are_those_of_hugging_face_and_tiktoken(tok: Any, lines: list[str]) -> None:
-    other = tokenizers.Tokenizer.from_str(tok.to_huggingface())
-    encoding = tok.to_tiktoken_encoding()
+    other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json"))
+    encoding = export(tok, "tiktoken.Encoding")
     docs = [*MIXED, *lines[3000:3300], "".join(lines[100:130]), f"a{END}b{END}{END}<é>c"]
     rng = random.Random(1)
     letters = "".join(MIXED[:5])
@@ -46,32 +46,32 @@ def test_exports_that_would_lose_something_are_refused() -> None:
         with pytest.raises(ValueError, match="stand for the same"):
             write()
     unstable = BPE.from_merges([[98, 99], [97, 98], [257, 99]], alphabet=bytes(range(256)))  # abc is a bc
-    unstable.to_huggingface()
+    export(unstable, "tokenizer.json")
     with pytest.raises(ValueError, match=r"export refused: b'abc' is \[97, 256\] here, but \[258\] by what was written"):
-        unstable.to_tiktoken()
+        export(unstable, "tiktoken")
     part = BPE(None, alphabet=b"abc", preprocessing=Preprocessing(encoding="utf-8")).fit(["abab"], progress=False)
     with pytest.raises(ValueError, match="alphabet: tiktoken needs one of all 256 bytes"):
-        part.to_tiktoken()
-    assert BPE.from_huggingface(part.to_huggingface(unk_token=False)).encode("cab").tolist() == part.encode("cab").tolist()
+        export(part, "tiktoken")
+    assert BPE.load(export(part, "tokenizer.json", unk_token=False)).encode("cab").tolist() == part.encode("cab").tolist()
     known = BPE.for_text(256, known_words=["a b"]).fit([""], progress=False)
     with pytest.raises(ValueError, match="known_words: tiktoken has none"):
-        known.to_tiktoken()
+        export(known, "tiktoken")
     with pytest.raises(ValueError, match="known words"):
-        known.to_vocab_merges()
+        tuple(export(known, "vocab+merges").values())
     clash = BPE.from_merges([[97, 98]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=["ab"]))
     with pytest.raises(ValueError, match="special_tokens: 'ab' is a token of the vocabulary too"):
-        clash.to_huggingface()
+        export(clash, "tokenizer.json")
     odd = BPE.from_merges([[97, 98]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=[b"\xff"]))
     with pytest.raises(ValueError, match=r"special_tokens: b'\\xff' is not text"):
-        odd.to_huggingface()
+        export(odd, "tokenizer.json")
     lone = BPE(None).fit(["a\ud800"], progress=False)
     with pytest.raises(ValueError, match=r"alphabet: the surrogate U\+D800 cannot be written"):
-        lone.to_huggingface()
+        export(lone, "tokenizer.json")
     ints = BPE(None).fit([[0, 1, 0, 1]], progress=False)
     with pytest.raises(ValueError, match="alphabet: the files hold text"):
-        ints.to_vocab_merges()
+        tuple(export(ints, "vocab+merges").values())
     with pytest.raises(ValueError, match="special_tokens: .* holds integers outside the alphabet"):
-        BPE(None, preprocessing=Preprocessing(special_tokens=[[0, 9]])).fit([[0, 1]], progress=False).to_huggingface()
+        export(BPE(None, preprocessing=Preprocessing(special_tokens=[[0, 9]])).fit([[0, 1]], progress=False), "tokenizer.json")
 
 
 def test_unfitted_and_foreign_objects() -> None:
@@ -79,13 +79,13 @@ def test_unfitted_and_foreign_objects() -> None:
         with pytest.raises(ValueError, match="has no vocabulary yet"):
             getattr(BPE(), name)()
     with pytest.raises(TypeError, match="expected a text or a path, got int"):
-        BPE.from_huggingface(3)
+        BPE.load(3)
     with pytest.raises(ValueError, match="kind: expected 'bytes' or 'str'"):
-        BPE.from_vocab_merges("{}", "\n", kind="int")
+        BPE.load(("{}", "\n"), kind="int")
     with pytest.raises(ValueError, match="end_of_word: expected one character"):
-        BPE.from_vocab_merges("{}", "\n", end_of_word=" ")
+        BPE.load(("{}", "\n"), end_of_word=" ")
     with pytest.raises(FileNotFoundError):
-        BPE.from_huggingface("no such file.json")
+        BPE.load("no such file.json")
 
 
 def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,14 +102,14 @@ def test_published_patterns_are_written_as_others_have_them(name: str) -> None:
     tok = BPE(300, preprocessing=Preprocessing(pretokenizer=name, encoding="utf-8")).fit(
         ["it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
     )
-    text = tok.to_huggingface()
+    text = export(tok, "tokenizer.json")
     step = json.loads(text)["pre_tokenizer"]
     parts = step["pretokenizers"] if step["type"] == "Sequence" else [step]
     found = [part["pattern"]["Regex"] if part["type"] == "Split" else part["type"] for part in parts]
     want = {"gpt2": ["ByteLevel"], "starcoder": ["Digits", "ByteLevel"]}
     assert found == want.get(name, [*published_steps(name), "ByteLevel"])
     assert parts[-1]["use_regex"] is (name in want)
-    for again in (BPE.from_huggingface(text), *([BPE.from_tiktoken(tok.to_tiktoken_encoding())] if name != "deepseek" else [])):
+    for again in (BPE.load(text), *([BPE.load(export(tok, "tiktoken.Encoding"))] if name != "deepseek" else [])):
         cutter = again.segmenter_.pretokenizer
         assert (cutter.name, cutter.unicode, cutter.kernel) == (name, "16.0.0", f"{name}@16.0.0")
         assert again.encode("they're 1234 中文").tolist() == tok.encode("they're 1234 中文").tolist()
@@ -128,9 +128,9 @@ def test_peers_accept_them(name: str, peer: str, tmp_path: pathlib.Path) -> None
     tok = BPE(300, preprocessing=Preprocessing(pretokenizer=name, encoding="utf-8")).fit(
         [*MIXED, "it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
     )
-    tok.to_huggingface(tmp_path / "tokenizer.json")
+    export(tok, "tokenizer.json", tmp_path / "tokenizer.json")
     path = str(tmp_path / "tokenizer.json")
-    other = library.Tokenizer(path) if peer == "gigatoken" else library.Tokenizer.from_file(path)
+    other = library.Tokenizer(path) if peer == "gigatoken" else library.Tokenizer.load(path)
     for doc in DOCS:
         found = other.encode(doc)
         assert list(getattr(found, "ids", found)) == tok.encode(doc).tolist()
@@ -142,8 +142,8 @@ def test_gigatoken_accepts_files_of_ranks(name: str, tmp_path: pathlib.Path) -> 
     tok = BPE(300, preprocessing=Preprocessing(pretokenizer=name, encoding="utf-8")).fit(
         [*MIXED, "it's 12345 of them, I'VE heard\n中文 é"] * 3, progress=False
     )
-    tok.to_tiktoken(tmp_path / "m.tiktoken")
-    other = gigatoken.Tokenizer.from_tiktoken(tmp_path / "m.tiktoken", pretokenizer=name)
+    export(tok, "tiktoken", tmp_path / "m.tiktoken")
+    other = gigatoken.Tokenizer.load(tmp_path / "m.tiktoken", pretokenizer=name)
     assert [list(other.encode(doc)) for doc in DOCS] == tok.encode_batch(DOCS).to_lists()
 
 
@@ -152,8 +152,8 @@ def test_tiktoken_has_special_tokens_first_too(n_special: int) -> None:
     words = [f"<{i}>" for i in range(n_special)]
     tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=words, special_first=True)
     tok.fit(["low lower lowest slow slower"] * 3, progress=False)
-    encoding = tok.to_tiktoken_encoding()
-    again = BPE.from_tiktoken(tok.to_tiktoken(), pretokenizer="gpt2", special_tokens=tok.special_ids)
+    encoding = export(tok, "tiktoken.Encoding")
+    again = BPE.load(export(tok, "tiktoken"), pretokenizer="gpt2", special_tokens=tok.special_ids)
     for text in ("lowest <0> slow", "é 中"):
         ids = tok.encode(text, allowed_special="all").tolist()
         assert encoding.encode(text, allowed_special="all") == ids == again.encode(text, allowed_special="all").tolist()
@@ -166,12 +166,12 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
     tok = UBPEClassic(60, 50, alphabet=4, rules=FitRules(order="idf", encode="batch")).fit(docs, progress=False)
     path = tmp_path / "tokenizer.json"
     with pytest.raises(ValueError, match="vocabulary: its pairs are not in order of creation"):
-        tok.to_huggingface(path)
+        export(tok, "tokenizer.json", path)
     monkeypatch.setattr(export_check, "check_order", lambda model: None)
     monkeypatch.setattr(export, "_same_by_rank", lambda other, samples: None)
     monkeypatch.setattr(table, "from_huggingface", lambda *source: table.Found(tok.model_))
     with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
-        tok.to_huggingface(path)
+        export(tok, "tokenizer.json", path)
     assert not path.exists()
 
 
@@ -179,15 +179,15 @@ def test_what_the_other_library_says_counts() -> None:
     """Hugging Face's engine reads this pattern in another way, as files of it are read here: there $ is the end of every line."""
     tok = BPE(None, preprocessing=Preprocessing(pretokenizer=r"\n$|a+")).fit(["a\nb\n", "\n\na\n\n"] * 3, progress=False)
     with pytest.raises(ValueError, match="export refused: "):
-        tok.to_huggingface()
+        export(tok, "tokenizer.json")
 
 
 def test_characters_of_a_model_of_sentencepiece_are_refused_in_words(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "m.model"
     path.write_bytes(model([*PIECES, ("ab", -1.0, NORMAL), ("a", -2.0, NORMAL), ("b", -3.0, NORMAL)], PAIRS))
-    tok = BPE.from_sentencepiece(path)
+    tok = BPE.load(path)
     with pytest.raises(ValueError, match="alphabet: characters of which others are unknown"):
-        tok.to_huggingface()
+        export(tok, "tokenizer.json")
 
 
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]"]
@@ -199,10 +199,10 @@ def test_ids_are_those_of_the_trainer() -> None:
     trainer = tokenizers.trainers.BpeTrainer(vocab_size=40, special_tokens=SPECIAL, show_progress=False, min_frequency=2)
     other.train_from_iterator(docs, trainer)
     tok = BPE(37, preprocessing=Preprocessing(special_tokens=SPECIAL)).fit(docs, progress=False)
-    text = tok.to_huggingface(unk_token="[UNK]", special_first=True)
+    text = export(tok, "tokenizer.json", unk_token="[UNK]", special_first=True)
     assert json.loads(text)["model"] == json.loads(other.to_str())["model"]
     assert json.loads(text)["added_tokens"] == json.loads(other.to_str())["added_tokens"]
-    again = BPE.from_huggingface(text)
+    again = BPE.load(text)
     assert again.special_ids == {word: i for i, word in enumerate(SPECIAL)}
     for doc in [*docs, "ACGXTN", "[CLS]ACGT[SEP]"]:
         assert again.encode(doc, allowed_special="all").tolist() == other.encode(doc).ids
@@ -211,7 +211,7 @@ def test_ids_are_those_of_the_trainer() -> None:
 @pytest.mark.parametrize("words", [["<b>", "<a>"], {"<b>": 700, "<a>": 600}], ids=["list", "mapping"])
 def test_all_ids_move_without_gaps(words: Any) -> None:
     tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=words, known_words=["the"]).fit(TEXTS, progress=False)
-    other = tokenizers.Tokenizer.from_str(tok.to_huggingface(special_first=True))
+    other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", special_first=True))
     size = len(tok.vocabulary)
     assert sorted(other.get_vocab().values()) == list(range(size + 3))
     by_id = sorted(["<a>", "<b>"], key=tok.special_ids.__getitem__)
@@ -227,9 +227,9 @@ def test_models_from_elsewhere_keep_their_rule_for_unknown_characters() -> None:
     vocab = {name: i for i, name in enumerate(["a", "b", "ab", "<unk>", *names, "<s>"])}
     model = {"type": "BPE", "vocab": vocab, "merges": ["a b"], "unk_token": "<unk>", "byte_fallback": True}
     added = [{"id": vocab[word], "content": word, "special": True} for word in ("<unk>", "<s>")]
-    tok = BPE.from_huggingface(json.dumps({"model": model, "added_tokens": added}))
-    text = tok.to_huggingface(special_first=True)
-    again, other = BPE.from_huggingface(text), tokenizers.Tokenizer.from_str(text)
+    tok = BPE.load(json.dumps({"model": model, "added_tokens": added}))
+    text = export(tok, "tokenizer.json", special_first=True)
+    again, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
     assert again.special_ids == {"<unk>": 0, "<s>": 1}
     assert again.encode("abé").tolist() == other.encode("abé").ids == [4, 5 + 0xC3, 5 + 0xA9]
 
@@ -238,7 +238,7 @@ def test_unigrams_with_special_tokens_first_have_the_same_ids() -> None:
     tok = UBPE(8, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL)).fit(
         ["abab", "ab", "abcb"], progress=False
     )
-    other = tokenizers.Tokenizer.from_str(tok.to_huggingface(special_first=True))
+    other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", special_first=True))
     assert other.encode("abcab[SEP]").ids == [*(tok.encode("abcab") + 3).tolist(), 2]
 
 
@@ -248,19 +248,19 @@ def test_what_is_first_stays() -> None:
     assert new.tolist() == [3, 4, 5, 0, 1, 2]
     again, same = special_tokens_first(made)
     assert np.array_equal(same, np.arange(6)) and again.segmenter.special.ids.tolist() == [0, 1, 2]
-    first = BPE.from_huggingface(tok.to_huggingface(unk_token="[UNK]", special_first=True))
-    assert first.to_huggingface(special_first=True) == first.to_huggingface()
+    first = BPE.load(export(tok, "tokenizer.json", unk_token="[UNK]", special_first=True))
+    assert export(first, "tokenizer.json", special_first=True) == export(first, "tokenizer.json")
     with pytest.raises(ValueError, match="special_first: the special tokens of this tokenizer come first"):
-        first.to_huggingface(special_first=False)
+        export(first, "tokenizer.json", special_first=False)
 
 
 def test_arguments_that_say_nothing() -> None:
     plain = BPE.for_text(257).fit(["abab"], progress=False)
     with pytest.raises(ValueError, match="special_first: this tokenizer has no special tokens"):
-        plain.to_huggingface(special_first=True)
+        export(plain, "tokenizer.json", special_first=True)
     with pytest.raises(TypeError, match="special_first: expected True, False or None, got 3"):
-        plain.to_huggingface(special_first=3)  # type: ignore[arg-type]
-    assert plain.to_huggingface(special_first=False) == plain.to_huggingface()
+        export(plain, "tokenizer.json", special_first=3)  # type: ignore[arg-type]
+    assert export(plain, "tokenizer.json", special_first=False) == export(plain, "tokenizer.json")
 
 
 SPECIAL_OF_POST_PROCESSOR = ["[UNK]", "[CLS]", "[SEP]", "<s>", "<a:1>"]
@@ -314,7 +314,7 @@ def test_templates_that_say_nothing(template: Any, error: type[Exception], match
         export.template_of(template, IDS)
     tok = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=SPECIAL_OF_POST_PROCESSOR))
     with pytest.raises(error, match="template: "):
-        tok.to_huggingface(unk_token="[UNK]", template=template)
+        export(tok, "tokenizer.json", unk_token="[UNK]", template=template)
 
 
 def tokenizers_of_all_kinds() -> list[Any]:
@@ -335,15 +335,15 @@ def test_exports_with_a_template(tok: Any) -> None:
     """The file adds what the template says; read back, that is left out again."""
     tokenizers = pytest.importorskip("tokenizers")
     unknown = {} if isinstance(tok, WordPiece) else {"unk_token": "[UNK]"}
-    text = tok.to_huggingface(template="[CLS] $A [SEP]", **unknown)
-    other, again = tokenizers.Tokenizer.from_str(text), type(tok).from_huggingface(text)
+    text = export(tok, "tokenizer.json", template="[CLS] $A [SEP]", **unknown)
+    other, again = tokenizers.Tokenizer.from_str(text), type(tok).load(text)
     cls, sep = other.token_to_id("[CLS]"), other.token_to_id("[SEP]")
     one, two = tok.encode("abba").tolist(), tok.encode("ab").tolist()
     assert other.encode("abba").ids == [cls, *one, sep]
     assert other.encode("abba", "ab").ids == [cls, *one, sep, *two, sep]
     assert other.encode("abba", "ab").type_ids == [0] * (len(one) + 2) + [1] * (len(two) + 1)
     assert again.encode("abba").tolist() == one
-    assert json.loads(again.to_huggingface())["post_processor"] is None
+    assert json.loads(export(again, "tokenizer.json"))["post_processor"] is None
 
 
 def test_a_template_that_the_other_library_reads_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +351,7 @@ def test_a_template_that_the_other_library_reads_differently_is_refused(monkeypa
     tok = BPE.for_text(258, special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(["abab"], progress=False)
     monkeypatch.setattr(export, "around", lambda template, special, first, second=None: first)
     with pytest.raises(ValueError, match="export refused: .* by tokenizers"):
-        tok.to_huggingface(template="[CLS] $A")
+        export(tok, "tokenizer.json", template="[CLS] $A")
 
 
 WORDS = ["[UNK]", "<end>"]
@@ -378,30 +378,30 @@ PARAMS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("params", PARAMS, ids=str)
 def test_unknown_characters_become_the_token(params: dict[str, Any]) -> None:
     tok = letters(**params)
-    text = tok.to_huggingface(unk_token="[UNK]")
-    other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text)
+    text = export(tok, "tokenizer.json", unk_token="[UNK]")
+    other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text)
     unk = tok.special_ids["[UNK]"]
     for doc in [*TEXTS, "the xx tide", "x", "theéidé<end>the", "tXiXd"]:
         ids = other.encode(doc).ids
         assert again.encode(doc, allowed_special="all").tolist() == ids
     assert other.encode("tXiXd").ids.count(unk) == 2
     assert other.encode("the tide").ids == tok.encode("the tide").tolist()
-    assert BPE.from_huggingface(again.to_huggingface()).encode("tXiXd").tolist() == other.encode("tXiXd").ids
-    assert json.loads(again.to_huggingface())["model"] == json.loads(text)["model"]
+    assert BPE.load(export(again, "tokenizer.json")).encode("tXiXd").tolist() == other.encode("tXiXd").ids
+    assert json.loads(export(again, "tokenizer.json"))["model"] == json.loads(text)["model"]
 
 
 def test_unknown_integers_and_bytes() -> None:
     tok = BPE(9, alphabet=[-5, 7, 30, 99], preprocessing=Preprocessing(special_tokens=[[99, 99]])).fit(
         [[-5, 7, -5, 7, 30]], progress=False
     )
-    text = tok.to_huggingface(unk_token=[99, 99])
-    other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text, alphabet=[-5, 7, 30, 99])
+    text = export(tok, "tokenizer.json", unk_token=[99, 99])
+    other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text, alphabet=[-5, 7, 30, 99])
     unk = tok.special_ids[99, 99]
     assert again.special_ids == tok.special_ids
     assert other.encode(symbol_character(0) + symbol_character(12) + symbol_character(1)).ids == [0, unk, 1]
     assert again.alphabet_ == tok.alphabet_ and again.encode([-5, 7]).tolist() == tok.encode([-5, 7]).tolist()
     data = BPE(6, alphabet=b"ACGT", preprocessing=Preprocessing(special_tokens=["[UNK]"])).fit([b"ACACGT"], progress=False)
-    other = tokenizers.Tokenizer.from_str(data.to_huggingface(unk_token="[UNK]"))
+    other = tokenizers.Tokenizer.from_str(export(data, "tokenizer.json", unk_token="[UNK]"))
     unk = data.special_ids["[UNK]"]
     assert other.encode("ACéT").ids == [*data.encode(b"AC").tolist(), unk, unk, *data.encode(b"T").tolist()]
 
@@ -410,8 +410,8 @@ def test_unknown_characters_of_unigrams_are_one() -> None:
     tok = UBPE(8, objective="tokenizers", preprocessing=Preprocessing(special_tokens=WORDS)).fit(
         ["abab", "ab", "abcb"], progress=False
     )
-    text = tok.to_huggingface(unk_token="[UNK]", special_first=True)
-    other, again = tokenizers.Tokenizer.from_str(text), UBPE.from_huggingface(text)
+    text = export(tok, "tokenizer.json", unk_token="[UNK]", special_first=True)
+    other, again = tokenizers.Tokenizer.from_str(text), UBPE.load(text)
     for doc in ("abcab", "axxb", "é", "ab<end>x"):
         assert other.encode(doc).ids == again.encode(doc, allowed_special="all").tolist()
     assert other.encode("axxb").ids.count(0) == 1
@@ -429,24 +429,24 @@ LOSSY = [
 def test_a_file_that_loses_symbols_is_warned_about(make: Any, match: str, tmp_path: pathlib.Path) -> None:
     tok, path = make(), tmp_path / "tokenizer.json"
     with pytest.warns(UserWarning, match=f"alphabet: the exported tokenizer has {match}") as caught:
-        text = tok.to_huggingface(path)
+        text = export(tok, "tokenizer.json", path)
     assert caught[0].filename == __file__ and path.read_text() == text
-    assert tok.to_huggingface(unk_token=False) == text
+    assert export(tok, "tokenizer.json", unk_token=False) == text
     assert json.loads(text)["model"]["unk_token"] is None
 
 
 def test_nothing_is_lost_of_all_bytes() -> None:
     tok = BPE.for_text(258, special_tokens=WORDS).fit(["abab"], progress=False)
     assert export.loss_of(tok.model_) is None
-    assert json.loads(tok.to_huggingface())["model"]["unk_token"] is None
+    assert json.loads(export(tok, "tokenizer.json"))["model"]["unk_token"] is None
     in_text = bytes(sorted({*range(0xF5)} - {0xC0, 0xC1}))
     assert export.loss_of(BPE.from_merges([[0, 1]], alphabet=in_text).model_) is None
-    named = tok.to_huggingface(unk_token="[UNK]")
+    named = export(tok, "tokenizer.json", unk_token="[UNK]")
     assert json.loads(named)["model"]["unk_token"] == "[UNK]"
     assert tokenizers.Tokenizer.from_str(named).encode("xé中").ids == tok.encode("xé中").tolist()
     every = BPE.from_merges([[97, 98]], alphabet=[chr(i) for i in range(0x300)])
     with pytest.warns(UserWarning, match="characters such as '中'"):
-        every.to_huggingface()
+        export(every, "tokenizer.json")
 
 
 @pytest.mark.parametrize(
@@ -465,15 +465,15 @@ def test_nothing_is_lost_of_all_bytes() -> None:
 def test_other_words_are_refused(value: Any, error: type[Exception], match: str, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "tokenizer.json"
     with pytest.raises(error, match=match):
-        letters(known_words=["net"]).to_huggingface(path, unk_token=value)
+        export(letters(known_words=["net"]), "tokenizer.json", path, unk_token=value)
     assert not path.exists()
 
 
 def test_a_model_with_a_rule_keeps_it() -> None:
-    tok = BPE.from_huggingface(letters().to_huggingface(unk_token="[UNK]"))
-    assert tok.to_huggingface(unk_token="[UNK]") == tok.to_huggingface()
+    tok = BPE.load(export(letters(), "tokenizer.json", unk_token="[UNK]"))
+    assert export(tok, "tokenizer.json", unk_token="[UNK]") == export(tok, "tokenizer.json")
     with pytest.raises(ValueError, match="unk_token: unknown characters become the id .* in this model, which is not '<end>'"):
-        tok.to_huggingface(unk_token="<end>")
+        export(tok, "tokenizer.json", unk_token="<end>")
 
 
 def test_a_unigram_model_over_some_bytes_has_no_unknown_token() -> None:
@@ -481,7 +481,7 @@ def test_a_unigram_model_over_some_bytes_has_no_unknown_token() -> None:
         [b"abab", b"abc"], progress=False
     )
     with pytest.raises(ValueError, match="unk_token: a Unigram model over bytes has none unless it has all of them"):
-        tok.to_huggingface(unk_token="[UNK]")
+        export(tok, "tokenizer.json", unk_token="[UNK]")
 
 
 def test_a_wrong_unknown_token_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -489,23 +489,23 @@ def test_a_wrong_unknown_token_is_found(monkeypatch: pytest.MonkeyPatch) -> None
     write = export.huggingface.write
     monkeypatch.setattr(export.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"}))
     with pytest.raises(ValueError, match="export refused: "):
-        letters().to_huggingface(unk_token="[UNK]")
+        export(letters(), "tokenizer.json", unk_token="[UNK]")
 
 
 def test_the_constructor_s_unknown_is_the_default() -> None:
     """A tokenizer that says what unknown symbols become exports it, where that is a special token or a symbol."""
     tok = letters()
     tok.unknown = "[UNK]"
-    assert json.loads(tok.to_huggingface())["model"]["unk_token"] == "[UNK]"
-    assert json.loads(tok.to_huggingface(unk_token="<end>"))["model"]["unk_token"] == "<end>"
+    assert json.loads(export(tok, "tokenizer.json"))["model"]["unk_token"] == "[UNK]"
+    assert json.loads(export(tok, "tokenizer.json", unk_token="<end>"))["model"]["unk_token"] == "<end>"
     for symbol in (3, "t"):
         tok.unknown = symbol
         name = symbol if isinstance(symbol, str) else chr(int(tok.alphabet_.symbols[symbol]))
-        assert json.loads(tok.to_huggingface())["model"]["unk_token"] == name
+        assert json.loads(export(tok, "tokenizer.json"))["model"]["unk_token"] == name
     for other in ("skip", "raise"):
         tok.unknown = other
         with pytest.warns(UserWarning, match="no unk_token"):
-            tok.to_huggingface()
+            export(tok, "tokenizer.json")
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -519,8 +519,8 @@ def test_random_models(seed: int) -> None:
     tok = BPE(
         24, alphabet=alphabet, preprocessing=Preprocessing(special_tokens=WORDS, pretokenizer=cut), rules=FitRules(min_count=1)
     )
-    text = tok.fit(docs, progress=False).to_huggingface(unk_token="[UNK]", special_first=bool(seed % 2))
-    other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text)
+    text = export(tok.fit(docs, progress=False), "tokenizer.json", unk_token="[UNK]", special_first=bool(seed % 2))
+    other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text)
     letters = [*alphabet, *"aZ 9é中\n"]
     for _ in range(200):
         doc = "".join(letters[i] for i in rng.integers(0, len(letters), int(rng.integers(0, 30))))
@@ -533,11 +533,11 @@ def test_a_normalizer_that_makes_unknown_characters(cls: Any) -> None:
     params = {"objective": "tokenizers"} if cls is UBPE else {}
     tok = cls(None, alphabet="abc \u0301", preprocessing=Preprocessing(normalizer="NFC", special_tokens=WORDS), **params)
     tok.fit(["abc cab", "abba b\u0301"], progress=False)
-    text = tok.to_huggingface(unk_token="[UNK]")
-    other, again = tokenizers.Tokenizer.from_str(text), cls.from_huggingface(text)
+    text = export(tok, "tokenizer.json", unk_token="[UNK]")
+    other, again = tokenizers.Tokenizer.from_str(text), cls.load(text)
     unk = tok.special_ids["[UNK]"]
     assert other.encode("ac\u0301b").ids == again.encode("ac\u0301b").tolist() == [*tok.encode("a"), unk, *tok.encode("b")]
-    assert json.loads(tok.to_huggingface(unk_token=False))["model"]["vocab"] == json.loads(text)["model"]["vocab"]
+    assert json.loads(export(tok, "tokenizer.json", unk_token=False))["model"]["vocab"] == json.loads(text)["model"]["vocab"]
 
 
 def _letters_of(rng: np.random.Generator, letters: list[str]) -> list[str]:
@@ -559,9 +559,9 @@ def _letters_of(rng: np.random.Generator, letters: list[str]) -> list[str]:
 def test_a_symbol_is_the_unknown_token_there_and_here(params: dict[str, Any]) -> None:
     """It is merged with its neighbours as the symbol itself is."""
     tok = BPE(12, **params).fit(["ACNNACNACANCACNCANCA" * 3, "NANANCNC"], progress=False)
-    text = tok.to_huggingface()
-    other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text)
-    assert again.alphabet_.kind == tok.alphabet_.kind and again.to_huggingface() == text
+    text = export(tok, "tokenizer.json")
+    other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text)
+    assert again.alphabet_.kind == tok.alphabet_.kind and export(again, "tokenizer.json") == text
     for doc in _letters_of(np.random.default_rng(0), ["A", "C", "N", "X", "é", "e\u0301", "\U0001f600", " ", "\n"]):
         assert other.encode(doc).ids == tok.encode(doc).tolist() == again.encode(doc).tolist()
 
@@ -569,9 +569,9 @@ def test_a_symbol_is_the_unknown_token_there_and_here(params: dict[str, Any]) ->
 def test_an_integer_is_the_unknown_token() -> None:
     symbols = [9, 2, 1]
     tok = BPE(8, alphabet=symbols, unknown=1).fit([[1, 2, 9, 9, 1, 2] * 5], progress=False)
-    text = tok.to_huggingface()
-    assert tok.to_huggingface(unk_token=[2]) == text
-    other, again = tokenizers.Tokenizer.from_str(text), BPE.from_huggingface(text, alphabet=symbols)
+    text = export(tok, "tokenizer.json")
+    assert export(tok, "tokenizer.json", unk_token=[2]) == text
+    other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text, alphabet=symbols)
     assert again.unknown == 1
     rng = np.random.default_rng(0)
     for _ in range(200):
@@ -581,9 +581,9 @@ def test_an_integer_is_the_unknown_token() -> None:
     likely = UBPE(8, alphabet="ab", objective="likelihood").fit(["abab", "ba"], progress=False).reweight(["abab", "ba"])
     likely.set_params(objective="tokenizers")
     with pytest.raises(ValueError, match=r"unk_token: .* is a symbol, which is not searched for"):
-        likely.to_huggingface(unk_token="a")
-    text = likely.to_huggingface()
-    assert likely.set_params(unknown="a").to_huggingface() == text  # by default none
+        export(likely, "tokenizer.json", unk_token="a")
+    text = export(likely, "tokenizer.json")
+    assert export(likely.set_params(unknown="a"), "tokenizer.json") == text  # by default none
 
 
 _PAIRS = {"vocab": {"A": 0, "C": 1, "N": 2, "NA": 3, "AC": 4, "NN": 5}, "merges": ["N A", "A C", "N N"]}
@@ -601,12 +601,12 @@ _PAIRS = {"vocab": {"A": 0, "C": 1, "N": 2, "NA": 3, "AC": 4, "NN": 5}, "merges"
 def test_an_unknown_token_that_texts_have_is_refused_where_ids_would_differ(model: dict[str, Any], message: str) -> None:
     file = json.dumps({"model": {"type": "BPE", **_PAIRS, **model}})
     with pytest.raises(ModelFormatError, match=message):
-        BPE.from_huggingface(file)
+        BPE.load(file)
 
 
 def test_a_file_whose_unknown_token_is_merged_is_read() -> None:
     file = json.dumps({"model": {"type": "BPE", "unk_token": "N", **_PAIRS}})
-    other, tok = tokenizers.Tokenizer.from_str(file), BPE.from_huggingface(file)
+    other, tok = tokenizers.Tokenizer.from_str(file), BPE.load(file)
     assert other.encode("NéA").ids == tok.encode("NéA").tolist() == [2, 3]  # not [2, 2, 0]
     for doc in _letters_of(np.random.default_rng(1), ["A", "C", "N", "é"]):
         assert other.encode(doc).ids == tok.encode(doc).tolist()
@@ -615,7 +615,7 @@ def test_a_file_whose_unknown_token_is_merged_is_read() -> None:
 def test_transformers_do_not_take_a_symbol_for_a_special_token(tmp_path: pathlib.Path) -> None:
     transformers = pytest.importorskip("transformers")
     tok = BPE(12, alphabet="ACN", unknown="N").fit(["ACNNACNACANCACNCANCA" * 3], progress=False)
-    fast = tok.to_transformers()
+    fast = export(tok, "transformers")
     fast.save_pretrained(tmp_path)
     for there in (fast, transformers.AutoTokenizer.from_pretrained(tmp_path)):
         assert there("ACNXACNN")["input_ids"] == tok.encode("ACNXACNN").tolist()

@@ -238,28 +238,28 @@ def test_sentencepiece_s_kinds(tmp_path: pathlib.Path, kind: str, number: int) -
     names, scores, types = map(list, zip(*PIECES, strict=True))
     path = written(tmp_path / "m.gguf", kind, names, scores=scores, token_type=types, add_space_prefix=True)
     cls: Any = UBPE if number == UNIGRAM else BPE
-    tokenizer = cls.from_gguf(path)
-    want = cls.from_sentencepiece(model(PIECES, number, prefix=True, remove=number == UNIGRAM, by_bytes=True))
+    tokenizer = cls.load(path)
+    want = cls.load(model(PIECES, number, prefix=True, remove=number == UNIGRAM, by_bytes=True))
     assert load(path).fingerprint == tokenizer.fingerprint == want.fingerprint
     assert tokenizer.encode_batch(DOCS).to_lists() == want.encode_batch(DOCS).to_lists()
     with pytest.raises(ModelFormatError, match="use U?BPE.from_gguf"):
-        (BPE if number == UNIGRAM else UBPE).from_gguf(path)
+        BPE if number == UNIGRAM else UBPE.load(path)
 
 
 def test_maps_of_characters_are_bytes_of_any_type(tmp_path: pathlib.Path) -> None:
     names, scores, types = map(list, zip(*PIECES, strict=True))
     map_of_a = charsmap({"Ä": "a"})
-    want = UBPE.from_sentencepiece(model(PIECES, UNIGRAM, prefix=True, remove=True, by_bytes=True, charsmap=map_of_a))
+    want = UBPE.load(model(PIECES, UNIGRAM, prefix=True, remove=True, by_bytes=True, charsmap=map_of_a))
     signed = np.frombuffer(map_of_a, np.int8).tolist()
     for values in (Typed(U8, list(map_of_a)), Typed(I8, signed), Typed(I32, list(map_of_a))):
         path = written(tmp_path / "m.gguf", "t5", names, scores=scores, token_type=types, precompiled_charsmap=values)
-        assert UBPE.from_gguf(path).fingerprint == want.fingerprint
+        assert UBPE.load(path).fingerprint == want.fingerprint
 
 
 def test_bytes_with_merges(tmp_path: pathlib.Path) -> None:
     tokens = ["a", "b", "Ġ", "ab", "Ġab", "<s>"]
     path = written(tmp_path / "m.gguf", "gpt2", tokens, token_type=[1] * 5 + [3], merges=["a b", "Ġ ab"], pre="qwen2")
-    tokenizer = BPE.from_gguf(path)
+    tokenizer = BPE.load(path)
     assert tokenizer.encode("ab ab<s>", allowed_special="all").tolist() == [3, 4, 5]
 
 
@@ -270,14 +270,14 @@ def test_placeholders_that_are_said_to_be_unknown(tmp_path: pathlib.Path) -> Non
         path = written(
             tmp_path / "m.gguf", "llama", tokens, scores=[0.0] * 4, token_type=types, add_space_prefix=False, **unknown
         )
-        tokenizer = BPE.from_gguf(path)
+        tokenizer = BPE.load(path)
         assert tokenizer.encode("axa").tolist() == [1, 0, 1]
         assert tokenizer.decode([1, 3]).startswith("a")
 
 
 def test_tokens_that_nothing_makes_are_in_no_text(tmp_path: pathlib.Path) -> None:
     path = written(tmp_path / "m.gguf", "gpt2", ["a", "b", "Ġ", "ab", "\u200d", "ba"], merges=["a b"], pre="gpt-2")
-    tokenizer = BPE.from_gguf(path)
+    tokenizer = BPE.load(path)
     assert tokenizer.encode("abba", allowed_special="all").tolist() == [3, 1, 0]
     assert tokenizer.decode([3, 4, 5]) == "ab\u200dba"
 
@@ -288,7 +288,7 @@ LLAMA: dict[str, Any] = {"kind": "llama", "scores": [0.0, -1.0], "token_type": [
 def test_what_is_not_valid_is_refused_of_gguf_file(tmp_path: pathlib.Path) -> None:
     (tmp_path / "x").write_bytes(b"GGUF" + bytes(20))
     with pytest.raises(ModelFormatError, match="version 0; there are versions 2 and 3"):
-        BPE.from_gguf(tmp_path / "x")
+        BPE.load(tmp_path / "x")
     refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({"kind": "rwkv"}, "'rwkv' is not supported; there are llama, t5, gpt2 and bert"),
         ({"kind": "bert"}, "unknown_token_id: expected the id of a token, got 100"),
@@ -337,9 +337,9 @@ def test_what_is_not_valid_is_refused_of_gguf_file(tmp_path: pathlib.Path) -> No
         kind = fields.pop("kind")
         path = written(tmp_path / "m.gguf", kind, fields.pop("tokens", ["a", "b"]), **fields)
         with pytest.raises(ModelFormatError, match=message):
-            BPE.from_gguf(path)
+            BPE.load(path)
     with pytest.raises(FileNotFoundError):
-        BPE.from_gguf(tmp_path / "none")
+        BPE.load(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_what_is_not_valid_is_refused_of_gguf_file(tmp_path: pathlib.Path) -> No
 def test_patterns_by_the_names_of_llama_cpp(tmp_path: pathlib.Path, names: str, pattern: str) -> None:
     for name in names.split():
         path = written(tmp_path / "m.gguf", "gpt2", ["a", "b", "Ġ", "ab"], merges=["a b"], pre=name)
-        cutter = BPE.from_gguf(path).segmenter_.pretokenizer
+        cutter = BPE.load(path).segmenter_.pretokenizer
         assert cutter is not None and cutter.name == pattern
 
 
@@ -369,17 +369,17 @@ def of_bert(path: pathlib.Path, pieces: list[str], **fields: Any) -> pathlib.Pat
 
 def test_words_of_bert(tmp_path: pathlib.Path) -> None:
     path = of_bert(tmp_path / "m.gguf", [*BERT, "ÄB"])
-    tokenizer = WordPiece.from_gguf(path)
+    tokenizer = WordPiece.load(path)
     want = {piece: i for i, piece in enumerate([*BERT, "ÄB"])}
     assert tokenizer.vocabulary == want and tokenizer.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}
     assert tokenizer.encode("[CLS]Unable unable!").tolist() == [3, 2, 4, 5, 8]
 
     path = of_bert(tmp_path / "n.gguf", BERT)
-    tokenizer = WordPiece.from_gguf(path)
+    tokenizer = WordPiece.load(path)
     assert tokenizer.encode("Unable Áb b").tolist() == [4, 5, 6, 7, 2]
     again = load(path)
     assert isinstance(again, WordPiece) and again.encode("Unable Áb").tolist() == [4, 5, 6, 7]
     with pytest.raises(ModelFormatError, match="not a vocabulary of WordPiece"):
-        WordPiece.from_gguf(written(tmp_path / "o.gguf", "gpt2", ["a", "b", "ab"], merges=["a b"]))
+        WordPiece.load(written(tmp_path / "o.gguf", "gpt2", ["a", "b", "ab"], merges=["a b"]))
     older = written(tmp_path / "p.gguf", "bert", ["[UNK]", "[unused0]", "▁a", "b"], unknown_token_id=0)
-    assert WordPiece.from_gguf(older).vocabulary == {"[UNK]": 0, "[unused0]": 1, "a": 2, "##b": 3}
+    assert WordPiece.load(older).vocabulary == {"[UNK]": 0, "[unused0]": 1, "a": 2, "##b": 3}

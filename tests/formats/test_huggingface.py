@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from foreign import END, MIXED, same
 
-from ubpe_numba import BPE, ModelFormatError, Preprocessing
+from ubpe_numba import BPE, ModelFormatError, Preprocessing, export
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.huggingface import _never_matches, decoding_of, steps_of
 from ubpe_numba.formats.pair_table import symbol_character
@@ -119,7 +119,7 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
     """Its trainer puts special tokens first and the bytes in an order of characters."""
     other = trained(lines[:1000], 600)
     other.post_processor = tokenizers.processors.TemplateProcessing(single=f"{END} $A", special_tokens=[(END, 0)])
-    tok = BPE.from_huggingface(other)
+    tok = BPE.load(other)
     assert other.encode("a").ids == [0, *tok.encode("a").tolist()]  # what surrounds a document is not part of the tokenizer
     other.post_processor = tokenizers.processors.ByteLevel()
     assert tok.special_ids == {END: 0} and tok.vocabulary.n_learned == 600 - 257
@@ -127,7 +127,7 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
     ids = tok.encode_batch(docs, allowed_special="all")
     assert ids.to_lists() == [e.ids for e in other.encode_batch(docs)]
     assert tok.decode_batch(ids) == docs
-    assert json.loads(tok.to_huggingface())["model"] == json.loads(other.to_str())["model"]
+    assert json.loads(export(tok, "tokenizer.json"))["model"] == json.loads(other.to_str())["model"]
     for name in ("m.json", "m.npz"):
         tok.save(tmp_path / name)
         again = BPE.load(tmp_path / name)
@@ -143,7 +143,7 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
 
 def test_ids_in_an_order_of_their_own_are_not_continued() -> None:
     model = {"type": "BPE", "vocab": {"ab": 0, "b": 1, "a": 2}, "merges": ["a b"]}
-    tok = BPE.from_huggingface(json.dumps({"model": model}))
+    tok = BPE.load(json.dumps({"model": model}))
     assert tok.encode("aab").tolist() == [2, 0]
     with pytest.raises(ValueError, match="token_ids: only a vocabulary whose ids are in order of creation"):
         tok.fit_more(["abab"], 5)
@@ -155,8 +155,8 @@ def test_models_of_characters(lines: list[str]) -> None:
     tok = BPE(400, preprocessing=Preprocessing(special_tokens=["[SEP]"], known_words=["日本"])).fit(
         [*lines[:500], *TEXTS], progress=False
     )
-    text = tok.to_huggingface(unk_token=False)
-    again = BPE.from_huggingface(text)
+    text = export(tok, "tokenizer.json", unk_token=False)
+    again = BPE.load(text)
     assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges) and again.alphabet_ == tok.alphabet_
     assert again.special_ids == tok.special_ids and again.known_words == ["日本"]
     other = tokenizers.Tokenizer.from_str(text)
@@ -174,23 +174,23 @@ def test_models_of_integers(low: int, high: int) -> None:
         docs, progress=False
     )
     symbols = tok.alphabet_.symbols
-    text = tok.to_huggingface(unk_token=False)
-    again = BPE.from_huggingface(text, alphabet=symbols)
+    text = export(tok, "tokenizer.json", unk_token=False)
+    again = BPE.load(text, alphabet=symbols)
     same(tok, again, [docs[0]])
     other = tokenizers.Tokenizer.from_str(text)
     written = "".join(symbol_character(s - low) for s in docs[0].tolist())
     assert other.encode(written).ids == tok.encode(docs[0], allowed_special="all").tolist()
-    plain = BPE.from_huggingface(text)
+    plain = BPE.load(text)
     assert plain.alphabet_.kind == "int" and plain.alphabet_.is_identity
     assert plain.encode(docs[0] - low).tolist() == tok.encode(docs[0]).tolist()
     with pytest.raises(ModelFormatError, match="alphabet: expected .* integers for a model of 'int', got 3"):
-        BPE.from_huggingface(text, alphabet=[1, 2, 3])
+        BPE.load(text, alphabet=[1, 2, 3])
 
 
 def test_transformers_encodes_and_decodes_the_same(lines: list[str]) -> None:
     pytest.importorskip("transformers")
     tok = BPE.for_text(500, pretokenizer="gpt2", special_tokens=[END]).fit(lines[:500], progress=False)
-    fast = tok.to_transformers(eos_token=END)
+    fast = export(tok, "transformers", eos_token=END)
     for doc in [*MIXED, f"a{END}b"]:
         ids = tok.encode(doc, allowed_special="all").tolist()
         assert fast(doc)["input_ids"] == ids and fast.decode(ids) == doc
@@ -203,7 +203,7 @@ def test_transformers_encodes_and_decodes_the_same(lines: list[str]) -> None:
 def test_of_several_pairs_one_is_chosen(lines: list[str]) -> None:
     """Models converted from tiktoken list every way to cut a token in two, the true one anywhere among them."""
     tok = BPE.for_text(600, pretokenizer="gpt2").fit(lines[:1000], progress=False)
-    file = json.loads(tok.to_huggingface())
+    file = json.loads(export(tok, "tokenizer.json"))
     vocab = file["model"]["vocab"]
     merges = []
     for token in sorted(vocab, key=vocab.__getitem__):
@@ -211,7 +211,7 @@ def test_of_several_pairs_one_is_chosen(lines: list[str]) -> None:
         merges += sorted(cuts, reverse=True)
     assert len(merges) > len(file["model"]["merges"])
     file["model"] |= {"merges": merges, "ignore_merges": True}
-    again = BPE.from_huggingface(json.dumps(file))
+    again = BPE.load(json.dumps(file))
     assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges)
     other = tokenizers.Tokenizer.from_str(json.dumps(file))
     for doc in MIXED:
@@ -223,7 +223,7 @@ def test_of_several_pairs_one_is_chosen(lines: list[str]) -> None:
 
 def base() -> dict[str, Any]:
     tok = BPE.from_merges([[97, 98], [256, 99]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=[END]))
-    file: dict[str, Any] = json.loads(tok.to_huggingface())
+    file: dict[str, Any] = json.loads(export(tok, "tokenizer.json"))
     return file
 
 
@@ -268,13 +268,13 @@ FILES: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize("path, value, match", FILES, ids=lambda x: str(x)[:40])
 def test_hostile_tokenizer_json(path: str, value: Any, match: str) -> None:
     with pytest.raises(ModelFormatError, match=match):
-        BPE.from_huggingface(json.dumps(deep(base(), path, value)))
+        BPE.load(json.dumps(deep(base(), path, value)))
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]\n", "{" * 100_000, '{"model": NaN}', "null\n"])
 def test_no_tokenizer_json(text: str) -> None:
     with pytest.raises(ModelFormatError):
-        BPE.from_huggingface(text)
+        BPE.load(text)
 
 
 def test_few_pairs_that_claim_much() -> None:
@@ -286,17 +286,17 @@ def test_few_pairs_that_claim_much() -> None:
         vocab[token] = i
     file = deep(base(), "model.vocab", vocab)
     file["model"]["merges"], file["added_tokens"] = merges, []
-    assert len(BPE.from_huggingface(json.dumps(file)).encode("a" * 2**15)) == 1  # names are as long as what they claim
+    assert len(BPE.load(json.dumps(file)).encode("a" * 2**15)) == 1  # names are as long as what they claim
     file["model"]["merges"] = [["a", token[:-1]]]
     with pytest.raises(ModelFormatError, match="is not in the vocabulary"):
-        BPE.from_huggingface(json.dumps(file))
+        BPE.load(json.dumps(file))
 
 
 def test_characters_that_are_no_alphabet_of_integers() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet=2)
-    file = tok.to_huggingface(unk_token=False).replace("\ue001", "\ue002")
+    file = export(tok, "tokenizer.json", unk_token=False).replace("\ue001", "\ue002")
     with pytest.raises(ModelFormatError, match="alphabet of integers"):
-        BPE.from_huggingface(file, kind="int")
+        BPE.load(file, kind="int")
 
 
 @pytest.mark.parametrize("content, pattern, never", [("▁", " ", True), ("x y", " ", False), ("", " ", False), ("▁", "▁", False)])
@@ -406,15 +406,15 @@ def test_round_trips(seed: int) -> None:
         file = some_file(rng)
         if file["pre_tokenizer"] == SPLITS[-1]:  # its engine and theirs differ about joiners
             continue
-        mine = BPE.from_huggingface(json.dumps(file))
+        mine = BPE.load(json.dumps(file))
         unknown = "skip" if mine.alphabet_.kind == "str" else "raise"
-        again = BPE.from_huggingface(mine.to_huggingface(unk_token=False), kind=mine.alphabet_.kind)
+        again = BPE.load(export(mine, "tokenizer.json", unk_token=False), kind=mine.alphabet_.kind)
         docs = [some_text(rng) for _ in range(40)]
         found, expected = (tok.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() for tok in (again, mine))
         assert found == expected
         if mine.segmenter_.normalizer or mine.segmenter_.unknown:
             with pytest.raises(ValueError, match=r"has no place for it|alphabet: tiktoken needs"):
-                mine.to_tiktoken()
+                export(mine, "tiktoken")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -425,7 +425,7 @@ def test_random_files(seed: int, tmp_path: Path) -> None:
         file = some_file(rng)
         text = json.dumps(file)
         other = tokenizers.Tokenizer.from_str(text)
-        mine = BPE.from_huggingface(text)
+        mine = BPE.load(text)
 
         unknown = "skip" if mine.alphabet_.kind == "str" or mine.alphabet_.size < 256 else "raise"
         docs = [some_text(rng) for _ in range(60)]
@@ -453,7 +453,7 @@ def test_a_document_is_a_word_where_text_is_not_cut(ids: tuple[int, ...]) -> Non
     vocab = {"a": 0, "b": 1, "c": 2, **dict(zip(("bc", "ab", "abc"), ids, strict=True))}
     model = {"type": "BPE", "ignore_merges": True, "vocab": vocab, "merges": ["b c", "a b", "ab c"]}
     text = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
-    tok, other = BPE.from_huggingface(text), tokenizers.Tokenizer.from_str(text)
+    tok, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
     docs = ["abc", "abcabc", "bc", "", "ababc"]
     expected = [other.encode(doc).ids for doc in docs]
     assert tok.encode_batch(docs).to_lists() == expected
@@ -461,10 +461,10 @@ def test_a_document_is_a_word_where_text_is_not_cut(ids: tuple[int, ...]) -> Non
         assert [tok.encode(doc).tolist() for doc in docs] == expected
     starts = tok.encode("abc", return_offsets=True)[1]
     assert starts.tolist() == [0]
-    again = BPE.from_huggingface(tok.to_huggingface(unk_token=False))
+    again = BPE.load(export(tok, "tokenizer.json", unk_token=False))
     assert again.encode_batch(docs).to_lists() == expected
-    with pytest.raises(ValueError, match="to_published: a dump has no place for whole_words"):
-        tok.to_published()
+    with pytest.raises(ValueError, match="export refused: a dump has no place for whole_words"):
+        export(tok, "ubpe")
 
 
 OWN: list[tuple[str, dict[str, Any]]] = [

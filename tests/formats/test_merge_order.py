@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reference.one_by_one import one_by_one
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, export
 from ubpe_numba.formats.merge_order import creation_order, run_order
 
 
@@ -154,7 +154,7 @@ def test_like_tokenizers(fallback: bool) -> None:
     model = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": fallback, "vocab": vocab, "merges": merges}
     change = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     text = json.dumps({"added_tokens": [], "normalizer": change, "pre_tokenizer": None, "model": model})
-    mine, theirs = BPE.from_huggingface(text), tokenizers.Tokenizer.from_str(text)
+    mine, theirs = BPE.load(text), tokenizers.Tokenizer.from_str(text)
     assert mine.vocabulary.in_order_of_creation
     pieces = [" ", "▁", "\n", "a", "ab", ">", "<", "> <", "é"]
     sizes = [1, 1, 2, 3, 5, 6, 7, 12, 13, 40]
@@ -162,5 +162,5 @@ def test_like_tokenizers(fallback: bool) -> None:
     expected = [e.ids for e in theirs.encode_batch(docs, add_special_tokens=False)]
     assert mine.encode_batch(docs).to_lists() == expected
     assert [mine.encode(doc).tolist() for doc in docs[:50]] == expected[:50]
-    again = BPE.from_huggingface(mine.to_huggingface())
+    again = BPE.load(export(mine, "tokenizer.json"))
     assert again.encode_batch(docs).to_lists() == expected

@@ -23,7 +23,7 @@ from saved_models import KINDS, encoded, fitted, refuse
 from text_samples import END, TEXT
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, UBPEClassic, export
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 CLASSES = [BPE, UBPEClassic, UBPE]
@@ -700,8 +700,8 @@ def test_models_keep_it_all(cls: Any, suffix: str, tmp_path: Path) -> None:
     assert again.fit(TEXT, progress=False).special_ids == tok.special_ids
     plain = cls(300, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(TEXT, progress=False)
     assert plain.fingerprint != cls(300, preprocessing=Preprocessing(pretokenizer="cl100k")).fit(TEXT, progress=False).fingerprint
-    with pytest.raises(ValueError, match="to_published: a dump has no place for a pretokenizer"):
-        tok.to_published()
+    with pytest.raises(ValueError, match="export refused: a dump has no place for a pretokenizer"):
+        export(tok, "ubpe")
 
 
 @pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike

@@ -108,13 +108,13 @@ def test_what_would_differ_is_refused(text: str, message: str) -> None:
 def test_added_tokens_have_the_ids_that_tokenizers_gives(words: list[tuple[str, int]]) -> None:
     text = _file({}, added_tokens=[_word(word, i) for word, i in words])
     with pytest.warns(UserWarning, match=r"has the id \d+ in the file, but \d here and in tokenizers"):
-        tok = BPE.from_huggingface(text)
+        tok = BPE.load(text)
     theirs = pytest.importorskip("tokenizers").Tokenizer.from_str(text)
     for document in ("axya", "xx y", "a"):
         assert tok.encode(document, allowed_special="all").tolist() == theirs.encode(document).ids
 
 
 def test_positions_do_not_follow_from_ids() -> None:
-    tok = BPE.from_huggingface(_file({}, added_tokens=[_word("b", 2, lstrip=True)]))
+    tok = BPE.load(_file({}, added_tokens=[_word("b", 2, lstrip=True)]))
     ids, starts = tok.encode("xa  bé a", return_offsets=True)
     assert ids.tolist() == [0, 1, 2, 0, 3, 1] and starts.tolist() == [0, 1, 2, 5, 7, 8]

@@ -33,7 +33,7 @@ from sentencepiece_models import (
 )
 from sentencepiece_models import BPE as PAIRS
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, export
 from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.formats.sentencepiece import parts_of_run, read
@@ -46,7 +46,7 @@ def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
         (model([*SPECIAL, ("a", -1.0, NORMAL), ("aa", -1.5, NORMAL)]), UBPE),
         (model(SPECIAL + A_AND_B, PAIRS), BPE),
     ):
-        tokenizer = kind.from_sentencepiece(data)
+        tokenizer = kind.load(data)
         for name in ("m.json", "m.npz"):
             tokenizer.save(tmp_path / name)
             again = kind.load(tmp_path / name)
@@ -93,15 +93,15 @@ HOSTILE: list[tuple[bytes, str]] = [
 @pytest.mark.parametrize("data, message", HOSTILE)
 def test_what_is_not_valid_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(ModelFormatError) as error:
-        (UBPE if read(data).kind == UNIGRAM else BPE).from_sentencepiece(data)
+        UBPE if read(data).kind == UNIGRAM else BPE.load(data)
     assert message in str(error.value)
 
 
 def test_the_wrong_class_is_named() -> None:
     with pytest.raises(ModelFormatError, match="use BPE.from_sentencepiece"):
-        UBPE.from_sentencepiece(model(SPECIAL + A_AND_B, PAIRS))
+        UBPE.load(model(SPECIAL + A_AND_B, PAIRS))
     with pytest.raises(ModelFormatError, match="use UBPE.from_sentencepiece"):
-        BPE.from_sentencepiece(model(SPECIAL + A_AND_B))
+        BPE.load(model(SPECIAL + A_AND_B))
 
 
 @settings(max_examples=100)
@@ -113,7 +113,7 @@ def test_changed_bytes_are_read_or_refused(data: st.DataObject) -> None:
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     end = data.draw(st.just(len(whole)) | st.integers(0, len(whole)))
     try:
-        tokenizer = (UBPE if kind == UNIGRAM else BPE).from_sentencepiece(bytes(whole[:end]))
+        tokenizer = UBPE if kind == UNIGRAM else BPE.load(bytes(whole[:end]))
     except ModelFormatError:
         return
     ids = tokenizer.encode("ab xyab", disallowed_special="none")
@@ -130,7 +130,7 @@ def test_a_file_of_ten_million_pieces_costs_little() -> None:
 def test_a_hundred_thousand_pieces_are_read() -> None:
     names = [f"{i:05d}" for i in range(100_000)]
     data = model([*SPECIAL, *[(c, -9.0, NORMAL) for c in "0123456789"], *[(name, -10.0, NORMAL) for name in names]])
-    tokenizer = UBPE.from_sentencepiece(data)
+    tokenizer = UBPE.load(data)
     assert len(tokenizer.vocabulary) == 100_011
     assert tokenizer.encode("0012399999").tolist() == [12 + 123, 12 + 99_999]
 
@@ -145,16 +145,16 @@ def test_what_was_read_is_written_again(pieces: list[Piece], flags: dict[str, bo
     data = model(pieces, UNIGRAM if unigram else PAIRS, **flags)
     kind = UBPE if unigram else BPE
     try:
-        tokenizer = kind.from_sentencepiece(data)
+        tokenizer = kind.load(data)
     except (ModelFormatError, ValueError):
         reject()
     if not any(number in (1, 4) for _, _, number in pieces):
         pytest.importorskip("sentencepiece")
         with pytest.raises(ValueError, match="export refused: sentencepiece does not read it"):
-            tokenizer.to_sentencepiece()
+            export(tokenizer, "sentencepiece")
         return
-    written = tokenizer.to_sentencepiece()
-    again = kind.from_sentencepiece(written)
+    written = export(tokenizer, "sentencepiece")
+    again = kind.load(written)
     want = tokenizer.encode_batch(docs, disallowed_special="none").to_lists()
     assert again.encode_batch(docs, disallowed_special="none").to_lists() == want
     same_ids(written, again, docs, flags["remove"])
@@ -167,8 +167,8 @@ def test_own_models_are_written(tmp_path: Any) -> None:
         UBPE(40, 4, objective="sentencepiece").fit(docs, progress=False),
         UBPE(40, 4, objective="shortest").fit(docs, progress=False).set_params(objective="sentencepiece"),
     ):
-        data = tokenizer.to_sentencepiece(tmp_path / "m.model")
-        again = type(tokenizer).from_sentencepiece(tmp_path / "m.model")
+        data = export(tokenizer, "sentencepiece", tmp_path / "m.model")
+        again = type(tokenizer).load(tmp_path / "m.model")
         for doc in docs:
             assert again.encode(doc).tolist() == tokenizer.encode(doc).tolist()
             assert again.decode(again.encode(doc)) == doc
@@ -177,21 +177,24 @@ def test_own_models_are_written(tmp_path: Any) -> None:
 
 def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(ValueError, match="of characters, not of int"):
-        BPE.from_merges([[0, 1]], alphabet=2).to_sentencepiece()
+        export(BPE.from_merges([[0, 1]], alphabet=2), "sentencepiece")
     with pytest.raises(ValueError, match="does not cut text"):
-        BPE(10, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(["ab ab"], progress=False).to_sentencepiece()
+        export(BPE(10, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(["ab ab"], progress=False), "sentencepiece")
     with pytest.raises(ValueError, match="expected 'sentencepiece'"):
-        UBPE(10).fit(["ab ab", "b"], progress=False).to_sentencepiece()
+        export(UBPE(10).fit(["ab ab", "b"], progress=False), "sentencepiece")
     with pytest.raises(ValueError, match="surrogates"):
-        BPE.from_merges([[0, 1]], alphabet="a\ud800").to_sentencepiece()
+        export(BPE.from_merges([[0, 1]], alphabet="a\ud800"), "sentencepiece")
     with pytest.raises(ValueError, match="always found"):
-        UBPE(10, objective="sentencepiece", preprocessing=Preprocessing(known_words=["ab"])).fit(
-            ["ab c ab c", "b"], progress=False
-        ).to_sentencepiece()
+        export(
+            UBPE(10, objective="sentencepiece", preprocessing=Preprocessing(known_words=["ab"])).fit(
+                ["ab c ab c", "b"], progress=False
+            ),
+            "sentencepiece",
+        )
     with pytest.raises(ValueError, match="no place for 'NFC'"):
-        BPE(10, preprocessing=Preprocessing(normalizer="NFC")).fit(["ab ab"], progress=False).to_sentencepiece()
+        export(BPE(10, preprocessing=Preprocessing(normalizer="NFC")).fit(["ab ab"], progress=False), "sentencepiece")
     with pytest.raises(ValueError, match="export refused"):  # a b b is not what its parts are merged to
-        BPE.from_merges([[1, 1], [0, 1], [3, 1]], alphabet="ab").to_sentencepiece()
+        export(BPE.from_merges([[1, 1], [0, 1], [3, 1]], alphabet="ab"), "sentencepiece")
 
 
 def test_private_characters_in_pieces() -> None:
@@ -200,13 +203,13 @@ def test_private_characters_in_pieces() -> None:
     letters = [(c, -1.0 - i, NORMAL) for i, c in enumerate(private)]
     for kind, class_ in ((UNIGRAM, UBPE), (PAIRS, BPE)):
         data = model([*SPECIAL, *letters, (private[1:], -0.5, NORMAL), ("xy", 0.0, USER)], kind)
-        tokenizer = class_.from_sentencepiece(data)
+        tokenizer = class_.load(data)
         docs = [private, private[::-1] + "a\U00100000\U0010ff00" + private, "xy"]
         same_ids(data, tokenizer, docs)
-        written = tokenizer.to_sentencepiece()
-        same_ids(written, class_.from_sentencepiece(written), docs)
+        written = export(tokenizer, "sentencepiece")
+        same_ids(written, class_.load(written), docs)
     with pytest.raises(ModelFormatError, match=r"U\+10FE83 of a piece is needed"):
-        UBPE.from_sentencepiece(model([*SPECIAL, *letters, *BYTES], by_bytes=True))
+        UBPE.load(model([*SPECIAL, *letters, *BYTES], by_bytes=True))
 
 
 @settings(max_examples=60)
@@ -220,14 +223,14 @@ def test_unigrams_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool
         pieces = pieces + BYTES
     assume(any(type_ in (NORMAL, USER) for _, _, type_ in pieces))
     data = model(pieces, **flags)
-    same_ids(data, UBPE.from_sentencepiece(data), docs, flags["remove"])
+    same_ids(data, UBPE.load(data), docs, flags["remove"])
 
 
 @settings(max_examples=60)
 @given(pairs(), FLAGS, TEXTS)
 def test_pairs_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool], docs: list[str]) -> None:
     data = model(pieces + (BYTES if flags["by_bytes"] else []), PAIRS, **flags)
-    same_ids(data, BPE.from_sentencepiece(data), docs, flags["remove"])
+    same_ids(data, BPE.load(data), docs, flags["remove"])
 
 
 @pytest.mark.parametrize("kind", [UNIGRAM, PAIRS])
@@ -237,21 +240,21 @@ def test_characters_of_private_use(kind: int) -> None:
     pieces = [*SPECIAL, *BYTES, (own, -1.0, NORMAL), ("a", -2.0, NORMAL), (f"a{own}", -0.5, NORMAL), ("xy", 0.0, USER)]
     pieces += [("x", -1.0, NORMAL), ("y", -1.0, NORMAL)]
     data = model(pieces, kind, by_bytes=True)
-    tokenizer: Any = (UBPE if kind == UNIGRAM else BPE).from_sentencepiece(data)
+    tokenizer: Any = UBPE if kind == UNIGRAM else BPE.load(data)
     docs = [f"a{own}{own}xy a", f"\U00100000{own}", f"\U0010fe00\U0010fc04 {own}a"]
     same_ids(data, tokenizer, docs)
-    again = type(tokenizer).from_sentencepiece(tokenizer.to_sentencepiece())
+    again = type(tokenizer).load(export(tokenizer, "sentencepiece"))
     assert [again.encode(doc).tolist() for doc in docs] == [tokenizer.encode(doc).tolist() for doc in docs]
 
 
 def test_characters_equal_sentencepiece() -> None:
     data = model([*SPECIAL, ("a", -1.0, NORMAL), ("ab", -1.0, NORMAL), ("▁", -1.0, NORMAL), ("xy", 0.0, USER)], CHARACTER)
-    same_ids(data, BPE.from_sentencepiece(data), ["ab axyx", "", "zzza"])
+    same_ids(data, BPE.load(data), ["ab axyx", "", "zzza"])
 
 
 def test_a_map_of_characters_and_positions() -> None:
     data = model([*SPECIAL, ("a", -1.0, NORMAL), ("▁", -2.0, NORMAL)], prefix=True, charsmap=charsmap({"é": "aa", "x": ""}))
-    tokenizer = UBPE.from_sentencepiece(data)
+    tokenizer = UBPE.load(data)
     same_ids(data, tokenizer, ["éxa b", "x", "bbb a"])
     ids, starts = tokenizer.encode("éxa bbx", return_offsets=True)
     assert ids.tolist() == [3, 2, 2, 2, 3, 0] and starts.tolist() == [0, 0, 0, 2, 3, 4]
@@ -259,7 +262,7 @@ def test_a_map_of_characters_and_positions() -> None:
 
 
 def test_control_pieces_are_special_tokens() -> None:
-    tokenizer = UBPE.from_sentencepiece(model([*SPECIAL, ("a", -1.0, NORMAL), ("<p>", 0.0, CONTROL)]))
+    tokenizer = UBPE.load(model([*SPECIAL, ("a", -1.0, NORMAL), ("<p>", 0.0, CONTROL)]))
     assert tokenizer.encode("a<s>a", allowed_special="all").tolist() == [2, 1, 2]
     assert tokenizer.special_ids == {"<s>": 1, "<p>": 3}
 
@@ -289,7 +292,7 @@ def test_unused_pieces_are_taken_apart(pieces: list[Piece], data: st.DataObject,
     pieces = [(n, s, data.draw(types) if t == NORMAL else t) for n, s, t in pieces]
     blob = model(pieces + (BYTES if flags["by_bytes"] else []), PAIRS, **flags)
     try:
-        tokenizer = BPE.from_sentencepiece(blob)
+        tokenizer = BPE.load(blob)
     except ModelFormatError as error:
         if "is unused, so it is taken apart again" not in str(error) and "but is none itself" not in str(error):
             raise
@@ -301,7 +304,7 @@ def test_pieces_that_are_in_no_text() -> None:
     """One that nothing merges to, and unused ones: of merges, and of a single character, which is unknown then."""
     pieces = [*SPECIAL, *A_AND_B, ("bbb", -4.0, NORMAL), ("abb", -5.0, UNUSED), ("c", 0.0, UNUSED), ("a" * 7999, -7.0, NORMAL)]
     data = model(pieces, PAIRS)
-    tokenizer = BPE.from_sentencepiece(data)
+    tokenizer = BPE.load(data)
     same_ids(data, tokenizer, ["abbb bbbb", "abab ab" * 3, "abbabb", "acb", "a" * 7999])
     assert len(tokenizer.vocabulary.merges) == 1 and tokenizer.encode("abb").tolist() == [4, 3]
 
@@ -314,15 +317,15 @@ def test_runs_of_equal_score(most: int) -> None:
     data = model(pieces, PAIRS)
     if most & (most - 1):
         with pytest.raises(ModelFormatError, match="have the same score"):
-            BPE.from_sentencepiece(data)
+            BPE.load(data)
     else:
-        same_ids(data, BPE.from_sentencepiece(data), [" " * n + "a" * (n % 3) for n in range(100)])
+        same_ids(data, BPE.load(data), [" " * n + "a" * (n % 3) for n in range(100)])
 
 
 def test_two_runs_of_equal_score() -> None:
     pieces = [*SPECIAL, ("▁", -1e9, NORMAL), ("a", -3.0, NORMAL), ("▁▁▁▁", -2.0, NORMAL), ("▁▁", -2.0, NORMAL)]
     data = model(pieces, PAIRS)
-    same_ids(data, BPE.from_sentencepiece(data), [" " * n + "a" * (n % 3) for n in range(20)])
+    same_ids(data, BPE.load(data), [" " * n + "a" * (n % 3) for n in range(20)])
 
 
 def test_parts_of_runs() -> None:

@@ -14,7 +14,7 @@ from foreign import END, MIXED, line, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, WordPiece, load
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, WordPiece, export, load
 from ubpe_numba.formats.table import FORMATS, Source, recognise
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -59,16 +59,16 @@ def test_own_models_under_any_name(cls: Any, suffix: str, tmp_path: Path) -> Non
 
 def test_files_of_other_libraries(tmp_path: Path) -> None:
     tok = text_tokenizer()
-    tok.to_huggingface(tmp_path / "a")
+    export(tok, "tokenizer.json", tmp_path / "a")
     alike(load(tmp_path / "a"), tok)
     assert isinstance(load(tmp_path / "a", tokenizer="UBPEClassic"), UBPEClassic)
-    tok.to_tiktoken(tmp_path / "b")
+    export(tok, "tiktoken", tmp_path / "b")
     alike(load(tmp_path / "b", pretokenizer="gpt2", special_tokens={END: tok.special_ids[END]}), tok)
     with pytest.raises(ValueError, match="pretokenizer: .* has ranks only: say by which pattern text is cut, or None"):
         load(tmp_path / "b")
     (tmp_path / "pair").mkdir()
-    tok.to_vocab_merges(tmp_path / "pair" / "vocab.json", tmp_path / "pair" / "merges.txt")
-    tok.to_vocab_merges(tmp_path / "pair" / "encoder.json", tmp_path / "pair" / "vocab.bpe")
+    tuple(export(tok, "vocab+merges", tmp_path / "pair" / "vocab.json", tmp_path / "pair" / "merges.txt").values())
+    tuple(export(tok, "vocab+merges", tmp_path / "pair" / "encoder.json", tmp_path / "pair" / "vocab.bpe").values())
     (tmp_path / "old").mkdir()
     for name in ("encoder.json", "vocab.bpe"):
         (tmp_path / "pair" / name).rename(tmp_path / "old" / name)
@@ -76,7 +76,7 @@ def test_files_of_other_libraries(tmp_path: Path) -> None:
         alike(load(path), tok)
     with pytest.raises(ValueError, match="tokenizer: the file has merges: expected BPE or UBPEClassic"):
         load(tmp_path / "pair", tokenizer="UBPE")
-    (tmp_path / "pair" / "tokenizer.json").write_text(tok.to_huggingface())
+    (tmp_path / "pair" / "tokenizer.json").write_text(export(tok, "tokenizer.json"))
     alike(load(tmp_path / "pair"), tok)
     assert name_of(tmp_path / "pair" / "tokenizer.json") == "a tokenizer.json of Hugging Face"
 
@@ -85,11 +85,11 @@ def test_dumps_of_ubpe_are_told_apart(tmp_path: Path) -> None:
     docs = [[0, 1, 0, 1, 0, 1, 2], [0, 1, 2, 2]]
     for cls in (UBPE, UBPEClassic):
         tok = cls(8, 1, preprocessing=Preprocessing(break_tokens=[2])).fit(docs)
-        (tmp_path / "dump").write_text(tok.to_published())
+        (tmp_path / "dump").write_text(export(tok, "ubpe"))
         found = load(tmp_path / "dump")
         assert type(found) is cls and found.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
     assert load(tmp_path / "dump", tokenizer="BPE").vocabulary == found.vocabulary
-    (tmp_path / "dump").write_text(BPE.from_merges([[0, 1]], alphabet=2).to_published())
+    (tmp_path / "dump").write_text(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
     assert isinstance(load(tmp_path / "dump"), UBPE) and isinstance(load(tmp_path / "dump", tokenizer="BPE"), BPE)
     with pytest.raises(ValueError, match="pretokenizer: .* is a dump of ubpe, which says it itself"):
         load(tmp_path / "dump", pretokenizer=None)
@@ -99,13 +99,13 @@ def test_word_pieces(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_bytes("[PAD]\r\n[UNK]\r\nun\r\n##able\r\nü\r\n".encode())
     found = load(tmp_path)
     assert isinstance(found, WordPiece) and found.encode(["unable", "ü", "x"]).tolist() == [2, 3, 4, 1]
-    assert found.vocabulary == WordPiece.from_file(tmp_path / "vocab.txt").vocabulary
+    assert found.vocabulary == WordPiece.load(tmp_path / "vocab.txt").vocabulary
     with pytest.raises(ValueError, match="tokenizer: the file is a vocabulary of WordPiece"):
         load(tmp_path, tokenizer="BPE")
 
 
 def test_a_tokenizer_json_without_added_tokens(tmp_path: Path) -> None:
-    file = json.loads(BPE.from_merges([[0, 1]], alphabet="ab").to_huggingface(unk_token=False))
+    file = json.loads(export(BPE.from_merges([[0, 1]], alphabet="ab"), "tokenizer.json", unk_token=False))
     del file["added_tokens"]
     (tmp_path / "x").write_text(json.dumps(file))
     assert load(tmp_path / "x", kind="str").encode("aab").tolist() == [0, 2]
@@ -187,7 +187,7 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
 def test_blanks_before_an_object_do_not_matter(n_blanks: int, tmp_path: Path) -> None:
     tok = text_tokenizer()
     tok.save(tmp_path / "m.json")
-    tok.to_huggingface(tmp_path / "h.json")
+    export(tok, "tokenizer.json", tmp_path / "h.json")
     for name in ("m.json", "h.json"):
         for mark in (b"", b"\xef\xbb\xbf"):
             (tmp_path / "x").write_bytes(mark + b" \t\r\n"[n_blanks % 4 :] + b" " * n_blanks + (tmp_path / name).read_bytes())
@@ -200,10 +200,10 @@ def test_blanks_before_an_object_do_not_matter(n_blanks: int, tmp_path: Path) ->
 def test_a_key_that_is_there_twice(tmp_path: Path) -> None:
     """In the JSON of other libraries too: of the two ids of a token the last one would count, and nothing would be said."""
     tok = text_tokenizer()
-    tok.to_huggingface(tmp_path / "h.json")
+    export(tok, "tokenizer.json", tmp_path / "h.json")
     tok.save(tmp_path / "m.json")
-    (tmp_path / "d.json").write_text(BPE.from_merges([[0, 1]], alphabet=2).to_published())
-    tok.to_vocab_merges(tmp_path / "vocab.json", tmp_path / "merges.txt")
+    (tmp_path / "d.json").write_text(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
+    tuple(export(tok, "vocab+merges", tmp_path / "vocab.json", tmp_path / "merges.txt").values())
     (tmp_path / "tekken.json").write_text('{"config": {"pattern": "a", "pattern": "b"}, "vocab": []}')
     for name, key in (("h.json", "a"), ("h.json", "type"), ("m.json", "kind"), ("d.json", "n_tokens"), ("vocab.json", "a")):
         text = (tmp_path / name).read_text()
@@ -221,10 +221,10 @@ def test_every_format_has_a_name_and_is_recognised_alone(tmp_path: Path) -> None
     tok, paths = text_tokenizer(), []
     tok.save(tmp_path / "m.json")
     tok.save(tmp_path / "m.npz")
-    tok.to_huggingface(tmp_path / "tokenizer.json")
-    tok.to_tiktoken(tmp_path / "ranks")
-    tok.to_vocab_merges(tmp_path / "vocab.json", tmp_path / "merges.txt")
-    (tmp_path / "dump").write_text(BPE.from_merges([[0, 1]], alphabet=2).to_published())
+    export(tok, "tokenizer.json", tmp_path / "tokenizer.json")
+    export(tok, "tiktoken", tmp_path / "ranks")
+    tuple(export(tok, "vocab+merges", tmp_path / "vocab.json", tmp_path / "merges.txt").values())
+    (tmp_path / "dump").write_text(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
     (tmp_path / "vocab.txt").write_text("[UNK]\nthe\n")
     paths = sorted(tmp_path.iterdir())
     found = [[row.name for row in FORMATS if row.is_it(Source(str(path)))] for path in paths]
@@ -252,20 +252,20 @@ def test_word_pieces_and_unigrams_of_hugging_face(tmp_path: Path) -> None:
 
 def test_every_export_is_imported_as_the_same(tok: Any, tmp_path: pathlib.Path) -> None:
     cutter = tok.segmenter_.pretokenizer
-    same(tok, BPE.from_huggingface(tok.to_huggingface(tmp_path / "tokenizer.json")), MIXED)
-    same(tok, BPE.from_huggingface(tmp_path / "tokenizer.json"), MIXED)
-    same(tok, BPE.from_huggingface(tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))), MIXED)
-    data = tok.to_tiktoken(tmp_path / "x.tiktoken")
-    same(tok, BPE.from_tiktoken(data, pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
-    same(tok, BPE.from_tiktoken(str(tmp_path / "x.tiktoken"), pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
-    same(tok, BPE.from_tiktoken(tok.to_tiktoken_encoding()), MIXED)
-    vocab, merges = tok.to_vocab_merges(tmp_path / "vocab.json", tmp_path / "merges.txt")
-    same(tok, BPE.from_vocab_merges(vocab, merges, pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
-    again = BPE.from_vocab_merges(tmp_path / "vocab.json", tmp_path / "merges.txt", pretokenizer=cutter)
+    same(tok, BPE.load(export(tok, "tokenizer.json", tmp_path / "tokenizer.json")), MIXED)
+    same(tok, BPE.load(tmp_path / "tokenizer.json"), MIXED)
+    same(tok, BPE.load(tokenizers.Tokenizer.load(str(tmp_path / "tokenizer.json"))), MIXED)
+    data = export(tok, "tiktoken", tmp_path / "x.tiktoken")
+    same(tok, BPE.load(data, pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
+    same(tok, BPE.load(str(tmp_path / "x.tiktoken"), pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
+    same(tok, BPE.load(export(tok, "tiktoken.Encoding")), MIXED)
+    vocab, merges = tuple(export(tok, "vocab+merges", tmp_path / "vocab.json", tmp_path / "merges.txt").values())
+    same(tok, BPE.load((vocab, merges), pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
+    again = BPE.load((tmp_path / "vocab.json", tmp_path / "merges.txt"), pretokenizer=cutter)
     assert again.special_ids[END] == tok.special_ids[END]  # tokens that no pair makes are special
     again.save(tmp_path / "m.npz")
     assert BPE.load(tmp_path / "m.npz").fingerprint == again.fingerprint
-    classic = UBPEClassic.from_huggingface(tok.to_huggingface())
+    classic = UBPEClassic.load(export(tok, "tokenizer.json"))
     assert classic.encode_batch(MIXED).to_lists() == tok.encode_batch(MIXED).to_lists()
 
 
@@ -278,7 +278,7 @@ def test_damaged_files_load_or_are_refused(data: st.DataObject) -> None:
     piece = data.draw(st.binary(max_size=4))
     broken = whole[:at] + piece + whole[at + data.draw(st.integers(0, 4)) :]
     try:
-        tok = BPE.from_tiktoken(broken) if whole is DAMAGED[1] else BPE.from_huggingface(broken)
+        tok = BPE.load(broken, pretokenizer=None) if whole is DAMAGED[1] else BPE.load(broken)
     except ModelFormatError:
         return
     ids = range(len(tok.vocabulary)) if tok.segmenter_.token_ids is None else tok.segmenter_.token_ids.tolist()
@@ -288,8 +288,10 @@ def test_damaged_files_load_or_are_refused(data: st.DataObject) -> None:
 DAMAGED = (
     json.dumps(
         json.loads(
-            BPE.from_merges([[0, 1], [3, 2]], b"abc", preprocessing=Preprocessing(special_tokens=["<s>"])).to_huggingface(
-                unk_token=False
+            export(
+                BPE.from_merges([[0, 1], [3, 2]], b"abc", preprocessing=Preprocessing(special_tokens=["<s>"])),
+                "tokenizer.json",
+                unk_token=False,
             )
         )
     ).encode(),
@@ -305,9 +307,9 @@ def test_the_file_is_named(tmp_path: pathlib.Path) -> None:
         (BPE.from_huggingface, twice), (UBPE.from_huggingface, twice), (WordPiece.from_huggingface, twice),
         (BPE.from_tekken, twice),
         (BPE.from_sentencepiece, b"x"), (BPE.from_gguf, b"x"), (WordPiece.from_gguf, b"x"), (WordPiece.from_file, b"\xff"),
-        (lambda path: BPE.from_tiktoken(path, pretokenizer=None), b"x"), (BPE.from_huggingface, b"\xff"),
-        (lambda path: BPE.from_vocab_merges(path, "#version: 0.2\na b\n"), b'{"a": 0, "a": 1}'),
-        (lambda path: BPE.from_vocab_merges('{"a": 0}', path), b"a b c\n"),
+        (lambda path: BPE.load(path, pretokenizer=None), b"x"), (BPE.from_huggingface, b"\xff"),
+        (lambda path: BPE.load((path, "#version: 0.2\na b\n")), b'{"a": 0, "a": 1}'),
+        (lambda path: BPE.load(('{"a": 0}', path)), b"a b c\n"),
     ]  # fmt: skip
     for read, data in calls:
         path.write_bytes(data)
@@ -316,4 +318,4 @@ def test_the_file_is_named(tmp_path: pathlib.Path) -> None:
                 read(where)
             assert str(caught.value).startswith(f"{path}: ") and str(caught.value).count(str(path)) == 1
     with pytest.raises(ModelFormatError, match="^JSON: the key 'a' is there twice"):
-        BPE.from_huggingface(twice)
+        BPE.load(twice)

@@ -21,7 +21,7 @@ from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
 import ubpe_numba
-from ubpe_numba import BPE, ModelFormatError, Preprocessing
+from ubpe_numba import BPE, ModelFormatError, Preprocessing, export
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
@@ -33,10 +33,10 @@ pytest.importorskip("tiktoken")
 @given(st.lists(st.text("abc", max_size=30), max_size=4), st.integers(0, 20), st.data())
 def test_pairs_of_tokens_from_ranks(docs: list[str], more: int, data: st.DataObject) -> None:
     tok = BPE(256 + more, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(docs, progress=False)
-    again = BPE.from_tiktoken(tok.to_tiktoken())
+    again = BPE.load(export(tok, "tiktoken"), pretokenizer=None)
     assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges)
     text = data.draw(st.text("abc", max_size=40))
-    assert tok.to_tiktoken_encoding().encode(text) == tok.encode(text).tolist()
+    assert export(tok, "tiktoken.Encoding").encode(text) == tok.encode(text).tolist()
 
 
 BYTES = b"".join(line(bytes([b]), b) for b in range(256))
@@ -186,24 +186,24 @@ def test_lines_that_are_written_in_another_way(text: bytes) -> None:
 @pytest.mark.parametrize("data, match", RANKS, ids=range(len(RANKS)))
 def test_hostile_ranks(data: bytes, match: str) -> None:
     with pytest.raises(ModelFormatError, match=match):
-        BPE.from_tiktoken(data)
+        BPE.load(data, pretokenizer=None)
 
 
 def test_a_token_of_no_bytes_is_no_token() -> None:
     """As the last line of Whisper's `multilingual.tiktoken`."""
-    tok = BPE.from_tiktoken(BYTES + line(b"ab", 256) + b"= 257\n", pretokenizer=None, special_tokens={"<e>": 258})
+    tok = BPE.load(BYTES + line(b"ab", 256) + b"= 257\n", pretokenizer=None, special_tokens={"<e>": 258})
     assert tok.encode("abc<e>", allowed_special="all").tolist() == [256, 99, 258]
     with pytest.raises(ModelFormatError, match="line 258: the token b'' is there twice"):
-        BPE.from_tiktoken(BYTES + b"= 257\n= 258\n")
+        BPE.load(BYTES + b"= 257\n= 258\n", pretokenizer=None)
 
 
 def test_a_file_that_fails_is_read_again_only_to_find_a_token_that_is_there_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = BYTES + line(b"abab", 256)
     with pytest.raises(ModelFormatError, match="is there twice"):
-        BPE.from_tiktoken(wrong + line(b"abab", 257))
+        BPE.load(wrong + line(b"abab", 257), pretokenizer=None)
     monkeypatch.setattr(tiktoken, "_parse_lines", lambda data: pytest.fail("read again"))
     with pytest.raises(ModelFormatError, match="is not made of others"):
-        BPE.from_tiktoken(wrong)
+        BPE.load(wrong, pretokenizer=None)
 
 
 @settings(max_examples=60)
@@ -213,7 +213,7 @@ def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], p
     bytes_left = (bytes([b]) for b in range(256) if bytes([b]) not in ranks)
     ranks |= {token: 1000 + i for i, token in enumerate(bytes_left)}
     try:
-        tokenizer = BPE.from_tiktoken(b"".join(line(token, rank) for token, rank in ranks.items()), pretokenizer=pattern)
+        tokenizer = BPE.load(b"".join(line(token, rank) for token, rank in ranks.items()), pretokenizer=pattern)
     except ModelFormatError:
         reject()
     import tiktoken as peer
@@ -237,7 +237,7 @@ def file_of(tokens: list[bytes] = TOKENS, size: int = 262, n_special: int = 3, s
 
 
 def test_ids_stand_behind_the_special_tokens() -> None:
-    tokenizer = BPE.from_tekken(file_of())
+    tokenizer = BPE.load(file_of())
     assert tokenizer.special_ids == {"<unk>": 0, "<s>": 1, "</s>": 2}
     assert tokenizer.encode("ab abc").tolist() == [3 + 256, 3 + ord(" "), 3 + 257]
     assert tokenizer.decode(tokenizer.encode("ab abc é")) == "ab abc é"
@@ -247,12 +247,12 @@ def test_ids_stand_behind_the_special_tokens() -> None:
 
 def test_special_tokens_that_a_file_names() -> None:
     special = [{"rank": 0, "token_str": "<a>", "is_control": True}]
-    assert BPE.from_tekken(file_of(special=special)).special_ids == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
+    assert BPE.load(file_of(special=special)).special_ids == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
 
 
 def test_the_special_tokens_that_a_file_of_few_tokens_may_have() -> None:
     most = (1 << 14) + len(TOKENS)
-    assert len(BPE.from_tekken(file_of(n_special=most, size=most + 260)).special_ids) == most
+    assert len(BPE.load(file_of(n_special=most, size=most + 260)).special_ids) == most
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_the_special_tokens_that_a_file_of_few_tokens_may_have() -> None:
 )
 def test_what_is_not_valid_is_refused(text: str, message: str) -> None:
     with pytest.raises(ModelFormatError) as error:
-        BPE.from_tekken(text.encode())
+        BPE.load(text.encode())
     assert message in str(error.value)
 
 
@@ -286,14 +286,14 @@ PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\
 
 @pytest.mark.parametrize("form", ["{}", "export default {};", "module.exports = {};\n"])
 def test_every_form(tok: Any, form: str, tmp_path: pathlib.Path) -> None:
-    tokens = [line.split()[0].decode() for line in tok.to_tiktoken().splitlines()]
+    tokens = [line.split()[0].decode() for line in export(tok, "tiktoken").splitlines()]
     first = tok.special_ids["<|endoftext|>"] + 5
     ranks = f"! 0 {' '.join(tokens[:300])}\n! 300 {' '.join(tokens[300:])}"
     known = {"explicit_n_vocab": 9, "pat_str": PATTERN, "special_tokens": {"<|endoftext|>": first}, "bpe_ranks": ranks}
     path = tmp_path / "ranks.js"
     path.write_text(form.replace("{}", json.dumps(known)))
     loaded = ubpe_numba.load(path)
-    expected = ubpe_numba.BPE.from_tiktoken(tok.to_tiktoken(), pretokenizer="gpt2", special_tokens={"<|endoftext|>": first})
+    expected = ubpe_numba.BPE.load(export(tok, "tiktoken"), pretokenizer="gpt2", special_tokens={"<|endoftext|>": first})
     assert loaded.pretokenizer == expected.pretokenizer
     texts = [*MIXED, "a<|endoftext|>b"]
     assert loaded.encode_batch(texts, allowed_special="all") == expected.encode_batch(texts, allowed_special="all")

@@ -11,7 +11,7 @@ from foreign import MIXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, export
 from ubpe_numba.text.characters import byte_characters
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -43,7 +43,7 @@ def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = 
 )
 def test_ids_equal_those_of_tokenizers(names: list[str], data: st.DataObject, cut: Any, docs: list[str]) -> None:
     text = file_of([("<unk>", 0.0), *[(name, data.draw(SCORES)) for name in names]], cut=cut)
-    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.from_huggingface(text)
+    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.load(text)
     docs.append("a<unk>b")
     want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
     assert tokenizer.encode_batch(docs, allowed_special="all").to_lists() == want
@@ -56,14 +56,14 @@ def test_ids_equal_those_of_tokenizers(names: list[str], data: st.DataObject, cu
 def test_bytes_for_unknown_characters() -> None:
     vocab = [("<unk>", 0.0), *[(f"<0x{byte:02X}>", 0.0) for byte in range(256)], ("a", -1.0), ("▁", -2.0), ("aa", -1.5)]
     text = file_of(vocab, cut=SPACES, byte_fallback=True)
-    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.from_huggingface(text)
+    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.load(text)
     for doc in ("aaa é a", "é中😀", "a b", ""):
         assert tokenizer.encode(doc).tolist() == peer.encode(doc, add_special_tokens=False).ids
     assert tokenizer.decode(tokenizer.encode("aé 中")) == "aé 中"
 
 
 def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
-    tokenizer = UBPE.from_huggingface(file_of([("<unk>", 0.0), ("a", -1.0), ("▁a", -1.5)], cut=SPACES))
+    tokenizer = UBPE.load(file_of([("<unk>", 0.0), ("a", -1.0), ("▁a", -1.5)], cut=SPACES))
     tokenizer.save(tmp_path / "m.npz")
     again = UBPE.load(tmp_path / "m.npz")
     assert again.encode("a xxa a").tolist() == tokenizer.encode("a xxa a").tolist() == [2, 0, 1, 2]
@@ -88,13 +88,13 @@ def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
 )
 def test_what_is_not_valid_is_refused(text: str, message: str) -> None:
     with pytest.raises(ModelFormatError) as error:
-        UBPE.from_huggingface(text)
+        UBPE.load(text)
     assert message in str(error.value)
 
 
 def test_without_an_unknown_piece_an_unknown_character_is_an_error() -> None:
     text = file_of([("a", -1.0)], None).replace('"content": "<unk>"', '"content": "a"')
-    tokenizer = UBPE.from_huggingface(text.replace('"added_tokens": [{', '"added_tokens": [], "x": [{'))
+    tokenizer = UBPE.load(text.replace('"added_tokens": [{', '"added_tokens": [], "x": [{'))
     assert tokenizer.encode("aa").tolist() == [0, 0]
     with pytest.raises(ValueError, match="position 1: symbol 'b'"):
         tokenizer.encode("ab")
@@ -102,13 +102,13 @@ def test_without_an_unknown_piece_an_unknown_character_is_an_error() -> None:
 
 def test_the_other_class_refuses() -> None:
     with pytest.raises(ModelFormatError, match="expected one of type BPE"):
-        BPE.from_huggingface(file_of([("<unk>", 0.0), ("a", -1.0)]))
+        BPE.load(file_of([("<unk>", 0.0), ("a", -1.0)]))
 
 
 def test_private_characters_in_pieces() -> None:
     private = "\U00100001\U0010d592\U0010fe83"
     text = file_of([("<unk>", 0.0), *[(c, -2.0) for c in private], (private[:2], -1.0)])
-    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.from_huggingface(text)
+    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.load(text)
     for doc in (private, private[::-1] + "a\U00100000\U0010ff00" + private):
         assert tokenizer.encode(doc).tolist() == peer.encode(doc, add_special_tokens=False).ids
         assert tokenizer.decode(tokenizer.encode(private)) == private
@@ -119,7 +119,7 @@ def test_private_characters_in_pieces() -> None:
 
 def theirs(tokenizer: UBPE, docs: list[str]) -> list[list[int]]:
     """The ids of tokenizers, by what is written."""
-    peer = tokenizers.Tokenizer.from_str(tokenizer.to_huggingface())
+    peer = tokenizers.Tokenizer.from_str(export(tokenizer, "tokenizer.json"))
     return [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
 
 
@@ -139,7 +139,7 @@ def test_byte_models_are_written(pattern: Any, lines: list[str]) -> None:
     tokenizer = UBPE.for_text(900, **own).fit(lines[:500] + MIXED * 20, progress=False).set_params(objective="tokenizers")
     docs = [*lines[500:900], *MIXED, "a<end>b<é>", *random_texts("ae  \né中😀\x00'st1.ß\u2028", 500)]
     assert theirs(tokenizer, docs) == ours(tokenizer, docs)
-    again = UBPE.from_huggingface(tokenizer.to_huggingface())
+    again = UBPE.load(export(tokenizer, "tokenizer.json"))
     assert ours(again, docs) == ours(tokenizer, docs) and again.special_ids == tokenizer.special_ids
     assert again.decode(again.encode("Zwölf  中\n")) == "Zwölf  中\n" and again.is_lossless
     scores, read = tokenizer.vocabulary.log_probabilities, again.vocabulary.log_probabilities
@@ -150,9 +150,9 @@ def test_scores_of_a_fit_are_read_as_they_are(lines: list[str]) -> None:
     own = {"pretokenizer": "gpt2", "objective": "tokenizers"}
     tokenizer = UBPE.for_text(2500, **own).fit(lines[:800] + MIXED, progress=False)
     for made in (tokenizer, tokenizer.reweight(lines[:100], n_rounds=1)):
-        again = UBPE.from_huggingface(made.to_huggingface())
+        again = UBPE.load(export(made, "tokenizer.json"))
         assert again.vocabulary.log_probabilities.tolist() == made.vocabulary.log_probabilities.tolist()
-        assert again.to_huggingface() == made.to_huggingface()
+        assert export(again, "tokenizer.json") == export(made, "tokenizer.json")
 
 
 def test_models_of_characters_and_integers_are_written() -> None:
@@ -160,7 +160,7 @@ def test_models_of_characters_and_integers_are_written() -> None:
     tokenizer = UBPE(60, preprocessing=Preprocessing(special_tokens=["[x]"]), objective="tokenizers").fit(docs, progress=False)
     asked = [*random_texts("abcdé 中▁", 300), "ab[x]c"]
     assert theirs(tokenizer, asked) == ours(tokenizer, asked)
-    assert ours(UBPE.from_huggingface(tokenizer.to_huggingface()), asked) == ours(tokenizer, asked)
+    assert ours(UBPE.load(export(tokenizer, "tokenizer.json")), asked) == ours(tokenizer, asked)
 
     numbers = [[7 + 3 * "abcdé 中▁".index(c) for c in doc] for doc in docs]
     of_integers = UBPE(60, objective="tokenizers").fit(numbers, progress=False)
@@ -184,13 +184,13 @@ def test_what_was_read_is_written_again(names: list[str], data: st.DataObject, c
         vocab += [(c, -3.0) for c in sorted({*"".join(names), "▁"} - set(names))]
         cut = None if cut is None else SPACES
     text = file_of(vocab, cut=cut, byte_fallback=by_bytes)
-    tokenizer = UBPE.from_huggingface(text)
+    tokenizer = UBPE.load(text)
     docs = random_texts("ab é▁xyz\n", 60)
     peer = tokenizers.Tokenizer.from_str(text)
     want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
-    assert theirs(tokenizer, docs) == want == ours(UBPE.from_huggingface(tokenizer.to_huggingface()), docs)
+    assert theirs(tokenizer, docs) == want == ours(UBPE.load(export(tokenizer, "tokenizer.json")), docs)
     if not by_bytes and not any("▁" in name[1:] for name in names):
-        again = tokenizers.Tokenizer.from_str(tokenizer.to_huggingface())
+        again = tokenizers.Tokenizer.from_str(export(tokenizer, "tokenizer.json"))
         assert again.decode_batch(want, skip_special_tokens=False) == tokenizer.decode_batch(want)
 
 
@@ -198,26 +198,26 @@ def test_what_cannot_be_written_is_refused() -> None:
     docs = ["abab", "ab", "ba", "abba", "aaa bb"]
     for objective in ("tfidf", "shortest", "additive"):
         with pytest.raises(ValueError, match=f"objective: '{objective}' takes other paths.*reweight"):
-            UBPE(6, objective=objective).fit(docs * 2, progress=False).to_huggingface()
+            export(UBPE(6, objective=objective).fit(docs * 2, progress=False), "tokenizer.json")
     tokenizer = UBPE(6, objective="likelihood").fit(docs, progress=False)
     with pytest.raises(ValueError, match=r"of equal weight; set_params\(objective='tokenizers'\)"):
-        tokenizer.to_huggingface()
+        export(tokenizer, "tokenizer.json")
     far = UBPE(6, objective="tokenizers", preprocessing=Preprocessing(special_tokens={"[x]": 50})).fit(docs, progress=False)
     with pytest.raises(ValueError, match="ids without gaps"):
-        far.to_huggingface()
+        export(far, "tokenizer.json")
 
 
 def test_files_are_written(tmp_path: Any) -> None:
     tokenizer = UBPE(6, objective="tokenizers").fit(["abab", "ab", "ba"], progress=False)
-    text = tokenizer.to_huggingface(tmp_path / "tokenizer.json")
+    text = export(tokenizer, "tokenizer.json", tmp_path / "tokenizer.json")
     assert (tmp_path / "tokenizer.json").read_text() == text
-    assert ours(UBPE.from_huggingface(tmp_path / "tokenizer.json"), ["abba"]) == ours(tokenizer, ["abba"])
+    assert ours(UBPE.load(tmp_path / "tokenizer.json"), ["abba"]) == ours(tokenizer, ["abba"])
 
 
 def test_pieces_of_other_characters_after_byte_level_are_in_no_text() -> None:
     cut = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     vocab = [("<unk>", 0.0), *[(letter, -5.0) for letter in byte_characters()], ("中", -0.5), ("Ġa", -1.25)]
     text = file_of(vocab, cut=cut)
-    tokenizer, peer = UBPE.from_huggingface(text), tokenizers.Tokenizer.from_str(text)
+    tokenizer, peer = UBPE.load(text), tokenizers.Tokenizer.from_str(text)
     for doc in ("中 a a", "é\n", "a<unk>b"):
         assert ours(tokenizer, [doc]) == [peer.encode(doc, add_special_tokens=False).ids]

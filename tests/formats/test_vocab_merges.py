@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from foreign import MIXED, same
 
-from ubpe_numba import BPE, ModelFormatError, Preprocessing, load
+from ubpe_numba import BPE, ModelFormatError, Preprocessing, export, load
 from ubpe_numba.formats import vocab_merges
 from ubpe_numba.text.characters import byte_characters
 
@@ -20,11 +20,11 @@ tokenizers = pytest.importorskip("tokenizers")
 
 
 def test_the_files_of_gpt2_as_hugging_face_reads_them(tok: Any) -> None:
-    vocab, merges = tok.to_vocab_merges()
+    vocab, merges = tuple(export(tok, "vocab+merges").values())
     pairs = [tuple(line.split(" ")) for line in merges.splitlines()[1:]]
     model = tokenizers.models.BPE(vocab=json.loads(vocab), merges=pairs)
     other = tokenizers.Tokenizer(model)
-    other.pre_tokenizer = tokenizers.Tokenizer.from_str(tok.to_huggingface()).pre_tokenizer
+    other.pre_tokenizer = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json")).pre_tokenizer
     for text in MIXED:
         assert other.encode(text).ids == tok.encode(text).tolist()
 
@@ -32,12 +32,12 @@ def test_the_files_of_gpt2_as_hugging_face_reads_them(tok: Any) -> None:
 def test_end_of_word() -> None:
     docs = ["low low low lower lower newest newest widest "] * 5
     tok = BPE(30, preprocessing=Preprocessing(pretokenizer=r"\S*\s")).fit(docs, progress=False)
-    vocab, merges = tok.to_vocab_merges(end_of_word=" ")
+    vocab, merges = tuple(export(tok, "vocab+merges", end_of_word=" ").values())
     assert "</w>" in json.loads(vocab) and " " not in json.loads(vocab) and merges.startswith("#version: 0.2\n")
-    again = BPE.from_vocab_merges(vocab, merges, kind="str", pretokenizer=r"\S*\s", end_of_word=" ")
+    again = BPE.load((vocab, merges), kind="str", pretokenizer=r"\S*\s", end_of_word=" ")
     same(tok, again, docs)
     with pytest.raises(ValueError, match="holds white space, which merges.txt cannot keep"):
-        tok.to_vocab_merges()
+        tuple(export(tok, "vocab+merges").values())
 
 
 def test_end_of_word_in_one_symbol() -> None:
@@ -49,7 +49,7 @@ def test_end_of_word_in_one_symbol() -> None:
     other.train_from_iterator([text] * 3, trainer)
     model = json.loads(other.to_str())["model"]
     merges = "\n".join(" ".join(pair) for pair in model["merges"]) + "\n"
-    tok = BPE.from_vocab_merges(model["vocab"], merges, kind="str", pretokenizer=r"\S*\s", end_of_word=" ")
+    tok = BPE.load((model["vocab"], merges), kind="str", pretokenizer=r"\S*\s", end_of_word=" ")
     for doc in (text, "lowest newer west ", "x "):
         assert tok.encode(doc).tolist() == other.encode(doc).ids
         assert tok.decode(tok.encode(doc)) == doc
@@ -64,25 +64,25 @@ def test_hostile_vocab_and_merges() -> None:
         ("a b\na b\n", "is there twice"),
     ):
         with pytest.raises(ModelFormatError, match=match):
-            BPE.from_vocab_merges(vocab, merges)
+            BPE.load((vocab, merges))
     with pytest.raises(ModelFormatError, match="not valid JSON"):
-        BPE.from_vocab_merges("{x", "\n")
+        BPE.load(("{x", "\n"))
     with pytest.raises(ModelFormatError, match="end_of_word: 'a' is a token already"):
-        BPE.from_vocab_merges({"a": 0, "</w>": 1}, "\n", kind="str", end_of_word="a")
+        BPE.load(({"a": 0, "</w>": 1}, "\n"), kind="str", end_of_word="a")
     with pytest.raises(ModelFormatError, match="special_tokens: 'c</w>' has the id 3 in the vocabulary, not 7"):
-        BPE.from_vocab_merges(vocab, "a b\n", special_tokens={"c</w>": 7})
+        BPE.load((vocab, "a b\n"), special_tokens={"c</w>": 7})
     with pytest.raises(ModelFormatError, match="special tokens: 'ab' is made by merges too"):
-        BPE.from_vocab_merges(vocab, "a b\n", special_tokens={"ab": 2})
+        BPE.load((vocab, "a b\n"), special_tokens={"ab": 2})
     with pytest.raises(ModelFormatError, match="not text in UTF-8"):
-        BPE.from_vocab_merges(vocab, b"\xff\n")
+        BPE.load((vocab, b"\xff\n"))
     with pytest.raises(ModelFormatError, match="no token of a single symbol"):
-        BPE.from_vocab_merges({"ab": 0}, "\n")
+        BPE.load(({"ab": 0}, "\n"))
 
 
 def test_a_token_that_goes_on_behind_the_end_of_a_word() -> None:
     tok = BPE.from_merges([[0, 2], [3, 1]], alphabet="ab_")
     with pytest.raises(ValueError, match="goes on behind the end of a word"):
-        tok.to_vocab_merges(end_of_word="_")
+        tuple(export(tok, "vocab+merges", end_of_word="_").values())
 
 
 LETTERS = sorted({*byte_characters()} - {"þ", "ÿ"})  # of bytes that are in UTF-8
@@ -104,7 +104,7 @@ def test_ids_equal_those_of_tokenizers(data: bytes, tmp_path: Path) -> None:
     file["model"] |= {"dropout": None, "continuing_subword_prefix": "", "fuse_unk": False}
     file |= {"version": "1.0", "truncation": None, "padding": None, "post_processor": None, "decoder": None}
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
-    again = BPE.from_huggingface(written := tok.to_huggingface())
+    again = BPE.load(written := export(tok, "tokenizer.json"))
     other = tokenizers.Tokenizer.from_str(written)
     assert other.decode(tok.encode("the low's é")) == "the low 's é "
     for doc in ("the low\u3000 Lower 123 it's", "中文 x\ty", "", " ", "a<|endoftext|> b", "É e\u0301 ---"):

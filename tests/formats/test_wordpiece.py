@@ -12,7 +12,7 @@ from foreign import MIXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import ModelFormatError, Preprocessing, WordPiece
+from ubpe_numba import ModelFormatError, Preprocessing, WordPiece, export
 from ubpe_numba.formats import wordpiece
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -39,7 +39,7 @@ def bert(pieces: list[str] = PIECES, lowercase: bool = True, **fields: Any) -> s
 @given(st.lists(st.text("abBéEe中!,' \n\t[]Uunfle\u0301", max_size=40), min_size=1, max_size=8), st.booleans())
 def test_ids_equal_those_of_tokenizers(docs: list[str], lowercase: bool) -> None:
     text = bert(lowercase=lowercase)
-    peer, tokenizer = tokenizers.Tokenizer.from_str(text), WordPiece.from_huggingface(text)
+    peer, tokenizer = tokenizers.Tokenizer.from_str(text), WordPiece.load(text)
     docs += ["[CLS] unaffable [SEP]ab[MASK] ab!", "a" * 101 + " a"]
     want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
     assert tokenizer.encode_batch(docs).to_lists() == want
@@ -78,7 +78,7 @@ def with_words(words: list[tuple[str, set[str], bool]], lowercase: bool) -> str:
 @given(TEXTS, FLAGGED, st.booleans())
 def test_added_tokens_with_flags_are_found_as_there(docs: list[str], words: Any, lowercase: bool) -> None:
     text = with_words(words, lowercase)
-    peer, tokenizer = tokenizers.Tokenizer.from_str(text), WordPiece.from_huggingface(text)
+    peer, tokenizer = tokenizers.Tokenizer.from_str(text), WordPiece.load(text)
     theirs = peer.encode_batch(docs, add_special_tokens=False)
     ids, numbers, starts = tokenizer.encode_batch(docs, return_offsets=True)
     assert ids.to_lists() == [found.ids for found in theirs]
@@ -91,10 +91,10 @@ def test_added_tokens_with_flags_are_found_as_there(docs: list[str], words: Any,
 @settings(max_examples=60)
 @given(TEXTS, FLAGGED, st.booleans())
 def test_flags_are_written_again(docs: list[str], words: Any, lowercase: bool) -> None:
-    tokenizer = WordPiece.from_huggingface(with_words(words, lowercase))
+    tokenizer = WordPiece.load(with_words(words, lowercase))
     ids, text = tokenizer.encode_batch(docs), wordpiece.write(words_of(tokenizer))
     again = WordPiece(**wordpiece.from_state(json.loads(json.dumps(wordpiece.state_of(words_of(tokenizer))))))
-    for other in (again, pickle.loads(pickle.dumps(tokenizer)), WordPiece.from_huggingface(text)):
+    for other in (again, pickle.loads(pickle.dumps(tokenizer)), WordPiece.load(text)):
         assert words_of(other) == words_of(tokenizer) and other.encode_batch(docs) == ids
     peer = tokenizers.Tokenizer.from_str(text)
     assert [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)] == ids.to_lists()
@@ -108,18 +108,18 @@ def words_of(tokenizer: WordPiece) -> wordpiece.Words:
 def test_words_that_were_added_to_berts_are_read() -> None:
     peer = tokenizers.Tokenizer.from_str(bert())
     peer.add_tokens(["unABLE", tokenizers.AddedToken("<m>", lstrip=True)])
-    tokenizer = WordPiece.from_huggingface(peer.to_str())
+    tokenizer = WordPiece.load(peer.to_str())
     assert tokenizer.known_words == {"unABLE": 24, "<m>": 25} and list(tokenizer.special_tokens) == SPECIAL
     assert tokenizer.flags == {"unABLE": ("normalized",), "<m>": ("lstrip", "normalized")}
     for doc in ("Unable", "a unable <M>b", "  <m>[MASK]"):
         assert tokenizer.encode(doc).tolist() == peer.encode(doc, add_special_tokens=False).ids
     assert not tokenizer.is_lossless
-    told = json.loads(tokenizer.to_huggingface())["added_tokens"]
+    told = json.loads(export(tokenizer, "tokenizer.json"))["added_tokens"]
     assert told == json.loads(peer.to_str())["added_tokens"]
 
 
 def test_words_and_texts_may_be_mixed_where_words_have_flags() -> None:
-    tokenizer = WordPiece.from_huggingface(with_words([("É", {"normalized", "lstrip"}, False), ("<S>", {"rstrip"}, True)], True))
+    tokenizer = WordPiece.load(with_words([("É", {"normalized", "lstrip"}, False), ("<S>", {"rstrip"}, True)], True))
     docs = ["Ünb É<S> ab", ["un", "ab"], "", iter(["b", "abe"]), "<S> b"]
     ids, numbers, starts = tokenizer.encode_batch(docs, return_offsets=True)
     assert ids.to_lists() == [[5, 12, 24, 25, 18], [5, 18], [], [11, 18, 17], [25, 11]]
@@ -128,7 +128,7 @@ def test_words_and_texts_may_be_mixed_where_words_have_flags() -> None:
 
 
 def test_words_and_texts_may_be_mixed() -> None:
-    tokenizer = WordPiece.from_huggingface(bert())
+    tokenizer = WordPiece.load(bert())
     assert tokenizer.encode_batch(["[CLS]ab", ["un", "ab"], "", "b[SEP][SEP]"]).to_lists() == [[2, 18], [5, 18], [], [11, 3, 3]]
     assert tokenizer.decode([2, 5, 6]) == "[CLS] unaff"
 
@@ -146,7 +146,7 @@ def test_words_and_texts_may_be_mixed() -> None:
 )
 def test_what_is_not_valid_is_refused(text: str, message: str) -> None:
     with pytest.raises(ModelFormatError) as error:
-        WordPiece.from_huggingface(text)
+        WordPiece.load(text)
     assert message in str(error.value)
 
 
@@ -155,20 +155,20 @@ def test_what_is_not_valid_is_refused(text: str, message: str) -> None:
 
 def both(tokenizer: WordPiece, docs: list[str]) -> None:
     """The ids of the tokenizer, of tokenizers by what it writes, and of what is read from that."""
-    text = tokenizer.to_huggingface()
+    text = export(tokenizer, "tokenizer.json")
     peer = tokenizers.Tokenizer.from_str(text)
     want = tokenizer.encode_batch(docs).to_lists()
     assert [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)] == want
-    assert WordPiece.from_huggingface(text).encode_batch(docs).to_lists() == want
+    assert WordPiece.load(text).encode_batch(docs).to_lists() == want
     assert [peer.decode(ids, skip_special_tokens=False) for ids in want] == tokenizer.decode_batch(want)
-    assert WordPiece.from_huggingface(text).to_huggingface() == text
+    assert export(WordPiece.load(text), "tokenizer.json") == text
 
 
 @settings(max_examples=20)
 @given(st.lists(st.text("abBéEe中!,' \n\t[]Uunfle\u0301", max_size=40), min_size=1, max_size=8), st.booleans())
 def test_what_was_read_is_written_again(docs: list[str], lowercase: bool) -> None:
     docs += ["[CLS] unaffable [SEP]ab[MASK] ab!", "a" * 101 + " a"]
-    both(WordPiece.from_huggingface(bert(lowercase=lowercase)), docs)
+    both(WordPiece.load(bert(lowercase=lowercase)), docs)
 
 
 @pytest.mark.parametrize("cut", [{"type": "BertPreTokenizer"}, [{"type": "WhitespaceSplit"}, {"type": "Digits"}]])
@@ -179,20 +179,20 @@ def test_own_vocabularies_are_written(cut: Any, lines: list[str], tmp_path: Any)
     learned = WordPiece.train(words, 600, prefix="@@", longest=30)
     tokenizer = WordPiece(learned.vocabulary, **options, preprocessing=Preprocessing(special_tokens=special))
     both(tokenizer, [*lines[500:900], *MIXED, "a[CLS]b [MASK] x" + "y" * 40])
-    text = tokenizer.to_huggingface(tmp_path / "tokenizer.json")
+    text = export(tokenizer, "tokenizer.json", tmp_path / "tokenizer.json")
     assert (tmp_path / "tokenizer.json").read_text("utf-8") == text
 
 
 def test_what_cannot_be_written_is_refused() -> None:
     pieces, cut = [*SPECIAL, *PIECES], {"type": "BertPreTokenizer"}
     with pytest.raises(ValueError, match=r"pretokenizer: a tokenizer.json says how text becomes words; for BERT's give"):
-        WordPiece(pieces).to_huggingface()
+        export(WordPiece(pieces), "tokenizer.json")
     with pytest.raises(ValueError, match="'ab' is a piece with another id"):
-        WordPiece(pieces, preprocessing=Preprocessing(pretokenizer=cut, special_tokens={"ab": 99})).to_huggingface()
+        export(WordPiece(pieces, preprocessing=Preprocessing(pretokenizer=cut, special_tokens={"ab": 99})), "tokenizer.json")
     with pytest.raises(ValueError, match="has the id of another piece"):
-        WordPiece(pieces, preprocessing=Preprocessing(pretokenizer=cut, special_tokens={"[x]": 7})).to_huggingface()
+        export(WordPiece(pieces, preprocessing=Preprocessing(pretokenizer=cut, special_tokens={"[x]": 7})), "tokenizer.json")
     with pytest.raises(ValueError, match="a piece is no text"):
-        WordPiece([*pieces, "\ud800"], preprocessing=Preprocessing(pretokenizer=cut)).to_huggingface()
+        export(WordPiece([*pieces, "\ud800"], preprocessing=Preprocessing(pretokenizer=cut)), "tokenizer.json")
 
 
 @pytest.mark.parametrize(("data", "pieces"), [
@@ -210,7 +210,7 @@ def test_lines_are_pieces_as_for_tokenizers(tmp_path: pathlib.Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     ends = [chr(i) for i in range(0x3001) if chr(i) != "\n"]
     (tmp_path / "vocab.txt").write_text("".join(f"p{i}{end}\n" for i, end in enumerate(ends)), encoding="utf-8", newline="\n")
-    model = tokenizers.models.WordPiece.from_file(str(tmp_path / "vocab.txt"), unk_token="p0")
+    model = tokenizers.models.WordPiece.load(str(tmp_path / "vocab.txt"), unk_token="p0")
     assert wordpiece.read_vocab_txt(tmp_path / "vocab.txt") == tokenizers.Tokenizer(model).get_vocab()
 
 

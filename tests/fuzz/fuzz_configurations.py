@@ -252,7 +252,7 @@ def _tokens(case: Case) -> list[Object]:
 def ours(text: str) -> Any:
     """A configuration as it is loaded here."""
     kind = json.loads(text)["model"]["type"]
-    return {"BPE": BPE, "Unigram": UBPE, "WordPiece": WordPiece}[kind].from_huggingface(text)
+    return {"BPE": BPE, "Unigram": UBPE, "WordPiece": WordPiece}[kind].load(text)
 
 
 def encoded(tok: Any, docs: list[str], special: set[str]) -> list[list[list[int]]]:

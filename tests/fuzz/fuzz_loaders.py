@@ -69,14 +69,14 @@ def read(loader: tuple[str, str], data: bytes) -> Any:
         return ubpe_numba.load(path, n_threads=1, pretokenizer=None) if b"=" in data[:64] else ubpe_numba.load(path, n_threads=1)
     cls = getattr(ubpe_numba, name)
     if form.startswith("published"):
-        return cls.from_published(data.decode("utf-8", "surrogateescape"), form.partition(" ")[2] or None)
+        return cls.load(data.decode("utf-8", "surrogateescape"), kind=form.partition(" ")[2] or None)
     if form == "huggingface":
-        return cls.from_huggingface(data)
+        return cls.load(data)
     if form == "tiktoken":
-        return cls.from_tiktoken(data, pretokenizer="gpt2")
+        return cls.load(data, pretokenizer="gpt2")
     if form == "vocab and merges":
         vocab, _, merges = data.partition(b"\0")
-        return cls.from_vocab_merges(vocab, merges)
+        return cls.load((vocab, merges))
     path = _folder() / ("model.json" if form == "json" else "model.npz")
     path.write_bytes(pack(data) if form == "members" else data)
     return cls.load(path, n_threads=1)

@@ -15,7 +15,7 @@ from typing import Any
 from fuzz.fuzz_loaders import CLASSES, LOADERS, to_members
 
 import ubpe_numba
-from ubpe_numba import Preprocessing
+from ubpe_numba import Preprocessing, export
 
 DOCUMENTS: dict[str, list[Any]] = {
     "dense": [[0, 1, 2, 0, 1, 2, 2], [2, 0, 1], [1, 1, 2, 2, 1, 1]],
@@ -205,9 +205,9 @@ def seeds() -> dict[str, bytes]:
             with zipfile.ZipFile(io.BytesIO(files["npz"])) as archive:
                 members = {i.filename.removesuffix(".npy"): archive.read(i) for i in archive.infolist()}
             files["members"] = to_members(members)
-            dump = json.loads(tokenizer.to_published())
+            dump = json.loads(export(tokenizer, "ubpe"))
             files |= dict.fromkeys(("published", f"published {'str' if kind in ('text', 'surrogates') else 'int'}"),
-                                   tokenizer.to_published().encode())  # fmt: skip
+                                   export(tokenizer, "ubpe").encode())  # fmt: skip
             for form, data in files.items():
                 label = f"{name} {kind} {form}"
                 out[label] = _input(name, form, data)
@@ -249,19 +249,19 @@ def _foreign() -> dict[str, bytes]:
         letters = cls(12, **words).fit(DOCUMENTS["text"], progress=False)
         integers = cls(14, preprocessing=Preprocessing(known_words=[[1, 1]])).fit(DOCUMENTS["dense"], progress=False)
         files = {
-            f"huggingface {kind}": tok.to_huggingface(unk_token=False).encode()
+            f"huggingface {kind}": export(tok, "tokenizer.json", unk_token=False).encode()
             for kind, tok in (("text", text), ("letters", letters), ("integers", integers))
         }
-        files["tiktoken"] = text.to_tiktoken()
-        files["vocab and merges"] = "\0".join(text.to_vocab_merges()).encode()
+        files["tiktoken"] = export(text, "tiktoken")
+        files["vocab and merges"] = "\0".join(tuple(export(text, "vocab+merges").values())).encode()
         for form, data in files.items():
             for end in (0, 1, len(data) // 2, len(data) - 1, len(data)):
                 loader = form.partition(" ")[0] if form.startswith("huggingface") else form
                 out[f"{name} {form} cut at {end}"] = _input(name, loader, data[:end])
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "model.json")
-            elsewhere = text.to_huggingface().replace(f": {text.special_ids['<s>']}", ": 300")
-            numbered = cls.from_huggingface(elsewhere)
+            elsewhere = export(text, "tokenizer.json").replace(f": {text.special_ids['<s>']}", ": 300")
+            numbered = cls.load(elsewhere)
             assert numbered.special_ids["<s>"] == 300
             for i, tok in enumerate((text, letters, integers, numbered)):
                 tok.save(path)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, Preprocessing, Splitter, load
+from ubpe_numba import BPE, Preprocessing, Splitter, export, load
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")
@@ -49,7 +49,7 @@ def ours(reads: list[str]) -> BPE:
 
 
 def exported(tok: BPE) -> str:
-    return tok.to_huggingface(unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True)
+    return export(tok, "tokenizer.json", unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True)
 
 
 def test_the_file_is_that_of_the_recipe(ours: BPE, theirs: Any) -> None:
@@ -62,7 +62,7 @@ def test_the_file_is_that_of_the_recipe(ours: BPE, theirs: Any) -> None:
 
 
 def test_ids_are_the_same_with_unknown_bases(ours: BPE, theirs: Any, reads: list[str]) -> None:
-    other, again = tokenizers.Tokenizer.from_str(exported(ours)), BPE.from_huggingface(exported(ours))
+    other, again = tokenizers.Tokenizer.from_str(exported(ours)), BPE.load(exported(ours))
     rng = np.random.default_rng(0)
     docs = [*reads[:20], "ACGTNNACGT", "acgt", "N", "", "ACG TAC", "[CLS]ACGT[SEP]"]
     docs += ["".join("ACGTNR "[i] for i in rng.integers(0, 7, 80)) for _ in range(200)]
@@ -76,7 +76,7 @@ def test_ids_are_the_same_with_unknown_bases(ours: BPE, theirs: Any, reads: list
 
 def test_transformers_gets_the_same(ours: BPE, theirs: Any, reads: list[str], tmp_path: pathlib.Path) -> None:
     roles = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "mask_token": "[MASK]"}
-    fast = ours.to_transformers(template="[CLS] $A [SEP]", special_first=True, model_max_length=64, **roles)
+    fast = export(ours, "transformers", template="[CLS] $A [SEP]", special_first=True, model_max_length=64, **roles)
     other = transformers.PreTrainedTokenizerFast(tokenizer_object=theirs, model_max_length=64, **roles)
     fast.save_pretrained(tmp_path)
     saved = transformers.AutoTokenizer.from_pretrained(str(tmp_path))

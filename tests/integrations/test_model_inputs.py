@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, export
 
 transformers = needed("transformers")
 tokenizers = needed("tokenizers")
@@ -27,7 +27,7 @@ def tok() -> BPE:
 
 def exported(tok: BPE, template: str | None, **params: Any) -> Any:
     """The tokenizer in transformers, with the template as its post-processor; its offsets without the trimming of spaces."""
-    peer = tokenizers.Tokenizer.from_str(tok.to_huggingface())
+    peer = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json"))
     if template is not None:
         ids = [(word, tok.special_ids[word]) for word in template.split() if word != "$A"]
         peer.post_processor = tokenizers.processors.TemplateProcessing(single=template, special_tokens=ids)

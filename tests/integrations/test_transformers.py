@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, WordPiece, load
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, WordPiece, export, load
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")
@@ -35,10 +35,7 @@ def grams() -> UBPE:
 
 
 def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
-    fast = tok.to_transformers(
-        bos_token="<|bos|>", eos_token="<|eos|>", pad_token="<|pad|>", template="<|bos|> $A", model_max_length=8,
-        padding_side="left", chat_template=CHAT, special_first=True,
-    )  # fmt: skip
+    fast = export(tok, "transformers", bos_token="<|bos|>", eos_token="<|eos|>", pad_token="<|pad|>", template="<|bos|> $A", model_max_length=8, padding_side="left", chat_template=CHAT, special_first=True)  # fmt: skip
     fast.save_pretrained(tmp_path)
     saved = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
     for made in (fast, saved):
@@ -54,14 +51,14 @@ def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
 
 def test_the_unknown_token_is_that_of_the_file() -> None:
     letters = BPE(20, preprocessing=Preprocessing(special_tokens=["[UNK]", *SPECIAL])).fit(["the tide", "tied"], progress=False)
-    fast = letters.to_transformers(unk_token="[UNK]", additional_special_tokens=["<|user|>"])
+    fast = export(letters, "transformers", unk_token="[UNK]", additional_special_tokens=["<|user|>"])
     assert fast.unk_token == "[UNK]" and len(fast) == len(letters.vocabulary) + 5
     assert fast("tXe")["input_ids"][1] == letters.special_ids["[UNK]"] == fast.unk_token_id
-    again = BPE.from_huggingface(fast)
-    assert again.to_transformers().unk_token == "[UNK]"  # the file says it
-    assert letters.to_transformers(unk_token=False).unk_token is None
+    again = BPE.load(fast)
+    assert export(again, "transformers").unk_token == "[UNK]"  # the file says it
+    assert export(letters, "transformers", unk_token=False).unk_token is None
     with pytest.warns(UserWarning, match="no unk_token") as caught:
-        letters.to_transformers()
+        export(letters, "transformers")
     assert caught[0].filename == __file__
 
 
@@ -83,14 +80,16 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
 )
 def test_what_is_no_special_token_is_refused(tok: BPE, params: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
-        tok.to_transformers(**params)
+        export(tok, "transformers", **params)
 
 
 @pytest.mark.parametrize("make", [words, grams])
 def test_words_and_unigrams(make: Any) -> None:
     made = make()
     if isinstance(made, WordPiece):
-        fast = made.to_transformers(
+        fast = export(
+            made,
+            "transformers",
             template="[CLS] $A [SEP]",
             unk_token="[UNK]",
             pad_token="[PAD]",
@@ -102,8 +101,14 @@ def test_words_and_unigrams(make: Any) -> None:
         assert fast.convert_ids_to_tokens(fast("xyz")["input_ids"]) == ["[CLS]", "[UNK]", "[SEP]"]
         assert len(fast) == len(made.vocabulary)
     else:
-        fast = made.to_transformers(
-            template="<|bos|> $A <|eos|>", unk_token="<|pad|>", special_first=True, bos_token="<|bos|>", eos_token="<|eos|>"
+        fast = export(
+            made,
+            "transformers",
+            template="<|bos|> $A <|eos|>",
+            unk_token="<|pad|>",
+            special_first=True,
+            bos_token="<|bos|>",
+            eos_token="<|eos|>",
         )
         assert fast("abcab")["input_ids"] == [0, *(made.encode("abcab") + 4).tolist(), 1]
         assert fast("é")["input_ids"] == [0, 2, 1] and fast.unk_token == "<|pad|>"
@@ -112,7 +117,7 @@ def test_words_and_unigrams(make: Any) -> None:
 @pytest.mark.parametrize("cls", [BPE, UBPE, WordPiece])
 def test_its_objects_and_folders_are_read(cls: Any, tok: BPE, tmp_path: pathlib.Path) -> None:
     made = {BPE: tok, UBPE: grams(), WordPiece: words()}[cls]
-    fast = made.to_transformers()
+    fast = export(made, "transformers")
     fast.save_pretrained(tmp_path)
     text = TEXTS[0] if cls is not UBPE else "abcab"
     for source in (fast, fast.backend_tokenizer, tmp_path, str(tmp_path), str(tmp_path / "tokenizer.json")):
@@ -123,9 +128,9 @@ def test_its_objects_and_folders_are_read(cls: Any, tok: BPE, tmp_path: pathlib.
 
 def test_an_object_of_another_model_is_refused(tok: BPE) -> None:
     with pytest.raises(ModelFormatError, match="model: expected one of type Unigram"):
-        UBPE.from_huggingface(tok.to_transformers())
+        UBPE.load(export(tok, "transformers"))
     with pytest.raises(ValueError, match=r"pretokenizer: transformers\..* is a tokenizer\.json of Hugging Face, which says it"):
-        load(tok.to_transformers(), pretokenizer="gpt2")
+        load(export(tok, "transformers"), pretokenizer="gpt2")
     with pytest.raises(ModelFormatError, match=r"tokenizers.Tokenizer: a tokenizer.json of Hugging Face: model: expected"):
         load(tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a")))
 
@@ -139,4 +144,4 @@ def test_a_slow_tokenizer_has_no_file() -> None:
 
 def test_a_folder_without_a_file(tmp_path: pathlib.Path) -> None:
     with pytest.raises(ModelFormatError, match=r"a folder without tokenizer\.json; ubpe_numba\.load knows other files too"):
-        BPE.from_huggingface(tmp_path)
+        BPE.load(tmp_path)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export, load
 
 NAMES = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 DNA = ["ACGTTGCAACGGTTACG" * 3, "GGTACCATGACCATGATTACG" * 2, "TTGACACGT" * 4]
@@ -59,10 +59,10 @@ def test_as_the_trainer_of_tokenizers_numbers_them() -> None:
     other.pre_tokenizer = pre_tokenizers.Whitespace()
     other.train_from_iterator(DNA, trainers.BpeTrainer(vocab_size=30, special_tokens=NAMES, show_progress=False, min_frequency=2))
     tok = BPE(25, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
-    written = Tokenizer.from_str(tok.to_huggingface(unk_token=False))
+    written = Tokenizer.from_str(export(tok, "tokenizer.json", unk_token=False))
     assert written.get_vocab() == other.get_vocab()
     assert ids_of(tok) == other.encode(TEXT).ids == written.encode(TEXT).ids
-    back = BPE.from_huggingface(tok.to_huggingface(unk_token=False))
+    back = BPE.load(export(tok, "tokenizer.json", unk_token=False))
     assert back.special_first and back.special_tokens == NAMES and ids_of(back) == ids_of(tok)
 
 

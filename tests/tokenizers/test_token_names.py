@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, NotFittedError, Preprocessing, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, NotFittedError, Preprocessing, UBPEClassic, WordPiece, export
 
 TEXTS = ["the low lower lowest tide", "low tide, no tide", "höher als the tide 低い"]
 
@@ -29,7 +29,7 @@ def test_names_are_those_of_hugging_face(kind: str, special_first: bool) -> None
     given: dict[str, Any] = {"special_tokens": ["<end>", "[SEP]"], "special_first": special_first}
     tok = BPE.for_text(270, pretokenizer="gpt2", **given) if kind == "bytes" else BPE(40, **given)
     tok.fit(TEXTS, progress=False)
-    other = Tokenizer.from_str(tok.to_huggingface(unk_token=False))
+    other = Tokenizer.from_str(export(tok, "tokenizer.json", unk_token=False))
     assert tok.get_vocab() == other.get_vocab() and tok.vocab_size == other.get_vocab_size()
     assert list(tok.get_vocab().values()) == sorted(tok.get_vocab().values())
     for name, i in other.get_vocab().items():
@@ -50,7 +50,7 @@ def test_names_in_files_of_others(model: dict[str, Any]) -> None:
     from tokenizers import Tokenizer
 
     file = json.dumps({"model": model, "added_tokens": []})
-    tok, other = BPE.from_huggingface(file), Tokenizer.from_str(file)
+    tok, other = BPE.load(file), Tokenizer.from_str(file)
     theirs = other.get_vocab()
     assert {name: i for name, i in tok.get_vocab().items() if i in theirs.values()} == theirs
     assert all(tok.token_to_id(tok.id_to_token(i)) == i for i in theirs.values())
@@ -74,7 +74,7 @@ def test_bytes_are_told_from_names_that_look_alike() -> None:
 def test_single_tokens_as_tiktoken_has_them() -> None:
     has("tiktoken")
     tok = BPE.for_text(270, pretokenizer="gpt2", special_tokens={"<end>": 300}).fit(TEXTS * 2, progress=False)
-    other = tok.to_tiktoken_encoding()
+    other = export(tok, "tiktoken.Encoding")
     assert tok.vocab_size == other.n_vocab == 301 and len(tok.get_vocab()) == 271
     for i in [*range(270), 300]:
         data = tok.decode_single_token_bytes(i)

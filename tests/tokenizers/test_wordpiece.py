@@ -18,7 +18,7 @@ from reference.count_tokens import count_tokens
 from reference.word_pieces import cut_words
 from text_samples import SAMPLES
 
-from ubpe_numba import BPE, Preprocessing, WordPiece, load
+from ubpe_numba import BPE, Preprocessing, WordPiece, export, load
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError, UnknownTokenError
 
 SMALL = ["[UNK]", "un", "##aff", "##able", "##ably"]
@@ -64,11 +64,11 @@ def _sources(size: int) -> str:
 
 def _as_tokenizers_do(path: pathlib.Path, size: int) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    peer = tokenizers.Tokenizer(tokenizers.models.WordPiece.from_file(str(path), unk_token="[UNK]"))
+    peer = tokenizers.Tokenizer(tokenizers.models.WordPiece.load(str(path), unk_token="[UNK]"))
     peer.decoder = tokenizers.decoders.WordPiece(cleanup=False)
     normalise = tokenizers.normalizers.BertNormalizer().normalize_str
     cut = tokenizers.pre_tokenizers.BertPreTokenizer().pre_tokenize_str
-    tok = WordPiece.from_file(path)
+    tok = WordPiece.load(path)
     assert tok.vocabulary == peer.get_vocab()
     lines = _sources(size).split("\n")
     words = [[word for word, _ in cut(line)] for line in [*map(normalise, lines), *lines[::7]]]
@@ -199,7 +199,7 @@ def test_words_of_any_length_may_be_known() -> None:
 
 
 def test_pickles_hold_no_tables() -> None:
-    assert len(pickle.dumps(WordPiece.from_file(bert_vocabulary.EXCERPT))) < 200_000
+    assert len(pickle.dumps(WordPiece.load(bert_vocabulary.EXCERPT))) < 200_000
 
 
 @pytest.mark.parametrize(("change", "match"), [
@@ -259,8 +259,8 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
     assert load(tmp_path / "model.json").encode(["unable"]).tolist() == [1, 3]
     with pytest.raises(ValueError, match="expected a name that ends in .json or .npz"):
         WordPiece(SMALL).save(tmp_path / "vocab.txt")
-    tok = WordPiece.from_file(bert_vocabulary.EXCERPT)
-    tok.to_file(tmp_path / "vocab.txt")
+    tok = WordPiece.load(bert_vocabulary.EXCERPT)
+    export(tok, "vocab.txt", tmp_path / "vocab.txt")
     assert (tmp_path / "vocab.txt").read_bytes() == bert_vocabulary.EXCERPT.read_bytes()
 
 

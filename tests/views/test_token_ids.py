@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, export
 from ubpe_numba.views.token_ids import counts_of_tokens, ids_of_tokens, token_of
 
 DOCS = ["abab cab\n", "\xe9abc"]
@@ -17,7 +17,7 @@ DOCS = ["abab cab\n", "\xe9abc"]
 
 def renumbered(tok: BPE) -> str:
     """A tokenizer.json of the same tokens with ids in the opposite order, from 5 on."""
-    file = json.loads(tok.to_huggingface())
+    file = json.loads(export(tok, "tokenizer.json"))
     vocab = file["model"]["vocab"]
     file["model"]["vocab"] = {name: len(vocab) + 4 - i for name, i in vocab.items()}
     return json.dumps(file)
@@ -39,7 +39,7 @@ def plain() -> BPE:
 
 
 def test_counts_of_tokens_with_ids_of_their_own(plain: BPE) -> None:
-    other = BPE.from_huggingface(renumbered(plain))
+    other = BPE.load(renumbered(plain))
     counts = counts_of_tokens(other, other.usage(DOCS).counts)
     found = collections.Counter(other.decode_bytes([i]) for i in other.encode_batch(DOCS).values.tolist())
     tokens = [bytes(other.alphabet_.to_symbols(other.vocabulary.sequence(t)).tolist()) for t in range(len(other.vocabulary))]
@@ -48,7 +48,7 @@ def test_counts_of_tokens_with_ids_of_their_own(plain: BPE) -> None:
 
 
 def test_counts_where_characters_become_bytes() -> None:
-    tok = BPE.from_huggingface(with_bytes())
+    tok = BPE.load(with_bytes())
     ids = tok.encode_batch(DOCS)
     counts = counts_of_tokens(tok, tok.usage(ids=ids).counts)
     found = collections.Counter(tok.decode_bytes([i]) for i in ids.values.tolist())
@@ -58,7 +58,7 @@ def test_counts_where_characters_become_bytes() -> None:
 
 
 def test_tokens_of_ids(plain: BPE) -> None:
-    other = BPE.from_huggingface(renumbered(plain))
+    other = BPE.load(renumbered(plain))
     ids = ids_of_tokens(other)
     assert sorted(ids.tolist()) == list(range(5, 5 + len(ids)))
     assert [token_of(other, i) for i in ids.tolist()] == list(range(len(ids)))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError, load
+from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError, export, load
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -182,5 +182,5 @@ def test_exports_refuse_them_and_say_what_can_be_exported(cls: Any, name: str) -
         getattr(tok, name)()
     if name == "to_huggingface" and cls is BPE:
         same = BPE.from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))
-        again = BPE.from_huggingface(same.to_huggingface(unk_token=False))
+        again = BPE.load(export(same, "tokenizer.json", unk_token=False))
         assert again.encode(folded[0]).tolist() == tok.encode(docs[0]).tolist()

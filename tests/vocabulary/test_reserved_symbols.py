@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import parts_at
 
-from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError, export
 from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.vocabulary.reserved import BREAK, STOP, Reserved
@@ -265,13 +265,13 @@ def test_bad_arguments(cls: Any, alphabet: Any, value: Any, error: Any, match: s
 
 def test_exports_are_refused_where_ids_would_differ() -> None:
     inside = BPE.from_merges([[0, 1]], alphabet="ab|", preprocessing=Preprocessing(break_tokens="|"))
-    again = BPE.from_huggingface(inside.to_huggingface(unk_token=False))
+    again = BPE.load(export(inside, "tokenizer.json", unk_token=False))
     assert again.encode("ab|ab").tolist() == inside.encode("ab|ab").tolist() == [3, 2, 3]
     cut = BPE.for_text(258, break_tokens="|").fit(["ab|ab|ab"])
     across = BPE.from_merges([[0, 2]], alphabet="ab|", preprocessing=Preprocessing(break_tokens="|"))
-    for export in (cut.to_huggingface, cut.to_tiktoken, cut.to_vocab_merges, across.to_huggingface):
+    for tok, format in ((cut, "tokenizer.json"), (cut, "tiktoken"), (cut, "vocab+merges"), (across, "tokenizer.json")):
         with pytest.raises(ValueError, match="break_tokens: other libraries have none"):
-            export()
+            export(tok, format)
 
 
 def test_refined_and_reweighted_tokens_hold_none() -> None:

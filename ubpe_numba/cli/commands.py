@@ -16,12 +16,11 @@ import numpy as np
 
 from ubpe_numba.cli.documents import SPECIAL, STANDARD, Form, Reader, check_output, integer_type, output, write_documents
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
-from ubpe_numba.errors import LocatedError, ModelFormatError, SpecialTokenError, quoted
-from ubpe_numba.formats.table import text_of
+from ubpe_numba.errors import LocatedError, SpecialTokenError, quoted
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.load import TOKENIZERS, load
-from ubpe_numba.tokenizers.ubpe import UBPE
+from ubpe_numba.tokenizers.export import export
+from ubpe_numba.tokenizers.saving import class_of, load
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.views.explorer import report as explorer
 from ubpe_numba.vocabulary.rules import FitRules
@@ -141,43 +140,31 @@ def explore(options: Namespace) -> None:
 def convert(options: Namespace) -> None:
     """Read a model in one format and write it in another."""
     suffix = pathlib.Path(options.output).suffix.lower()
-    to = options.to or {".json": "json", ".npz": "npz", ".tiktoken": "tiktoken", ".txt": "vocab-txt"}.get(suffix)
-    if to is None:
+    known = {".json": "json", ".npz": "npz", ".tiktoken": "tiktoken", ".model": "sentencepiece", ".txt": "vocab.txt"}
+    if (to := options.to or known.get(suffix)) is None:
         raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
     if to in ("json", "npz") and suffix != f".{to}":
         raise ValueError(f"-o: expected a name that ends in .{to}, got {options.output}")
     said = {"unk_token": options.unk_token, "template": options.template, "special_first": options.special_first}
     asked = {name: value for name, value in said.items() if value is not None}
-    if asked and to != "huggingface":
-        raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for huggingface only, not for {to}")
+    if asked and to != "tokenizer.json":
+        raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for tokenizer.json only, not for {to}")
     if len(asked.get("template", ())) > 2:
         raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(asked['template'])}")
     check_output(options.output)
-    tokenizer = _read(options)
+    words = None if options.special_token is None else dict(map(_word, options.special_token))
+    cutter = None if options.pretokenizer == "none" else options.pretokenizer
+    given = {"kind": options.kind, "special_tokens": words}
+    read = {name: value for name, value in given.items() if value is not None}
+    read |= {} if options.pretokenizer is None else {"pretokenizer": cutter}
+    tokenizer = load(options.model, tokenizer=options.tokenizer, **read)
     if to in ("json", "npz"):
         tokenizer.save(options.output)
         return
-    is_words = isinstance(tokenizer, WordPiece)
-    if is_words and to == "vocab-txt":
-        tokenizer.to_file(options.output)
-        return
-    if to == "vocab-txt" or (is_words and to != "huggingface"):
-        why = f"is a WordPiece, which {to} cannot hold" if is_words else f"is no WordPiece, which {to} needs"
-        raise ValueError(f"--to: {options.model} {why}")
-    if not hasattr(tokenizer, method := f"to_{to.replace('-', '_')}"):
-        raise ValueError(f"{options.model}: a UBPE has no merges, which {to} needs; use BPE or UBPEClassic")
-    if to == "vocab-merges":
-        vocab, merges = tokenizer.to_vocab_merges()
-        folder = pathlib.Path(options.output)
-        folder.mkdir(exist_ok=True)
-        write_atomically(folder / "vocab.json", vocab.encode())
-        write_atomically(folder / "merges.txt", merges.encode())
-        return
-    if is_words and (odd := next((name for name in ("unk_token", "special_first") if name in asked), None)) is not None:
-        raise ValueError(f"--{odd.replace('_', '-')}: {options.model} is a WordPiece, whose unknown token and ids are its own")
-    data = getattr(tokenizer, method)(**asked)
-    with output(options.output) as f:
-        f.write(data if isinstance(data, bytes) else data.encode())
+    made = export(tokenizer, to, options.output if to == "vocab+merges" else None, **asked)
+    if to != "vocab+merges":
+        with output(options.output) as f:
+            f.write(made if isinstance(made, bytes) else made.encode())
 
 
 def _unfitted(options: Namespace, text: bool) -> Tokenizer:
@@ -215,7 +202,7 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         rules["max_token_length"] = options.max_token_length
     if rules:
         params["rules"] = FitRules(**rules)
-    cls: Any = TOKENIZERS[options.tokenizer]  # the constructors differ
+    cls: Any = class_of(options.tokenizer)  # the constructors differ
     n_tokens = _N_TOKENS if options.n_tokens is None else options.n_tokens
     parts = {} if text else {"alphabet": None, "encoding": None}
     tokenizer: Tokenizer = cls.for_text(n_tokens, n_threads=options.threads, **{"pretokenizer": None, **parts, **params})
@@ -258,47 +245,6 @@ def _placed(reader: Reader | None) -> Iterator[None]:
         if isinstance(error, SpecialTokenError):
             what = f"position {error.position}: {quoted(error.token)} is a special token; see --special"
         raise ValueError(f"{path}: document {number}, {what}") from None
-
-
-def _read(options: Namespace) -> Any:
-    """The tokenizer that `convert` reads: ModelFormatError, with the file, if that is not valid; ValueError for odd options."""
-    source, path = options.source, pathlib.Path(options.model)
-    if source == "own":
-        _refuse(options, "kind", "pretokenizer", "special_token", "tokenizer")
-        return load(options.model)
-    params: dict[str, Any] = {}
-    if options.pretokenizer is not None:
-        params["pretokenizer"] = None if options.pretokenizer == "none" else options.pretokenizer
-    if source is None:
-        if options.special_token is not None:
-            params["special_tokens"] = dict(map(_word, options.special_token))
-        return load(options.model, tokenizer=options.tokenizer, kind=options.kind, **params)
-    cls: Any = TOKENIZERS[options.tokenizer or ("UBPE" if source == "published" else "BPE")]
-    try:
-        if source == "published":
-            _refuse(options, "pretokenizer", "special_token")
-            return cls.from_published(text_of(path, None), options.kind)
-        if cls is UBPE:
-            raise ValueError(f"--tokenizer: {source} has merges: expected BPE or UBPEClassic")
-        params["special_tokens"] = dict(map(_word, options.special_token or ()))
-        if source == "huggingface":
-            _refuse(options, "pretokenizer", "special_token")
-            return cls.from_huggingface(path, kind=options.kind)
-        if source == "tiktoken":
-            _refuse(options, "kind")
-            return cls.from_tiktoken(options.model, **params)
-        return cls.from_vocab_merges(path / "vocab.json", path / "merges.txt", kind=options.kind or "bytes", **params)
-    except ModelFormatError as error:
-        if str(error).startswith(options.model):  # as readers of paths begin
-            raise
-        raise ModelFormatError(f"{options.model}: {error}") from None
-
-
-def _refuse(options: Namespace, *names: str) -> None:
-    """ValueError if one of these options is given: they mean nothing for the format that `convert` reads."""
-    for name in names:
-        if getattr(options, name) is not None:
-            raise ValueError(f"--{name.replace('_', '-')}: not for --from {options.source}")
 
 
 def _integer(symbol: str, name: str) -> int:

@@ -204,23 +204,21 @@ def _parser() -> argparse.ArgumentParser:
 
     convert = commands.add_parser("convert", help="models from and for other libraries")
     convert.add_argument("model", metavar="MODEL", help="a file of any format that load reads, or a folder of one")
-    convert.add_argument("--from", dest="source", choices=("own", *_OTHER_LIBRARIES), help="default: by the content of the file")
-    convert.add_argument(
-        "--to",
-        choices=("json", "npz", *_OTHER_LIBRARIES, "sentencepiece", "vocab-txt"),
-        help="default: by the suffix of the output",
-    )
-    convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab-merges; - for stdout")
-    convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes (default BPE; published: UBPE)")
+    forms = "json", "npz", "tokenizer.json", "tiktoken", "sentencepiece", "vocab+merges", "vocab.txt", "ubpe"
+    convert.add_argument("--to", choices=forms, help="default: by the suffix of the output")
+    convert.add_argument("-o", "--output", required=True, metavar="PATH", help="a file; a folder for vocab+merges; - for stdout")
+    convert.add_argument("--tokenizer", choices=_TOKENIZERS, help="what a foreign file becomes where that is open")
     convert.add_argument("--kind", choices=("bytes", "str", "int"), help="what the symbols of a foreign file are")
     convert.add_argument("--pretokenizer", metavar="NAME", help="the pattern of a file that does not say it, or none")
     words = "a special token of a file that does not say it; repeatable"
     convert.add_argument("--special-token", action="append", metavar="WORD=ID", help=words)
-    unknown = "for huggingface: the special token or the symbol that others become there (default: as --unknown of the fit says)"
+    unknown = (
+        "for tokenizer.json: the special token or the symbol that others become there (default: as --unknown of the fit says)"
+    )
     convert.add_argument("--unk-token", metavar="WORD", help=unknown)
-    around = "for huggingface: the parts of an input there, such as '[CLS] $A [SEP]'; a second one is for pairs"
+    around = "for tokenizer.json: the parts of an input there, such as '[CLS] $A [SEP]'; a second one is for pairs"
     convert.add_argument("--template", action="append", metavar="TEXT", help=around)
-    first = "for huggingface: special tokens have the ids 0, 1, ... there, and all others follow"
+    first = "for tokenizer.json: special tokens have the ids 0, 1, ... there, and all others follow"
     convert.add_argument("--special-first", action="store_true", default=None, help=first)
 
     demo = commands.add_parser("demo", help="tokenize a bundled ECG, decode it, compare, and print what was found")

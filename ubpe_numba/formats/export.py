@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.plan import LIKELIHOOD, Tables, plan_by_path, plan_by_rank
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import listed, quoted, shortened
-from ubpe_numba.formats import huggingface, sentencepiece, table, tiktoken, unigram, vocab_merges, wordpiece
+from ubpe_numba.formats import huggingface, published_ubpe, readers, sentencepiece, tiktoken, unigram, vocab_merges, wordpiece
 from ubpe_numba.formats.export_check import (
     TEXTS,
     EncodeLists,
@@ -49,6 +49,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import choice_of, symbol_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.vocabulary.weights import log_probabilities
 
 _PAIRS = 100  # so many samples, and pairs of them, are tried with the tokens that a template puts around them
 _NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
@@ -63,13 +64,81 @@ def _package(name: str) -> Any:
     return None if spec is None or spec.origin is None else import_module(name)
 
 
+class Exported(NamedTuple):
+    """A fitted tokenizer, as writers take it.
+
+    `objective`: ``"rank"``, ``"batch"`` for the articles' rule, or the objective of a `UBPE`; `encode(docs, **options)` gives
+    lists of ids, options as of `encode_batch`; `unknown`, the special token or symbol that replaces unknown symbols, or None;
+    `load`, the function that reads a file, and gives what encodes like this.
+    """
+
+    model: Model | Words
+    objective: str
+    encode: Callable[..., list[list[int]]]
+    unknown: Any
+    load: Callable[[Any], Callable[..., list[list[int]]]]
+
+    @property
+    def by_pairs(self) -> bool:
+        """Whether it merges pairs."""
+        return self.objective in ("rank", "batch")
+
+    def with_special(self, docs: list[Any]) -> list[list[int]]:
+        """The ids of documents, special tokens allowed, that an export has to give too.
+
+        Symbols that a normalizer or a pre-tokenizer adds may be unknown; other libraries leave these out, but for the rule that
+        a Unigram model has for them.
+        """
+        by_rule = not self.by_pairs and isinstance(self.model, Model) and self.model.segmenter.unknown is not None
+        return self.encode(docs, allowed_special="all", unknown="raise" if by_rule else "skip")
+
+    def pairs(self, name: str) -> Model:
+        """The model of one that merges pairs; ValueError, with the name of the format, for another."""
+        if isinstance(self.model, Words):
+            raise ValueError(f"export refused: a WordPiece has no merges, which {name} needs")
+        if not self.by_pairs:
+            raise ValueError(f"export refused: a UBPE has no merges, which {name} needs; with_objective('rank') merges by rank")
+        return self.model
+
+    def scored(self) -> Model:
+        """The model of a `UBPE`, whose vocabulary holds log-probabilities: frequencies where it has no estimates."""
+        assert isinstance(self.model, Model)
+        vocabulary = self.model.vocabulary
+        if vocabulary.log_probabilities is not None:
+            return self.model
+        lengths, flat = np.diff(vocabulary.offsets)[vocabulary.n_alphabet :], vocabulary.arena[vocabulary.n_alphabet :]
+        found = log_probabilities(vocabulary)
+        made = Vocabulary.from_sequences(vocabulary.n_alphabet, flat, lengths, log_probabilities=found)
+        return self.model._replace(vocabulary=made)
+
+
 # ---------------------------------------------------------------------------------------------------- Hugging Face
 
 
-def to_huggingface(
+def tokenizer_json(tok: Exported, *, unk_token: Any = None, template: Any = None, special_first: bool | None = None) -> str:
+    """The `tokenizer.json` of Hugging Face; options and errors as of `tokenizers.export.export`."""
+    if isinstance(tok.model, Words):
+        for name, value in (("unk_token", unk_token), ("special_first", special_first)):
+            if value is not None:
+                raise ValueError(f"{name}: the unknown token and the ids of a WordPiece are its own")
+        return _of_words(tok.model, tok, template)
+    if unk_token is None:
+        unk_token = tok.unknown
+    if tok.by_pairs:
+        return _of_pairs(tok.model, tok.with_special, unk_token, template, special_first)
+    if tok.objective != "tokenizers":
+        hint = "" if tok.objective in ("likelihood", "sentencepiece") else "reweight estimates probabilities, and then "
+        raise ValueError(
+            f"objective: {quoted(tok.objective)} takes other paths than a Unigram model of tokenizers, at least "
+            f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
+        )
+    return _of_unigrams(tok.scored(), tok.with_special, unk_token, template, special_first)
+
+
+def _of_pairs(
     model: Model, encode: EncodeLists, unk_token: Any = None, template: Any = None, special_first: bool | None = None
 ) -> str:
-    """The `tokenizer.json` of a model; see `BPE.to_huggingface`, which is called by a user's code two calls up the stack."""
+    """The `tokenizer.json` of a model of pairs."""
     model, encode = _in_order(model, encode, special_first)
     check_model(model)
     vocab, merges = named(model)
@@ -87,17 +156,17 @@ def to_huggingface(
     symbols = None if kind != "int" else model.alphabet.symbols
     docs = samples_of(model)
     samples: Samples = docs, encode(docs)
-    _same_by_rank(table.from_huggingface(text, kind, symbols).model, samples)
+    _same_by_rank(readers.of_huggingface(text, kind, symbols).model, samples)
     all_samples = [samples]
     if unknown is not None and loss_of(model) is not None:
         samples = without_unknown(model, samples)
         wider, more = samples_with_unknown(model, unknown)
         all_samples = [samples, more]
         if unknown.symbol is not None:
-            found = table.from_huggingface(text, None if kind == "str" else kind, symbols)
+            found = readers.of_huggingface(text, None if kind == "str" else kind, symbols)
             _same_by_rank(found.model, more, found.params.get("unknown", "skip"))
         elif kind == "str":
-            _same_by_rank(table.from_huggingface(text, "bytes", None).model, more)
+            _same_by_rank(readers.of_huggingface(text, "bytes").model, more)
     if (package := _package("tokenizers")) is not None:
         other = package.Tokenizer.from_str(text)
         alphabets = [model.alphabet, *([wider.alphabet] if len(all_samples) > 1 else [])]
@@ -108,7 +177,7 @@ def to_huggingface(
             _, ids, texts = texts_of(model.alphabet, samples)
             _check_template(other, frame, special, texts, ids)
     if unknown is None and unk_token is not False and (loss := loss_of(model)) is not None:
-        warnings.warn(loss, UserWarning, stacklevel=4)
+        warnings.warn(loss, UserWarning, stacklevel=5)
     return text
 
 
@@ -119,10 +188,10 @@ def _same_by_rank(other: Model, samples: Samples, unknown: Any = "skip") -> None
     compare(docs, ids, encode_with(plan_by_rank(Tables(other)), docs, chosen), "what was written")
 
 
-def to_huggingface_unigram(
+def _of_unigrams(
     model: Model, encode: EncodeLists, unk_token: Any = None, template: Any = None, special_first: bool | None = None
 ) -> str:
-    """The `tokenizer.json` of a model with log-probabilities; see `UBPE.to_huggingface`."""
+    """The `tokenizer.json` of a model with log-probabilities."""
     model, encode = _in_order(model, encode, special_first)
     check_model(model)
     if model.segmenter.whole_words:
@@ -145,7 +214,7 @@ def to_huggingface_unigram(
         unk_id=None if unknown is None else unknown.id,
         post_processor=None if frame is None else post_processor(frame, special),
     )  # fmt: skip
-    plan = plan_by_path(Tables(table.from_huggingface_unigram(text)), LIKELIHOOD, "tokenizers")
+    plan = plan_by_path(Tables(readers.of_unigram(text)), LIKELIHOOD, "tokenizers")
     docs = samples_of(model)
     samples: Samples = docs, encode(docs)
     if model.segmenter.unknown is None:  # which is an error there, or the unknown token
@@ -165,15 +234,13 @@ def to_huggingface_unigram(
     return text
 
 
-def to_huggingface_words(
-    words: Words, encode: EncodeLists, again: Callable[[str], EncodeLists], template: str | Sequence[str] | None = None
-) -> str:
-    """The `tokenizer.json` of a WordPiece model; `again` makes what encodes by that. See `WordPiece.to_huggingface`."""
+def _of_words(words: Words, tok: Exported, template: str | Sequence[str] | None) -> str:
+    """The `tokenizer.json` of a WordPiece model."""
     frame = None if template is None else template_of(template, words.special_tokens)
     text = wordpiece.write(words, None if frame is None else post_processor(frame, words.special_tokens))
     docs = word_samples(list(words.vocabulary), [*words.special_tokens, *words.known_words])
-    ids = encode(docs)
-    compare(docs, ids, again(text)(docs), "what was written")
+    ids = tok.encode(docs)
+    compare(docs, ids, tok.load(text)(docs), "what was written")
     if (package := _package("tokenizers")) is not None:
         other = package.Tokenizer.from_str(text)
         compare(docs, ids, [e.ids for e in other.encode_batch(docs, add_special_tokens=False)], "tokenizers")
@@ -234,18 +301,22 @@ def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
     return model._replace(segmenter=changed), new
 
 
-def to_transformers(text: str, roles: dict[str, Any], params: dict[str, Any]) -> Any:
-    """A `transformers.PreTrainedTokenizerFast` of a `tokenizer.json`.
-
-    `roles` assign special tokens, such as ``{"eos_token": "<end>"}``, None for those that were not given; `params` are
-    further arguments, None likewise. ValueError for a role of a word that is no special token of the file.
-    """
-    fast = require("transformers", "to_transformers", "hf").PreTrainedTokenizerFast
-    tokenizer = require("tokenizers", "to_transformers", "hf").Tokenizer.from_str(text)
+def transformers_object(
+    tok: Exported, *, unk_token: Any = None, template: Any = None, special_first: bool | None = None, **params: Any
+) -> Any:
+    """A `transformers.PreTrainedTokenizerFast`; options and errors as of `tokenizers.export.export`."""
+    if isinstance(tok.model, Words):
+        text = tokenizer_json(tok, template=template, special_first=special_first)
+    else:
+        unk_token = tok.unknown if unk_token is None else unk_token
+        text = tokenizer_json(tok, unk_token=unk_token, template=template, special_first=special_first)
+    params = {"unk_token": unk_token, **params}
+    fast = require("transformers", "export to transformers", "hf").PreTrainedTokenizerFast
+    tokenizer = require("tokenizers", "export to transformers", "hf").Tokenizer.from_str(text)
     file = json.loads(text)
     special = {token["content"] for token in file["added_tokens"] if token["special"]}
     unknown = file["model"].get("unk_token")
-    given = {name: value for name, value in {**roles, **params}.items() if value is not None}
+    given = {name: value for name, value in params.items() if value is not None}
     is_symbol = unknown is not None and len(unknown) == 1 and unknown not in special  # which would be taken out of every text
     if given.get("unk_token") is False or is_symbol or ("unk_token" not in given and unknown not in special):
         given.pop("unk_token", None)
@@ -471,8 +542,14 @@ def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
 # ---------------------------------------------------------------------------------------------------- other files
 
 
-def to_tiktoken(model: Model, encode: EncodeLists) -> tuple[bytes, dict[bytes, int]]:
-    """The `.tiktoken` file of a model, and its tokens and ranks; see `BPE.to_tiktoken`."""
+def ranks(tok: Exported) -> bytes:
+    """The `.tiktoken` file: a token in base64 and its rank in each line; options and errors as of `tokenizers.export.export`."""
+    return _ranks(tok)[0]
+
+
+def _ranks(tok: Exported) -> tuple[bytes, dict[bytes, int]]:
+    """The `.tiktoken` file, and its tokens and ranks."""
+    model = tok.pairs("tiktoken")
     check_model(model)
     check_plain(model, "tiktoken")
     check_order(model)
@@ -493,8 +570,8 @@ def to_tiktoken(model: Model, encode: EncodeLists) -> tuple[bytes, dict[bytes, i
     pattern = pattern_of(model)
     data = tiktoken.write(ranks)
     docs = samples_of(model)
-    samples: Samples = docs, encode(docs)
-    _same_by_rank(table.from_tiktoken(data, pattern, special), samples)
+    samples: Samples = docs, tok.with_special(docs)
+    _same_by_rank(readers.of_ranks(data, pattern, special), samples)
     if (package := _package("tiktoken")) is not None:
         other = package.Encoding("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
         docs, expected, texts = texts_of(alphabet, samples)
@@ -502,18 +579,27 @@ def to_tiktoken(model: Model, encode: EncodeLists) -> tuple[bytes, dict[bytes, i
     return data, ranks
 
 
-def to_tiktoken_encoding(model: Model, encode: EncodeLists, name: str) -> Any:
-    """A `tiktoken.Encoding` of a model; see `BPE.to_tiktoken_encoding`."""
-    ranks = to_tiktoken(model, encode)[1]
+def tiktoken_encoding(tok: Exported, *, name: str = "ubpe-numba") -> Any:
+    """A `tiktoken.Encoding` with this name, with the pattern and the special tokens."""
+    model = tok.pairs("tiktoken")
+    ranks = _ranks(tok)[1]
     try:
         make = import_module("tiktoken").Encoding
     except ImportError as error:
-        raise ImportError("to_tiktoken_encoding needs tiktoken: pip install tiktoken") from error
+        raise ImportError("export to tiktoken.Encoding needs tiktoken: pip install tiktoken") from error
     return make(name, pat_str=tiktoken.covering(pattern_of(model)), mergeable_ranks=ranks, special_tokens=words_of(model)[0])
 
 
-def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
-    """The `.model` file of a model; see `BPE.to_sentencepiece`. `encode` takes special tokens for ordinary text."""
+def sentencepiece_model(tok: Exported) -> bytes:
+    """The `.model` file of sentencepiece; errors as of `tokenizers.export.export`."""
+    if isinstance(tok.model, Words):
+        raise ValueError("export refused: sentencepiece has no WordPiece")
+    unigram = not tok.by_pairs
+    if unigram and tok.objective != "sentencepiece":
+        raise ValueError(f"objective: expected 'sentencepiece', got {quoted(tok.objective)}; set_params changes it")
+    if tok.objective == "batch":
+        raise ValueError("rules: sentencepiece merges by rank, not by the articles' batch rule")
+    model = tok.scored() if unigram else tok.model
     data = sentencepiece.write(model, unigram)
     reserved = model.segmenter.reserved
     reserved = None if reserved is None else reserved.symbols_only()  # special tokens are in no text
@@ -522,7 +608,7 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     tables = Tables(sentencepiece.model_of(sentencepiece.read(data)))
     plan = plan_by_path(tables, LIKELIHOOD, "sentencepiece") if unigram else plan_by_rank(tables)
     given = samples_of(model)
-    docs, ids, texts = texts_of(model.alphabet, (given, encode(given)))
+    docs, ids, texts = texts_of(model.alphabet, (given, tok.encode(given, disallowed_special="none")))
     found, _ = plan.documents(as_documents(texts), "raise", ("none", "none"), "docs")
     compare(docs, ids, found.to_lists(), "what was written")
     if (package := _package("sentencepiece")) is not None:
@@ -534,21 +620,22 @@ def to_sentencepiece(model: Model, encode: EncodeLists, unigram: bool) -> bytes:
     return data
 
 
-def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) -> tuple[str, str]:
-    """The texts of `vocab.json` and `merges.txt`; see `BPE.to_vocab_merges`."""
+def vocab_and_merges(tok: Exported, *, end_of_word: str | None = None) -> dict[str, str]:
+    """The texts of `vocab.json` and `merges.txt`; options and errors as of `tokenizers.export.export`."""
+    model = tok.pairs("a pair of files")
     check_model(model)
     check_plain(model, "a pair of files")
     kind = model.alphabet.kind
     if kind == "int":
-        raise ValueError("alphabet: the files hold text; use to_huggingface for integers")
+        raise ValueError("alphabet: the files hold text; export to 'tokenizer.json' for integers")
     vocab, merges = named(model)
     special, known = words_of(model)
     if known or any(word in vocab for word in special):
         raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
     out = vocab_merges.write({**vocab, **special}, merges, end_of_word)
     docs = samples_of(model)
-    samples: Samples = docs, encode(docs)
-    _same_by_rank(table.from_vocab_merges(*out, kind, pattern_of(model), special, end_of_word), samples)
+    samples: Samples = docs, tok.with_special(docs)
+    _same_by_rank(readers.of_vocab_merges(*out, kind, pattern_of(model), special, end_of_word), samples)
     if (theirs := _package("tokenizers")) is not None and end_of_word is None:
         lines = out[1].split("\n")[1:-1]
         other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
@@ -557,4 +644,21 @@ def to_vocab_merges(model: Model, encode: EncodeLists, end_of_word: str | None) 
         other.add_special_tokens(list(special))
         docs, ids, texts = texts_of(model.alphabet, samples)
         compare(docs, ids, [e.ids for e in other.encode_batch(texts)], "tokenizers")
-    return out
+    return {"vocab.json": out[0], "merges.txt": out[1]}
+
+
+def dump(tok: Exported) -> str:
+    """The dump that ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
+
+    Break and stop tokens, which 0.2 does not know, are written, as are known words and a pattern that came from a dump.
+    """
+    if isinstance(tok.model, Words):
+        raise ValueError("export refused: ubpe has no WordPiece")
+    return published_ubpe.write(tok.model, tok.by_pairs)
+
+
+def vocab_txt(tok: Exported) -> str:
+    """BERT's list of pieces, one a line; the other arguments of a WordPiece have no place in it."""
+    if not isinstance(tok.model, Words):
+        raise ValueError("export refused: a vocab.txt has the pieces of a WordPiece, and this merges or searches")
+    return wordpiece.vocab_txt(tok.model.vocabulary)

@@ -65,7 +65,7 @@ def check_plain(model: Model, library: str) -> None:
     named |= {"whole_words": segmenter.whole_words or None, "one_by_one": segmenter.one_by_one or None}
     named |= {"special_tokens: flags": flags_of(model) or None}
     if odd := next((name for name, value in named.items() if value is not None), None):
-        raise ValueError(f"{odd}: {library} has no place for it; use to_huggingface")
+        raise ValueError(f"{odd}: {library} has no place for it; export to tokenizer.json")
 
 
 def ids_of(model: Model) -> list[int]:

@@ -61,7 +61,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         kind, tokens = "bytes" if bytewise or unknown else "str", [*vocab.keys() - special.keys() - known.keys()]
         numbers = [symbol_index(token) for token in tokens if len(token) == 1]
         if numbers and None not in numbers:  # every character names an integer
-            is_written = unknown is not None and unknown.byte_ids is None  # by `to_huggingface` with an unk_token
+            is_written = unknown is not None and unknown.byte_ids is None  # by an export with an unk_token
             if kind == "str" or (is_written and set(numbers) == set(range(len(numbers)))):
                 kind = "int"
     if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):

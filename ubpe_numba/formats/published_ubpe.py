@@ -105,14 +105,14 @@ def _fields(model: Model) -> dict[str, Any]:
     n_words = 0 if special is None else len(special.words)
     ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
     if segmenter.encoding or (cutter is not None and not isinstance(cutter, PythonPattern)):
-        raise ValueError("to_published: a dump has no place for a pretokenizer that is not from a dump, nor for an encoding")
+        raise ValueError("export refused: a dump has no place for a pretokenizer that is not from a dump, nor for an encoding")
     if unsaid := segmenter.state().keys() & {"normalizer", "unknown", "whole_words"}:
-        raise ValueError(f"to_published: a dump has no place for {', '.join(sorted(unsaid))}")
+        raise ValueError(f"export refused: a dump has no place for {', '.join(sorted(unsaid))}")
     if alphabet.kind == "bytes" and segmenter.state():
-        raise ValueError("to_published: a dump of bytes is one of integers, and has no place for words, break or stop tokens")
+        raise ValueError("export refused: a dump of bytes is one of integers, and has no place for words, break or stop tokens")
     expected = np.concatenate([np.arange(n), np.arange(n + n_words, size + n_words)])
     if special is not None and not special.always.all():
-        raise ValueError("to_published: a dump has no place for special tokens, only for known words")
+        raise ValueError("export refused: a dump has no place for special tokens, only for known words")
     if not np.array_equal(ids, expected) or (special is not None and set(special.ids.tolist()) != set(range(n, n + n_words))):
         raise ValueError("known_words: in a dump they have the ids behind the alphabet, and learned tokens those behind them")
     fields: dict[str, Any] = {}

@@ -199,7 +199,7 @@ def _without_stand_ins(table: Table) -> tuple[Table, bool, str]:
     by_bytes = bool(steps) and steps[-1]["type"] == "StandIns" and bool(steps[-1]["by_bytes"])
     steps = steps[: len(steps) - by_bytes]
     if odd := next((step["type"] for step in steps if step["type"] in ("SentencePiece", "StandIns")), None):
-        raise ValueError(f"normalizer: Hugging Face has no place for {quoted(odd)}; use to_sentencepiece")
+        raise ValueError(f"normalizer: Hugging Face has no place for {quoted(odd)}; export to sentencepiece")
     made, called = table.decoding or Decoding(), "<unk>"
     if made.replace and made.replace[-1][0] == chr(UNKNOWN):
         called = made.replace[-1][1]

@@ -7,7 +7,6 @@ part of the piece, as the package ``tokenizers`` has it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ from ubpe_numba.formats.huggingface import added_of, file_of, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.files import naming, open_regular, write_atomically
 from ubpe_numba.runtime.schema import check_fields, integers_of
 from ubpe_numba.text.characters import WHITE_SPACE
 from ubpe_numba.text.normalizer import Normalizer
@@ -135,12 +133,6 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------------- vocab.txt
 
 
-def read_vocab_txt(path: str | os.PathLike[str]) -> dict[str, int]:
-    """Ids of pieces. Of equal lines the last one counts, as for BERT. ModelFormatError for a file that is not UTF-8, or empty."""
-    with open_regular(path) as f, naming(path):
-        return parse_vocab_txt(f.read())
-
-
 def parse_vocab_txt(data: bytes) -> dict[str, int]:
     r"""Ids of pieces of the content of a file.
 
@@ -160,16 +152,18 @@ def parse_vocab_txt(data: bytes) -> dict[str, int]:
     return {line.rstrip(WHITE_SPACE): i for i, line in enumerate(text.split("\n"))}
 
 
-def write_vocab_txt(path: str | os.PathLike[str], pieces: Mapping[str, int]) -> None:
-    """Write pieces whose ids are 0, 1, ...; ValueError for other ids, and for pieces that could not be read again."""
+def vocab_txt(pieces: Mapping[str, int]) -> str:
+    """The lines of pieces whose ids are 0, 1, ...; ValueError for other ids, and for pieces that could not be read again."""
     listed = sorted(pieces, key=pieces.__getitem__)
     if pieces[listed[-1]] != len(listed) - 1:
         raise ValueError(
-            f"path: the ids of a vocab.txt are 0..{len(listed) - 1}, this vocabulary goes up to {pieces[listed[-1]]}"
+            f"export refused: the ids of a vocab.txt are 0..{len(listed) - 1}, this vocabulary goes up to {pieces[listed[-1]]}"
         )
     for piece in listed:
         if "\n" in piece or piece != piece.rstrip(WHITE_SPACE):
-            raise ValueError(f"path: a vocab.txt cannot hold the line break, or white space at the end, in {quoted(piece)}")
+            raise ValueError(
+                f"export refused: a vocab.txt cannot hold the line break, or white space at the end, in {quoted(piece)}"
+            )
         if not piece.isascii() and any("\ud800" <= c <= "\udfff" for c in piece):
-            raise ValueError(f"path: a vocab.txt is UTF-8, which cannot hold the surrogate in {quoted(piece)}")
-    write_atomically(path, "".join(f"{piece}\n" for piece in listed).encode())
+            raise ValueError(f"export refused: a vocab.txt is UTF-8, which cannot hold the surrogate in {quoted(piece)}")
+    return "".join(f"{piece}\n" for piece in listed)

@@ -36,12 +36,14 @@ from ubpe_numba.runtime.arrays import describe, integer, offsets_of, places_of, 
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.bpe import BPE
-from ubpe_numba.tokenizers.load import TOKENIZERS
+from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
+from ubpe_numba.tokenizers.saving import class_of
+from ubpe_numba.tokenizers.ubpe import UBPE
 
 __all__ = ["ActionTokenizer"]
 
 _MOST = 2**24  # coefficients of a chunk: a file may not ask for more memory than that
+_CLASSES = BPE, UBPE, UBPEClassic
 _FIELDS = ("scale", "time_horizon", "action_dim", "frequency_barriers", "out_of_range")
 _OUT_OF_RANGE = ("warn", "clip", "raise")
 
@@ -126,8 +128,8 @@ class ActionTokenizer:
         frequency_barriers: bool = False,
         out_of_range: Literal["warn", "clip", "raise"] = "warn",
     ) -> None:
-        if type(tokenizer) not in TOKENIZERS.values():
-            raise TypeError(f"tokenizer: expected a fitted {', '.join(TOKENIZERS)}, got {describe(tokenizer)}")
+        if type(tokenizer) not in _CLASSES:
+            raise TypeError(f"tokenizer: expected a fitted BPE, UBPE, UBPEClassic, got {describe(tokenizer)}")
         alphabet = tokenizer.alphabet_
         if alphabet.kind != "int":
             raise ValueError(f"tokenizer: expected an alphabet of integers, got one of {alphabet.kind}")
@@ -230,8 +232,8 @@ class ActionTokenizer:
             )
         options: dict[str, Any] = {}
         if tokenizer is not None:
-            if type(tokenizer) not in TOKENIZERS.values():
-                raise TypeError(f"tokenizer: expected {', '.join(TOKENIZERS)} or None, got {describe(tokenizer)}")
+            if type(tokenizer) not in _CLASSES:
+                raise TypeError(f"tokenizer: expected BPE, UBPE, UBPEClassic or None, got {describe(tokenizer)}")
             options = tokenizer.get_params()
             if options["alphabet"] is not None:
                 raise ValueError("tokenizer: expected one without an alphabet, which are the coefficients of the chunks")
@@ -623,11 +625,11 @@ class ActionTokenizer:
         where = os.fspath(path)
         state, n_bytes = model_file.load(path)
         name, settings = state["tokenizer"], state.pop("actions", None)
-        if name not in TOKENIZERS:
+        if name not in [cls.__name__ for cls in _CLASSES]:
             raise ModelFormatError(f"{where}: there is no tokenizer {quoted(name)}")
         if settings is None:
             raise ModelFormatError(f"{where}: a {name} without the settings of actions: use {name}.load")
-        tokenizer = TOKENIZERS[name]._loaded(where, state, n_bytes, n_threads, max_symbols)
+        tokenizer = class_of(name)._loaded(where, state, n_bytes, n_threads, max_symbols)
         try:
             check_fields(settings, _FIELDS, "actions")
             return cls(tokenizer, settings.pop("scale"), **settings)

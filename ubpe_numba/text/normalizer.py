@@ -199,7 +199,7 @@ class Normalizer(Steps):
             sentencepiece's clean-up; bytes as characters, by GPT-2's table; a map of sentencepiece (``precompiled_charsmap``, in
             base64); a list of ``normalizers``.
         ``"SentencePiece"``, ``"StandIns"``
-            Made by `from_sentencepiece` and `from_gguf` of a model of sentencepiece; no `tokenizer.json` has them.
+            Made by `load` of a model of sentencepiece; no `tokenizer.json` has them.
 
     Attributes
     ----------

@@ -21,9 +21,9 @@ from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress, warn
-from ubpe_numba.tokenizers.exchange import Exchange
+from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.fitted import DEFAULT_RULES
-from ubpe_numba.tokenizers.saving import class_of
+from ubpe_numba.tokenizers.saving import Saving, class_of
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
@@ -42,7 +42,7 @@ _MANY = 1000  # fits of fewer tokens are trials
 _PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
 
 
-class Tokenizer(Exchange):
+class Tokenizer(Decoding, Saving):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
     The constructor only stores its arguments, which `fit` validates. `fit`, `load` and the other ways to a vocabulary set

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from ubpe_numba import formats
-from ubpe_numba.errors import ModelFormatError, shortened
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
@@ -75,31 +75,21 @@ class Saving(Fitted):
             warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}")
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None, max_symbols: int | None = None) -> Self:
-        """Read a model that `save` wrote. `Tokenizer.load` makes a tokenizer of the class that the file says.
-
-        Files of other libraries are read by `ubpe_numba.load`.
+    def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:
+        """Read a tokenizer of this class: a file that `save` wrote, or of any format that `ubpe_numba.load` reads.
 
         Parameters
         ----------
-        path
-            The file.
+        source, **options
+            As for `ubpe_numba.load`.
         n_threads
             As for the constructor; a file does not hold it.
-        max_symbols
-            How many symbols the alphabet may have, and all tokens together. A few hundred bytes can claim gigabytes, so it is
-            2**22 and 64 more for each byte of the file unless given here; `save` warns if a model needs more.
 
         Returns
         -------
         Self
             The tokenizer that was saved, with its `history_`, but for `n_threads`. ModelFormatError for a file that is not a
-            model, or one of another class.
-
-        Warns
-        -----
-        UserWarning
-            If the model cuts text by another version of Unicode than is installed here.
+            model, or one of another class; of `Tokenizer` it may be any.
 
         Examples
         --------
@@ -111,19 +101,33 @@ class Saving(Fitted):
         >>> tok.decode(tok.encode([0, 1, 2])).tolist(), Tokenizer.load(path)
         ([0, 1, 2], UBPE(n_tokens=6, n_candidates=1, objective='shortest'): 5 tokens)
         """
-        return cls._loaded(os.fspath(path), *formats.model_file.load(path), n_threads, max_symbols)
+        if inspect.isabstract(cls):
+            return load(source, n_threads=n_threads, **options)  # type: ignore[no-any-return]
+        name = next(base.__name__ for base in cls.__mro__ if base.__name__ in _MODULES)
+        read, found = formats.table.read(source, name, options)
+        if found.tokenizer != name:
+            other = shortened(found.tokenizer, 40)
+            raise ModelFormatError(f"{read.path}: a {other}, not a {name}: use {other}.load, or load for any of them")
+        return cls._made(read, found, n_threads)
+
+    @classmethod
+    def _made(cls, read: Any, found: Any, n_threads: int | None) -> Self:
+        """A tokenizer from what a file has."""
+        if isinstance(found.model, dict):
+            return cls._loaded(read.path, found.model, read.n_bytes, n_threads, found.params["max_symbols"])
+        try:
+            return cls._imported(found.model, {**found.params, "n_threads": n_threads})
+        except ModelFormatError as error:
+            raise ModelFormatError(f"{read.path}: {error}") from error
 
     @classmethod
     def _loaded(
         cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
     ) -> Self:
         """A tokenizer from the content of a file of so many bytes."""
-        make: Any = class_of(state["tokenizer"]) if inspect.isabstract(cls) else cls  # the constructors differ
+        make: Any = cls  # the constructors differ
         tok: Self = make(n_threads=n_threads)
         thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
-        if state["tokenizer"] != type(tok).__name__:
-            name = shortened(state["tokenizer"], 40)
-            raise ModelFormatError(f"{where}: a {name}, not a {cls.__name__}: use {name}.load, or Tokenizer.load for any of them")
         at_most = formats.model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
         try:
             params = {"unknown": "raise", **state["params"]}
@@ -171,10 +175,79 @@ class Saving(Fitted):
 
 
 #: The module of each class that model files name; modules are imported when their class is needed, since they import this one.
-_MODULES = {"BPE": "bpe", "UBPEClassic": "bpe", "UBPE": "ubpe"}
+_MODULES = {"BPE": "bpe", "UBPEClassic": "bpe", "UBPE": "ubpe", "WordPiece": "wordpiece"}
 
 
 def class_of(name: str) -> Any:
-    """The class that a model file names; `BPE` for an unknown name, which its `load` then refuses."""
-    name = name if name in _MODULES else "BPE"
+    """The class of a name that model files have."""
     return getattr(importlib.import_module(f"ubpe_numba.tokenizers.{_MODULES[name]}"), name)
+
+
+def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = None, **options: Any) -> Any:
+    r"""Read a tokenizer from a file of any known format, which is recognised by its content, or from an object.
+
+    Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
+    `tekken.json` of Mistral, `vocab.json` with `merges.txt`, CLIP's file of merges, models of sentencepiece, ``.gguf``, dumps of
+    ubpe, `vocab.txt` of WordPiece.
+
+    Parameters
+    ----------
+    source
+        The path of a file; or of a folder, such as `save_pretrained` of transformers makes, in which it is the first of
+        `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with `merges.txt`), `encoder.json` (with `vocab.bpe`)
+        and `vocab.txt`. Or the content of a file, `bytes`, or `str` that begins with ``{`` or has several lines. Or a
+        `tokenizers.Tokenizer`, a fast tokenizer of transformers, a `tiktoken.Encoding`. Or a pair ``(vocab, merges)`` of such
+        sources; `vocab` may be a mapping.
+    tokenizer
+        The class, ``"BPE"``, ``"UBPEClassic"``, ``"UBPE"`` or ``"WordPiece"``, where the file leaves that open: by default a
+        `BPE`, of unigrams `UBPE`, and of a dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
+    n_threads
+        As for the constructor.
+    **options
+        Those of the format. `kind`, the kind of symbols, ``"bytes"``, ``"str"`` or ``"int"``, of a `tokenizer.json`, of
+        `vocab.json` with `merges.txt`, or of a dump; by default the file decides. `alphabet`: the integers of the characters of a
+        `tokenizer.json` of ``"int"``, in their order. `pretokenizer` and `special_tokens`, as for `Preprocessing`, of ranks, and
+        of `vocab.json` with `merges.txt`, which do not say them; by default GPT-2's pattern for the latter, and of the published
+        ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper, what belongs to them. `end_of_word`: the character of
+        text that `vocab.json` writes as ``</w>``, usually a space. `max_symbols`, of our own files: how many symbols the alphabet
+        may have, and all tokens together. A few hundred bytes can claim gigabytes, so it is 2**22 and 64 more for each byte of
+        the file; `save` warns if a model needs more.
+
+    Returns
+    -------
+    Tokenizer or WordPiece
+        One that gives the same ids: those of ``encode(..., add_special_tokens=False)`` of Hugging Face. Special tokens are those
+        of the file; additions of a post-processor around a text are left out. `is_lossless` says whether `decode` gives back
+        every text. Where a file has no rule for unknown characters they are an error here (``unknown="skip"`` leaves them out,
+        as Hugging Face does). Tokens of a vocabulary that no pair makes are in no encoding, but can be decoded.
+
+    Raises
+    ------
+    ModelFormatError
+        If the format is not known, or, naming what the file was recognised as, the file is not valid or cannot be reproduced.
+    TypeError, ValueError
+        For an option that no format has, or that does not fit this file, and for ranks of which the pattern is not known.
+
+    Warns
+    -----
+    UserWarning
+        If an added token of a `tokenizer.json` has another id, here and in the package tokenizers, than the file says; if a model
+        of this library cuts text by another version of Unicode than is installed here.
+
+    Examples
+    --------
+    >>> from ubpe_numba import BPE, export, load
+    >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    >>> [load(export(tok, format), kind="str").encode("aab").tolist() for format in ("tokenizer.json", "ubpe")]
+    [[0, 2], [0, 2]]
+    >>> load(({"a": 0, "b": 1, "ab": 2}, "#version: 0.2\na b\n"), kind="str", pretokenizer=None).encode("aab").tolist()
+    [0, 2]
+    """
+    if tokenizer is not None and tokenizer not in _MODULES:
+        raise ValueError(f"tokenizer: expected {', '.join(_MODULES)} or None, got {quoted(tokenizer)}")
+    read, found = formats.table.read(source, tokenizer, options)
+    if found.tokenizer not in _MODULES:
+        raise ModelFormatError(f"{read.path}: there is no tokenizer {quoted(found.tokenizer)}")
+    if tokenizer not in (None, found.tokenizer):
+        raise ValueError(f"tokenizer: {read.path} is a {found.tokenizer}, not a {tokenizer}")
+    return class_of(found.tokenizer)._made(read, found, n_threads)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba import formats
 from ubpe_numba.coding.n_best import NBest, k_best, n_best_paths
 from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
@@ -540,49 +539,3 @@ class UBPE(Tokenizer):
         choice = self._unknown(unknown)
         assert not isinstance(choice, tuple)  # there are no special tokens
         return alphabet.to_ids(read, choice, name=name)
-
-    @classmethod
-    def from_huggingface(cls, source: Any, **params: Any) -> Self:
-        """Read a `tokenizer.json` of Hugging Face whose model is Unigram; the objective is ``"tokenizers"``.
-
-        The tokenizer gives the same ids, those that the other's `encode` gives with ``add_special_tokens=False``, special tokens
-        where they are allowed.
-
-        Parameters
-        ----------
-        source
-            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
-            transformers.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer, with the file's normalizer, pretokenizer and special tokens.
-
-        Raises
-        ------
-        ModelFormatError
-            If the file is not valid, of another type (`BPE.from_huggingface` reads those of BPE), or has an option without a
-            counterpart here, naming it.
-
-        Warns
-        -----
-        UserWarning
-            If an added token has another id, here and in the package tokenizers, than the file says.
-
-        Notes
-        -----
-        As for `BPE.from_huggingface`. Source of the model: T. Kudo, Subword regularization, 2018.
-
-        Examples
-        --------
-        >>> from ubpe_numba import UBPE
-        >>> import json
-        >>> vocab = [["<unk>", 0.0], ["a", -2.0], ["b", -2.0], ["ab", -1.0]]
-        >>> tok = UBPE.from_huggingface(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
-        >>> tok.encode("aabc").tolist()
-        [1, 3, 0]
-        """
-        return cls._imported(formats.table.from_huggingface_unigram(source), {"objective": "tokenizers", **params})

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 
-from ubpe_numba import Preprocessing
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.counts import as_corpus, count_documents
 from ubpe_numba.documents.ragged import Ragged
@@ -18,9 +17,11 @@ from ubpe_numba.formats.protobuf import field
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
+from ubpe_numba.tokenizers.saving import load
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -85,16 +86,16 @@ def warmup() -> None:
     BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
     BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
     # files of other libraries
-    BPE.from_tiktoken(b"YQ== 0\nYg== 1\nYWI= 2\n")
-    BPE.from_vocab_merges({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n", kind="str")
-    BPE.from_huggingface('{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}}')
+    load(b"YQ== 0\nYg== 1\nYWI= 2\n", pretokenizer=None)
+    load(({"a": 0, "aa": 1, "aaa": 2}, "a a\na aa\naa a\n"), kind="str")
+    load('{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}}')
     WordPiece(["[UNK]", "a"]).encode(["a"])
     tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"aaa", b"aaaaaa"]  # the last is found as a whole word only
-    BPE.from_tiktoken(tiktoken.write({token: i for i, token in enumerate(tokens)}), pretokenizer="gpt2").encode("aaaaaa")
+    load(tiktoken.write({token: i for i, token in enumerate(tokens)}), pretokenizer="gpt2").encode("aaaaaa")
     rows = (b"u", 0.0, 2), (b"a", 0.0, 1), (b"aa", -1.0, 1), (b"aaa", 0.0, 1)
     pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
-    UBPE.from_sentencepiece(pieces).encode("aa")
-    BPE.from_sentencepiece(pieces + field(2, field(3, 2))).encode("aa")
+    load(pieces).encode("aa")
+    load(pieces + field(2, field(3, 2))).encode("aa")
     counted_strings(np.zeros(8, np.uint8), 0, np.empty(0, np.uint8), np.zeros(2, np.int64), 0)
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder

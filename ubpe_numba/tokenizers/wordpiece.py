@@ -10,7 +10,6 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba import formats
 from ubpe_numba.coding.decode import ids_to_skip
 from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.coding.plan import Plan, Tables
@@ -23,7 +22,6 @@ from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive
-from ubpe_numba.runtime.files import naming, write_atomically
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter import Splitter
@@ -71,10 +69,10 @@ class WordPiece(Decoding, Saving):
     -----
     Ids equal those of the WordPiece model of the package ``tokenizers``. Text has to be normalised and cut into words before,
     which BERT does at spaces and around punctuation (``BertNormalizer`` and ``BertPreTokenizer`` of that package); a tokenizer
-    that was read by `from_huggingface` does it itself. In lists of words special tokens are pieces like any other: the word
+    that was read from a `tokenizer.json` does it itself. In lists of words special tokens are pieces like any other: the word
     ``"[CLS]"`` becomes that one id. Text that was cut around punctuation has no such word.
 
-    `from_file` reads a ``vocab.txt``, `train` learns a vocabulary, `save` keeps all arguments but `n_threads`. Once made, the
+    `load` reads a ``vocab.txt``, `train` learns a vocabulary, `save` keeps all arguments but `n_threads`. Once made, the
     object is only read; threads may share it, and it can be pickled.
 
     Examples
@@ -391,8 +389,6 @@ class WordPiece(Decoding, Saving):
     def _loaded(
         cls, where: str, state: dict[str, Any], n_bytes: int, n_threads: int | None, max_symbols: int | None = None
     ) -> Self:
-        if (name := state["tokenizer"]) != "WordPiece":
-            raise ModelFormatError(f"{where}: a {name}, not a WordPiece: use {name}.load")
         try:
             return cls._of_words(Words(**wordpiece.from_state(state)), n_threads=n_threads)
         except (TypeError, ValueError) as error:
@@ -419,193 +415,6 @@ class WordPiece(Decoding, Saving):
             if not piece.isascii() and piece != piece.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"):
                 raise ValueError(f"pieces: {quoted(piece)}: surrogates in pairs would be read as one character")
         model_file.save(path, {**wordpiece.state_of(self._words()), **parts})
-
-    @classmethod
-    def from_huggingface(cls, source: Any, *, n_threads: int | None = None) -> Self:
-        """Read a `tokenizer.json` of Hugging Face whose model is WordPiece, as those of BERT are.
-
-        `encode` takes `str` then, and gives the ids that the other's `encode` gives with ``add_special_tokens=False``.
-
-        Parameters
-        ----------
-        source
-            The text, the path of a file or of a folder that has it, a `tokenizers.Tokenizer`, or a fast tokenizer of
-            transformers.
-        n_threads
-            As for the constructor.
-
-        Returns
-        -------
-        WordPiece
-            One with a normalizer, a pretokenizer and special tokens.
-
-        Examples
-        --------
-        >>> import json
-        >>> model = {"type": "WordPiece", "vocab": {"[UNK]": 0, "un": 1, "##able": 2}, "unk_token": "[UNK]"}
-        >>> model |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
-        >>> cut = {"normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "BertPreTokenizer"}}
-        >>> WordPiece.from_huggingface(json.dumps({"model": model, **cut, "added_tokens": []})).encode("Unable").tolist()
-        [1, 2]
-        """
-        return cls._imported(formats.table.from_huggingface_words(source), {"n_threads": n_threads})
-
-    @classmethod
-    def from_gguf(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> Self:
-        """Read the vocabulary of a `.gguf` file of llama.cpp, of the kind bert.
-
-        Parameters
-        ----------
-        path
-            The file; of its tensors nothing is read.
-        n_threads
-            As for the constructor.
-
-        Returns
-        -------
-        WordPiece
-            One that treats text as BERT does: in lower case where the file says so or, where it says nothing, where no piece
-            has a capital of ASCII.
-
-        Examples
-        --------
-        >>> tok = WordPiece.from_gguf("bert.gguf")  # doctest: +SKIP
-        """
-        with naming(path):
-            words = formats.table.any_of_gguf(path)
-            if not isinstance(words, Words):
-                raise ModelFormatError("not a vocabulary of WordPiece: BPE.from_gguf or UBPE.from_gguf reads it, and load any")
-        return cls._imported(words, {"n_threads": n_threads})
-
-    @classmethod
-    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> WordPiece:
-        r"""Read a vocabulary of a piece a line, as BERT's ``vocab.txt``.
-
-        Parameters
-        ----------
-        path
-            The file, in UTF-8.
-        **options
-            As for the constructor.
-
-        Returns
-        -------
-        WordPiece
-            The ids are the numbers of the lines.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
-        >>> with open(path, "w", encoding="utf-8") as f:
-        ...     _ = f.write("[UNK]\nun\n##able\n")
-        >>> tok = WordPiece.from_file(path, normalizer="BertNormalizer", pretokenizer="BertPreTokenizer")
-        >>> tok.encode("Unable").tolist()
-        [1, 2]
-        """
-        return cls(wordpiece.read_vocab_txt(path), **options)
-
-    def to_file(self, path: str | os.PathLike[str]) -> None:
-        """Write the pieces, one a line, as BERT's ``vocab.txt``; the arguments of the constructor have no place in it.
-
-        Parameters
-        ----------
-        path
-            Where; the old file stays if anything goes wrong.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> path = os.path.join(tempfile.mkdtemp(), "vocab.txt")
-        >>> WordPiece(["[UNK]", "un", "##able"]).to_file(path)
-        >>> WordPiece.from_file(path).vocabulary
-        {'[UNK]': 0, 'un': 1, '##able': 2}
-        """
-        wordpiece.write_vocab_txt(path, self.pieces)
-
-    def to_huggingface(self, path: str | os.PathLike[str] | None = None, *, template: Any = None) -> str:
-        """Make the `tokenizer.json` for Hugging Face's tokenizers, of the type WordPiece.
-
-        Parameters
-        ----------
-        path
-            A file to write it to as well.
-        template
-            The parts of an input there, such as ``"[CLS] $A [SEP]"``; see `BPE.to_huggingface`.
-
-        Returns
-        -------
-        str
-            The content of the file. ValueError without a pretokenizer, for a `template` with a word that is no special token, or
-            if the file cannot say the same, naming the first sample that is encoded differently.
-
-        Notes
-        -----
-        Special tokens are special there as well. ``[CLS]`` and ``[SEP]``, which BERT puts around a text, are in the file only as
-        `template`.
-
-        Examples
-        --------
-        >>> cut = {"pretokenizer": {"type": "BertPreTokenizer"}, "normalizer": {"type": "BertNormalizer"}}
-        >>> text = WordPiece(["[UNK]", "un", "##able", "!"], **cut).to_huggingface()
-        >>> WordPiece.from_huggingface(text).encode("Unable!").tolist()
-        [1, 2, 3]
-        """
-        text = formats.export.to_huggingface_words(
-            self._words(),
-            lambda docs: self.encode_batch(docs).to_lists(),
-            lambda text: lambda docs: WordPiece.from_huggingface(text).encode_batch(docs).to_lists(),
-            template,
-        )
-        if path is not None:
-            write_atomically(path, text.encode())
-        return text
-
-    def to_transformers(
-        self,
-        *,
-        template: Any = None,
-        unk_token: str | None = None,
-        bos_token: str | None = None,
-        eos_token: str | None = None,
-        pad_token: str | None = None,
-        cls_token: str | None = None,
-        sep_token: str | None = None,
-        mask_token: str | None = None,
-        model_max_length: int | None = None,
-        padding_side: str | None = None,
-        chat_template: str | None = None,
-        **params: Any,
-    ) -> Any:
-        """Make a `transformers.PreTrainedTokenizerFast` that gives the same ids.
-
-        Parameters
-        ----------
-        template
-            As for `to_huggingface`.
-        unk_token, bos_token, eos_token, pad_token, cls_token, sep_token, mask_token
-            Which special tokens of this tokenizer have these tasks; `unk_token` may also be the piece for unknown words.
-        model_max_length, padding_side, chat_template, **params
-            As for `BPE.to_transformers`.
-
-        Returns
-        -------
-        transformers.PreTrainedTokenizerFast
-            As of `BPE.to_transformers`, with its errors.
-
-        Examples
-        --------
-        >>> from ubpe_numba import Preprocessing
-        >>> tok = WordPiece(["[UNK]", "un", "##able"], preprocessing=Preprocessing(pretokenizer="BertPreTokenizer"))
-        >>> tok.to_transformers(unk_token="[UNK]").encode("unable")  # doctest: +SKIP
-        [1, 2]
-        """
-        roles = {
-            "unk_token": unk_token, "bos_token": bos_token, "eos_token": eos_token, "pad_token": pad_token,
-            "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token,
-        }  # fmt: skip
-        params |= {"model_max_length": model_max_length, "padding_side": padding_side, "chat_template": chat_template}
-        return formats.export.to_transformers(self.to_huggingface(template=template), roles, params)
 
     @classmethod
     def train(

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba import Preprocessing
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
 
 Inputs = dict[str, Any]

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, export
 from ubpe_numba.views.colours import DARK, LIGHT
 from ubpe_numba.views.displays.canvas import axes_for, bare_figure, grid_for, require_signal
 
@@ -74,9 +74,9 @@ def test_text_is_no_signal() -> None:
 
 
 def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
-    file = json.loads(BPE.from_merges([[0, 1]], alphabet=2).to_huggingface(unk_token=False))
+    file = json.loads(export(BPE.from_merges([[0, 1]], alphabet=2), "tokenizer.json", unk_token=False))
     file["model"]["vocab"] = {name: 9 - i for name, i in file["model"]["vocab"].items()}
-    other = BPE.from_huggingface(json.dumps(file))
+    other = BPE.load(json.dumps(file))
     assert other.alphabet_.kind == "int"
     with pytest.raises(ValueError, match="tok: TokensDisplay needs ids in the order of the vocabulary"):
         require_signal(other, "TokensDisplay")

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import BPE, UBPE, export
 from ubpe_numba.plot import TreeDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.views.colours import DARK, LIGHT, hue_of
@@ -94,7 +94,7 @@ def test_it_is_saved_and_seen(tok: Tokenizer, open_figures: Callable[[], int], c
 
 def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, axes: Any) -> None:
     dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1, 0]}, "weights": {"2": 1.0}}'
-    flat = UBPE.from_published(dump)
+    flat = UBPE.load(dump)
     with pytest.raises(ValueError, match="^token: this vocabulary knows flat sequences only"):
         TreeDisplay.from_token(flat, 2, ax=axes)
     with pytest.raises(IndexError, match="^token 8"):
@@ -106,10 +106,10 @@ def test_what_cannot_be_drawn_is_refused(tok: Tokenizer, axes: Any) -> None:
 def test_a_tree_of_a_tokenizer_with_ids_of_its_own() -> None:
     """The id is that which the tokenizer gives, and so are the numbers in the picture."""
     tok = BPE.for_text(260).fit(["abcabc"], progress=False)
-    file = json.loads(tok.to_huggingface())
+    file = json.loads(export(tok, "tokenizer.json"))
     vocab = file["model"]["vocab"]
     file["model"]["vocab"] = {name: len(vocab) + 4 - i for name, i in vocab.items()}
-    other = BPE.from_huggingface(json.dumps(file))
+    other = BPE.load(json.dumps(file))
     (token,) = other.encode("abc").tolist()
     display = TreeDisplay.from_token(other, token, ax=Figure().subplots())
     assert display.labels[0] == "abc" and display.ids[0] == token

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, Preprocessing
+from ubpe_numba import BPE, UBPE, Preprocessing, export
 from ubpe_numba.views.explorer.counts import GAP, LEARNED, SPECIAL, SYMBOL, tokens_of
 
 TEXT = "low lower lowest new newer newest wide wider widest " * 3
@@ -25,7 +25,7 @@ def _tokenizers() -> dict[str, Any]:
         "characters": characters,
         "integers": integers,
         "probabilities": likely,
-        "ids of their own": BPE.from_tiktoken(plain.to_tiktoken(), pretokenizer="gpt2", special_tokens={"<end>": 300}),
+        "ids of their own": BPE.load(export(plain, "tiktoken"), pretokenizer="gpt2", special_tokens={"<end>": 300}),
     }
 
 

@@ -1,0 +1,452 @@
+"""Readers of tokenizers from files, bytes, texts and objects of other libraries: one function a format.
+
+The name of a file decides nothing, but for files that belong together: `vocab.json` and `merges.txt`, or `encoder.json` and
+`vocab.bpe` as GPT-2 had them, are found from either, or from their folder. Only the beginning of a file is read before its format
+is known, and all of it where that is JSON. Readers raise ModelFormatError, which says what is not valid or not supported.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import ModelFormatError, listed, quoted
+from ubpe_numba.formats import (
+    gguf,
+    huggingface,
+    model_file,
+    pair_table,
+    published_ubpe,
+    sentencepiece,
+    tiktoken,
+    unigram,
+    vocab_merges,
+    wordpiece,
+)
+from ubpe_numba.formats.model_file import claimable
+from ubpe_numba.formats.pair_table import Table, symbol_index
+from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, open_regular
+from ubpe_numba.text.patterns import VERSION_OF_OTHERS
+from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.reserved import Reserved
+from ubpe_numba.vocabulary.rules import FitRules
+from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+AUTO = "auto"  # the option `pretokenizer` that leaves it to the file
+_HEAD = 1 << 16  # bytes that formats other than JSON are recognised by
+#: Of a folder the first that is there.
+_IN_FOLDERS = ("tokenizer.json", "tekken.json", "tokenizer.model", "vocab.json", "encoder.json", "vocab.txt")
+_VOCABULARIES, _MERGES = ("vocab.json", "encoder.json"), ("merges.txt", "vocab.bpe")  # files that belong together, of either name
+_RANKS = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]{1,10}")
+_POINTER = b"version https://git-lfs.github.com/spec/"
+#: Encodings that tiktoken has by name.
+_ENCODINGS = re.compile(r"(?:gpt2|r50k_base|p50k_base|p50k_edit|cl100k_base|o200k_base|o200k_harmony)")
+_OF_HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
+
+
+class Found(NamedTuple):
+    """Content of a file: a `Model`, `Words` of WordPiece, or the plain data of our own files; and arguments of a constructor.
+
+    `tokenizer` is the name of its class, None if more than one does.
+    """
+
+    model: Any
+    params: dict[str, Any] = {}  # noqa: RUF012  never changed
+    tokenizer: str | None = None
+
+
+class Source:
+    """What a tokenizer is read from, and what was read of it so far.
+
+    `path`, its name in messages; `n_bytes`, its size; `head`, its beginning; `given`, an object of another library or a pair of
+    sources, which have no bytes.
+    """
+
+    def __init__(self, given: Any) -> None:
+        """Read the beginning; arguments and errors as of `tokenizers.saving.load`."""
+        self.given, self._data, self._document = given, None, None  # type: tuple[Any, bytes | None, Any]
+        self.path, self.n_bytes, self.head, self.is_object = type(given).__name__, 0, b"", False
+        if (text := text_of_object(given)) is not None:
+            self.path = f"{type(given).__module__.partition('.')[0]}.{self.path}"
+            self._begin(text.encode("utf-8", "surrogatepass"))
+        elif isinstance(given, (bytes, bytearray, memoryview)):
+            self._begin(bytes(given))
+        elif isinstance(given, str) and ("\n" in given or given.lstrip().startswith("{")):
+            self._begin(given.encode("utf-8", "surrogatepass"))
+        elif isinstance(given, tuple) and len(given) == 2:
+            self.path = "the pair"
+            self.given = tuple(part if isinstance(part, Mapping) else Source(part) for part in given)
+        elif not hasattr(given, "_mergeable_ranks"):
+            self.path = os.fsdecode(given)
+            if os.path.isdir(self.path):
+                self.path = _in_folder(self.path)
+            try:
+                with open_regular(self.path) as f:
+                    self._read(f)
+            except FileNotFoundError as error:
+                if hint := _hint(self.path):
+                    raise FileNotFoundError(error.errno, f"{error.strerror}: {hint}", self.path) from None
+                raise
+            if self.head.startswith(_POINTER):
+                raise ModelFormatError(
+                    f"{self.path}: a pointer of Git LFS, not the file itself: `git lfs pull` in its repository replaces it, "
+                    "and huggingface_hub.hf_hub_download fetches the file"
+                )
+
+    def _begin(self, data: bytes) -> None:
+        self._data = data
+        self._read(io.BytesIO(data))
+
+    def _read(self, f: Any) -> None:
+        self.n_bytes = f.seek(0, os.SEEK_END)
+        f.seek(0)
+        self.head = f.read(_HEAD).removeprefix(BYTE_ORDER_MARK)
+        f.seek(0)
+        self.is_object = is_object(f)
+
+    @property
+    def data(self) -> bytes:
+        """All of the file."""
+        if self._data is None:
+            with open_regular(self.path) as f:
+                self._data = f.read()
+        return self._data
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The object of JSON in a file, or in a module with ranks; else an empty one. ModelFormatError if it is not valid."""
+        if self._document is None:
+            if (module := tiktoken.javascript_object(self.head, lambda: self.data)) is not None:
+                self._document = model_file.parse_json(module)
+            else:
+                self._document = pair_table.parse(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
+        return self._document  # type: ignore[no-any-return]
+
+    @property
+    def text(self) -> str:
+        """All of the file as text; ModelFormatError if it is not UTF-8."""
+        try:
+            return self.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ModelFormatError(f"not text in UTF-8: {error}") from error
+
+    def beside(self, names: Iterable[str]) -> str | None:
+        """The path of the first file of these names in the same folder, if there is one; content in memory has none."""
+        if self._data is not None or self.head == b"":
+            return None
+        paths = (os.path.join(os.path.dirname(self.path), name) for name in names)
+        return next(filter(os.path.isfile, paths), None)
+
+    def lines(self, most: int) -> list[bytes]:
+        """Up to `most` whole lines of the beginning."""
+        lines = self.head.split(b"\n", most)
+        if len(lines) <= most and len(self.head) < self.n_bytes:
+            lines.pop()  # it may go on
+        return [line.removesuffix(b"\r") for line in lines[:most]]
+
+
+def text_of_object(source: Any) -> str | None:
+    """The `tokenizer.json` of a `tokenizers.Tokenizer` or a fast tokenizer of transformers, None for something else.
+
+    TypeError for another tokenizer of transformers.
+    """
+    if hasattr(source, "to_str"):
+        return str(source.to_str())
+    if hasattr(source, "save_pretrained"):
+        if (backend := getattr(source, "backend_tokenizer", None)) is None:
+            raise TypeError(
+                f"{type(source).__name__} is no fast tokenizer of transformers, which have a tokenizer.json: "
+                "save_pretrained writes its files, and ubpe_numba.load reads them"
+            )
+        return str(backend.to_str())
+    return None
+
+
+def _in_folder(folder: str) -> str:
+    """The path of the file of a tokenizer in a folder; ModelFormatError if there is none."""
+    here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(folder, name))), None)
+    if here is None:
+        inside = sorted(os.listdir(folder))
+        held = f"it has {listed(inside)}" if inside else "it is empty"
+        raise ModelFormatError(f"{folder}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file itself")
+    return os.path.join(folder, here)
+
+
+def _hint(name: str) -> str:
+    """The way on from a name that is no file: an encoding of tiktoken, or a model of the Hub; empty for a path."""
+    if _ENCODINGS.fullmatch(name):
+        return f"the name of an encoding; load(tiktoken.get_encoding({name!r})) reads it"
+    if _OF_HUB.fullmatch(name) and not os.path.splitext(name)[1] and not name.startswith("."):
+        return (
+            "a name on the Hub? load(tokenizers.Tokenizer.from_pretrained(name)) reads it, or "
+            "huggingface_hub.hf_hub_download(name, 'tokenizer.json') fetches its file"
+        )
+    return ""
+
+
+# ---------------------------------------------------------------------------------------------------- how files are recognised
+
+
+def is_huggingface(source: Source) -> bool:
+    """Whether it has a model, and added tokens or a vocabulary in the model; files without added tokens may omit them."""
+    model = source.document.get("model") if isinstance(source.document, dict) else None
+    return model is not None and ("added_tokens" in source.document or (isinstance(model, dict) and "vocab" in model))
+
+
+def is_ranks(source: Source) -> bool:
+    """Whether it is an object of tiktoken, or its first lines are tokens in base64 and their ranks."""
+    if hasattr(source.given, "_mergeable_ranks"):
+        return True
+    lines = source.lines(20)
+    return bool(lines) and all(map(_RANKS.fullmatch, filter(None, lines))) and any(lines)
+
+
+def is_pair(source: Source) -> bool:
+    """Whether it is one of `vocab.json` and `merges.txt`, and the other is there."""
+    if isinstance(source.given, tuple):
+        return True
+    if source.head.startswith(b"#version"):
+        return source.beside(_VOCABULARIES) is not None
+    ids = source.document if source.beside(_MERGES) is not None else {}
+    return bool(ids) and isinstance(ids, dict) and all(type(i) is int for i in ids.values())
+
+
+def is_sentencepiece(source: Source) -> bool:
+    """Whether it begins with a message of protobuf, field 1, that begins with a text, field 1."""
+    if len(source.head) < 4 or source.head[0] != 10 or source.head[2] != 10:
+        return False
+    return source.head[3] + 2 <= source.head[1] < 128
+
+
+# ---------------------------------------------------------------------------------------------------- readers
+
+
+def own(source: Source, max_symbols: int | None = None) -> Found:
+    """The plain data of our own files."""
+    if source.is_object:
+        model = model_file.from_document(source.document)
+    else:
+        with io.BytesIO(source.data) if source._data is not None else open_regular(source.path) as f:
+            model = model_file.from_npz(f)
+    return Found(model, {"max_symbols": max_symbols}, model["tokenizer"])
+
+
+def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None) -> Found:
+    """A `tokenizer.json` of Hugging Face, of BPE, Unigram or WordPiece."""
+    model = source.document.get("model")
+    name = model.get("type") if isinstance(model, dict) else None
+    if name not in ("Unigram", "WordPiece"):
+        return of_huggingface(source.document, kind, alphabet, source.n_bytes)
+    if kind is not None or alphabet is not None:
+        raise ValueError(f"{'kind' if alphabet is None else 'alphabet'}: a model of {name} is one of text")
+    if name == "WordPiece":
+        return Found(wordpiece.read(source.data))
+    return Found(of_unigram(source.data), {"objective": "tokenizers"})
+
+
+def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0) -> Found:
+    """The content of a `tokenizer.json` of BPE: its text, or its object, of a file of so many bytes."""
+    table = huggingface.read(document, kind)
+    model = model_of(table, n_bytes if isinstance(document, dict) else len(document), alphabet)
+    unknown: Any = table.stand_in
+    if isinstance(unknown, str) and table.kind == "int":  # a name: integers, or an id of the alphabet
+        if unknown in table.special:
+            unknown = _integers(unknown, model.alphabet)
+        else:
+            number = symbol_index(unknown) if len(unknown) == 1 else None
+            unknown = table.symbols.index(number) if number in table.symbols else None
+    return Found(model, {} if unknown is None else {"unknown": unknown})
+
+
+def of_unigram(text: Any) -> Model:
+    """The model of the text of a `tokenizer.json` of type Unigram."""
+    try:
+        return unigram.model_of(text)
+    except ModelFormatError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
+
+
+def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: dict[str, int] | None = None) -> Found:
+    """A `.tiktoken` file, or an object of tiktoken."""
+    is_auto = isinstance(pretokenizer, str) and pretokenizer == AUTO
+    if hasattr(source.given, "_mergeable_ranks"):
+        table = tiktoken.ranks_of(source.given._mergeable_ranks)
+        words = special_tokens or dict(source.given._special_tokens)
+        cutter = tiktoken.uncovered(source.given._pat_str) if is_auto else pretokenizer
+        size = table.values.size + 8 * table.ranks.size
+        return Found(model_of(tiktoken.read(table, words, _pattern_of(cutter)), size, cutter=cutter))
+    if is_auto:
+        if (published := tiktoken.published(source.data)) is None:
+            raise ValueError(
+                f"pretokenizer: {source.path} has ranks only: give the pattern by which its text is cut, such as 'cl100k' or "
+                "'o200k', or None; and special_tokens, if the model has any"
+            )
+        pretokenizer, special_tokens = published[0], published[1] if special_tokens is None else special_tokens
+    return Found(of_ranks(source.data, pretokenizer, special_tokens or {}))
+
+
+def of_ranks(data: bytes, pretokenizer: Any, special_tokens: dict[str, int]) -> Model:
+    """The model of the content of a `.tiktoken` file."""
+    return model_of(tiktoken.read_file(data, special_tokens, _pattern_of(pretokenizer)), len(data), cutter=pretokenizer)
+
+
+def npm_ranks(source: Source) -> Found:
+    """Ranks of a package of npm, with their pattern and special tokens."""
+    data, pretokenizer, special_tokens = tiktoken.read_javascript(source.document)
+    return Found(of_ranks(data, pretokenizer, special_tokens or {}))
+
+
+def pair(
+    source: Source, kind: str | None = None, pretokenizer: Any = AUTO, special_tokens: dict[str, int] | None = None,
+    end_of_word: str | None = None,
+) -> Found:  # fmt: skip
+    """`vocab.json` and `merges.txt`: a pair of sources, or one of the two files beside the other."""
+    if isinstance(source.given, tuple):
+        vocab, merges = source.given
+    else:
+        is_text = source.head.startswith(b"#version")
+        vocab = Source(source.beside(_VOCABULARIES)) if is_text else source
+        merges = source if is_text else Source(source.beside(_MERGES))
+    pattern = "gpt2" if isinstance(pretokenizer, str) and pretokenizer == AUTO else pretokenizer
+    ids = dict(vocab) if isinstance(vocab, Mapping) else vocab.document
+    return Found(of_vocab_merges(ids, merges.text, kind or "bytes", pattern, special_tokens or {}, end_of_word))
+
+
+def of_vocab_merges(
+    vocab: Any, merges: str, kind: str, pretokenizer: Any, special_tokens: dict[str, int], end_of_word: str | None
+) -> Model:
+    """The model of the contents of `vocab.json`, its text or object, and of `merges.txt`."""
+    if kind not in ("bytes", "str"):
+        raise ValueError(f"kind: expected 'bytes' or 'str', got {quoted(kind)}")
+    if end_of_word is not None and (kind != "str" or not isinstance(end_of_word, str) or len(end_of_word) != 1):
+        raise ValueError(f"end_of_word: expected one character, and kind='str', got {quoted(end_of_word)}")
+    table = vocab_merges.read(vocab, merges, kind, special_tokens, _pattern_of(pretokenizer), end_of_word)
+    return model_of(table, len(vocab) + len(merges), cutter=pretokenizer)
+
+
+def clip_merges(source: Source) -> Found:
+    """CLIP's file of merges."""
+    return of_huggingface(vocab_merges.clip_document(source.data), n_bytes=source.n_bytes)
+
+
+def tekken(source: Source) -> Found:
+    """A `tekken.json` of Mistral."""
+    return Found(model_of(tiktoken.read_tekken(source.document), source.n_bytes))
+
+
+def sentencepiece_model(source: Source) -> Found:
+    """A `.model` file of sentencepiece."""
+    return _searched(sentencepiece.model_of(sentencepiece.read(source.data)))
+
+
+def gguf_file(source: Source) -> Found:
+    """The vocabulary of a file of llama.cpp; of its tensors nothing is read."""
+    if source._data is not None:
+        raise ModelFormatError("expected the path of the file, not its content")
+    found = gguf.read(source.path)
+    if isinstance(found, sentencepiece.Pieces):
+        return _searched(sentencepiece.model_of(found))
+    if isinstance(found, Words):
+        return Found(found)
+    return Found(model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size))
+
+
+def _searched(model: Model) -> Found:
+    """A model of pairs, or of unigrams, which are searched as sentencepiece does."""
+    return Found(model, {} if model.vocabulary.merges is not None else {"objective": "sentencepiece"})
+
+
+def vocab_txt(source: Source) -> Found:
+    """BERT's list of pieces."""
+    return Found(Words(wordpiece.parse_vocab_txt(source.data)))
+
+
+def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) -> Found:
+    """A dump of ubpe: of a classic tokenizer where a token is made of learned ones."""
+    given = source.document
+    if (name := tokenizer) is None:
+        alphabet, words, mapper = (
+            part if isinstance(part := given.get(field), dict) else {} for field in ("alphabet", "known_words", "mapper")
+        )
+        size = len(alphabet) + len(words)
+        parts = [part for parts in mapper.values() if isinstance(parts, list) for part in parts if type(part) is int]
+        name = "UBPEClassic" if any(part >= size for part in parts) else "UBPE"
+    n_tokens, model = published_ubpe.read(source.data.decode("utf-8", "surrogatepass"), kind, name != "UBPE")
+    return Found(model, {"n_tokens": n_tokens, "rules": FitRules(encode="batch")}, name)
+
+
+# ---------------------------------------------------------------------------------------------------- tables to models
+
+
+def _pattern_of(pretokenizer: Any) -> str | None:
+    cutter = Pretokenizer.of(pretokenizer)
+    return None if cutter is None else cutter.pattern
+
+
+def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None) -> Model:
+    """The model of a table that may hold anything; ModelFormatError if it is not valid.
+
+    `n_bytes` is the size of its file, which limits how many symbols it may claim; `symbols` are the integers of the characters of
+    a table of the kind ``"int"``. `cutter` is the user's pre-tokenizer, if any, and stays as it is; the pattern of a table is cut
+    by the other library's version of Unicode.
+    """
+    try:
+        alphabet = Alphabet.from_symbols(table.symbols, table.kind)
+        if symbols is not None:
+            given = Alphabet.from_user(symbols, "int")
+            if table.kind != "int" or given.size != alphabet.size:
+                raise ModelFormatError(f"alphabet: expected {alphabet.size} integers for a model of 'int', got {given.size}")
+            alphabet = Alphabet.from_symbols(given.symbols[alphabet.symbols], "int")
+        vocabulary = Vocabulary.from_merges(alphabet.size, table.merges, max_symbols=claimable(n_bytes))
+        if not vocabulary.in_order_of_creation and not table.one_by_one:
+            raise ModelFormatError("merges: a token is in a pair of lower rank than its own, so order would matter")
+        special, known, flags = table.special, table.known, table.flags
+        if table.kind == "int":
+            special, known, flags = ({_integers(w, alphabet): i for w, i in words.items()} for words in (special, known, flags))
+        if not isinstance(cutter, Pretokenizer):
+            cutter = None if table.pattern is None else Pretokenizer(table.pattern, VERSION_OF_OTHERS)
+        size = len(vocabulary)
+        taken = set(table.token_ids.tolist())
+        shared = table.shared and any(i in taken for words in (special, known) for i in words.values())
+        segmenter = Segmenter(
+            table.splitter or cutter,
+            Reserved.from_user(special, known, table.kind, size, flags, shared),
+            None,
+            "utf-8" if table.kind == "bytes" else None,
+            table.normalizer,
+            table.unknown,
+            table.decoding,
+            False,
+            table.one_by_one,
+        )
+        ids = None if np.array_equal(table.token_ids, np.arange(size)) else table.token_ids
+        segmenter = segmenter.numbered(ids, size)
+        model = Model(alphabet, vocabulary, segmenter)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
+    if table.whole:
+        tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
+        if (PairEncoder(vocabulary, False, table.one_by_one).encode(tokens, None).lengths != 1).any():
+            model = model._replace(segmenter=segmenter._replace(whole_words=True))
+    return model
+
+
+def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...]:
+    """The integers that the characters of a word stand for."""
+    found = [symbol_index(character) for character in word]
+    if any(i is None or i >= alphabet.size for i in found):
+        raise ModelFormatError(f"special_tokens: {quoted(word)} is not made of integers")
+    return tuple(int(alphabet.symbols[i]) for i in found)
