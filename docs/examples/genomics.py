@@ -18,7 +18,8 @@ tok = BPE(
     preprocessing=Preprocessing(special_tokens=SPECIAL, special_first=True, pretokenizer=Splitter(["Whitespace"])),
     unknown="[UNK]",
 ).fit(reads)
-fast = export(tok, "transformers", template="[CLS] $A [SEP]", model_max_length=512, cls_token="[CLS]", sep_token="[SEP]", pad_token="[PAD]", mask_token="[MASK]")  # fmt: skip
+roles = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "mask_token": "[MASK]"}
+fast = export(tok, "transformers", template="[CLS] $A [SEP]", model_max_length=512, **roles)
 fast.save_pretrained("dna-tokenizer")
 
 tokenizer = AutoTokenizer.from_pretrained("dna-tokenizer")

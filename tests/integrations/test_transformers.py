@@ -35,7 +35,9 @@ def grams() -> UBPE:
 
 
 def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
-    fast = export(tok, "transformers", bos_token="<|bos|>", eos_token="<|eos|>", pad_token="<|pad|>", template="<|bos|> $A", model_max_length=8, padding_side="left", chat_template=CHAT, special_first=True)  # fmt: skip
+    roles = {"bos_token": "<|bos|>", "eos_token": "<|eos|>", "pad_token": "<|pad|>"}
+    rest = {"template": "<|bos|> $A", "model_max_length": 8, "padding_side": "left", "chat_template": CHAT}
+    fast = export(tok, "transformers", **roles, **rest, special_first=True)
     fast.save_pretrained(tmp_path)
     saved = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
     for made in (fast, saved):

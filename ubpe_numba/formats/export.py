@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -44,6 +43,7 @@ from ubpe_numba.formats.pair_table import MOST_INTEGERS
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
+from ubpe_numba.runtime.messages import warn
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -177,7 +177,7 @@ def _of_pairs(
             _, ids, texts = texts_of(model.alphabet, samples)
             _check_template(other, frame, special, texts, ids)
     if unknown is None and unk_token is not False and (loss := loss_of(model)) is not None:
-        warnings.warn(loss, UserWarning, stacklevel=5)
+        warn(loss)
     return text
 
 

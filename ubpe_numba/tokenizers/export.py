@@ -77,9 +77,9 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     -----
     As ``"tokenizer.json"`` a `UBPE` needs the objective ``"tokenizers"``, whose choice among paths of equal probability
     (``aa|a``, ``a|aa``) is that of the other library: fit, or `reweight`, with it, or
-    ``tok.set_params(objective="tokenizers")``. The reader of JSON there does not round numbers to the nearest; for one score in 600 no decimals are read back. A fit with this objective
-    makes others, 1 part in 10**16 away; of other tokenizers the file has these, which could decide otherwise between paths that
-    are as probable.
+    ``tok.set_params(objective="tokenizers")``. The reader of JSON there does not round numbers to the nearest; for one score in
+    600 no decimals are read back. A fit with this objective makes others, 1 part in 10**16 away; of other tokenizers the file has
+    these, which could decide otherwise between paths that are as probable.
 
     Examples
     --------

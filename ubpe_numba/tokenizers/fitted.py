@@ -78,9 +78,9 @@ class Fitted(ABC):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE, Preprocessing
-        >>> BPE(512, preprocessing=Preprocessing(normalizer="NFC")).get_params()["normalizer"]
-        'NFC'
+        >>> from ubpe_numba import BPE
+        >>> BPE(512).get_params()["n_tokens"]
+        512
         """
         return {name: getattr(self, name) for name in self._param_names()}
 

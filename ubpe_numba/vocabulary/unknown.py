@@ -47,6 +47,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     TypeError unless it is a word or an id, ValueError for a symbol that is not in the alphabet, a word that is no special
     token, or an id out of range.
 
+    >>> from ubpe_numba.vocabulary.reserved import Reserved
     >>> special = Reserved.from_user(["<s>", "[UNK]"], None, "str", 4)
     >>> [choice_of(said, Alphabet.from_user("ACGN"), special) for said in ("skip", 2, "N", "[UNK]")]
     ['skip', 2, 3, (1, '[UNK]')]
