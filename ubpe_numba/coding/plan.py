@@ -199,7 +199,7 @@ class Plan:
         self.encode, self._bound = encode, bound
         #: Encoders of one short document and of several, without options, once there was a call.
         self.short: tuple[One, Many] | None = None
-        self.isolated = tables.isolated(one_by_one)
+        self.one_by_one, self.isolated = one_by_one, tables.isolated(one_by_one)
         self.final = pairs if self.isolated is None else None
         if self.isolated is not None:
             self.encode = partial(_cut_at, self.isolated, encode)  # streams are pickled with it

@@ -195,6 +195,40 @@ class Encoding(Fitted):
         """
         return self._plan(options).many(docs, offsets, return_offsets, options)
 
+    def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
+        """Count the tokens of documents: the lengths of `encode_batch`, in memory for a few million symbols.
+
+        Parameters
+        ----------
+        docs, offsets
+            As for `encode_batch`. Of an iterator, what was counted is forgotten.
+        **options
+            Further arguments of `encode_batch`, but for `return_offsets` and `units`. With `boundaries`, `dropout` or `sample`
+            the ids of all documents are in memory at once.
+
+        Returns
+        -------
+        counts
+            int64[d], one number also for a single document.
+
+        Notes
+        -----
+        A document of millions of symbols is counted in parts where that is exact: by rank with merges in order of creation, if
+        documents are not changed, and where a pattern with a kernel cuts text. Otherwise its ids are made at once.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> tok.count(["ab", "", "bab"]), tok.count("bab")
+        (array([1, 0, 2]), array([2]))
+        """
+        from ubpe_numba.coding import parts  # here only: encoding need not wait for it
+
+        refuse_positions(options)
+        plan = self._plan() if self._fitted().segmenter.unknown is None else None
+        return parts.count(plan, self.encode_batch, docs, offsets, options)
+
     def __call__(
         self,
         docs: Any,
@@ -222,7 +256,8 @@ class Encoding(Fitted):
         max_length
             The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
         truncation
-            True (or ``"longest_first"``): documents with more ids than `max_length` are cut.
+            True (or ``"longest_first"``): documents with more ids than `max_length` are cut. Of a long document, as much as is
+            needed is read wherever that gives the same ids; errors in the rest are not reported then.
         padding
             True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
         pad_id
@@ -274,9 +309,21 @@ class Encoding(Fitted):
         is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
         encode: Any = self.encode_batch
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        given = docs
+        if shape.truncates and shape.width is not None and model.segmenter.unknown is None:
+            if not (return_offsets and shape.cuts_left):  # whose positions count from the beginning
+                from ubpe_numba.coding import parts
+
+                room = shape.width - sum(map(len, shape.template))
+                given = parts.shortened(self._plan(), encode, docs, single, room, shape.cuts_left, options)
         if return_offsets:
             options |= {"return_offsets": "spans", "units": "characters" if is_text else None}
-        found = encode(docs, **options)
+        try:
+            found = encode(given, **options)
+        except (TypeError, ValueError):  # the message has the position in the whole, if the whole has the error
+            if given is docs:
+                raise
+            found = encode(docs, **options)
         ids, spans = found if return_offsets else (found, None)
         return shape.inputs(ids, spans, single)
 

@@ -1,0 +1,160 @@
+"""Counts and truncated documents: equal to the whole encoding, and work in proportion to the result."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pair_tables import Table, documents, tables
+from text_samples import POINTS, SAMPLES
+
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, UnknownSymbolError, WordPiece
+from ubpe_numba.coding import parts
+from ubpe_numba.coding.plan import Plan
+from ubpe_numba.documents.read import Documents
+from ubpe_numba.text.cut import PATTERNS
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+WORDS = ["<s>", "the", "ab", " \n", "x" * 12]
+
+
+@contextmanager
+def small(group: int = 5) -> Iterator[None]:
+    """Parts as small as they are exact."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("GROUP", group), ("LONG", 1), ("_FIRST", 1), ("_PER_ID", 1), ("_SHARE", 1)):
+            patch.setattr(parts, name, value)
+        yield
+
+
+def of_integers(table: Table) -> list[Any]:
+    """By rank, with special tokens, by the batch rule, out of order of creation, and by best paths."""
+    size, pairs, weights = table
+    special = Preprocessing(special_tokens=[[0, 0], [0] * 5])
+    corpus = [[0] * 9, [*range(size)] * 3, [0, size - 1] * 4]
+    return [
+        BPE.from_merges(pairs, alphabet=size),
+        BPE.from_merges(pairs, alphabet=size, preprocessing=special),
+        UBPEClassic.from_merges(pairs, alphabet=size, weights=weights, rules=FitRules.PUBLISHED_0_2),
+        UBPEClassic(size + 6, 4, alphabet=size).fit(corpus, progress=False),
+        *(UBPE(size + 6, 4, alphabet=size, objective=path).fit(corpus, progress=False) for path in ("shortest", "tfidf")),
+        UBPE(size + 6, 4, alphabet=size, objective="shortest", preprocessing=special).fit(corpus, progress=False),
+    ]
+
+
+@functools.cache
+def of_text(pattern: str) -> list[Any]:
+    made = []
+    for special, kind in ((None, BPE), (WORDS, BPE), (WORDS[:1], UBPE)):
+        tok = kind.for_text(300, pretokenizer=pattern, special_tokens=special)
+        made.append(tok.fit([SAMPLES, "the cat sat on the mat, the cat that sat\n" * 3], progress=False))
+    return made
+
+
+texts = st.lists(st.sampled_from([*POINTS, *WORDS, *SAMPLES.split("\n"), "the cat sat ", "end.\nThe "]), max_size=40).map("".join)
+
+
+def check_counts(tok: Any, docs: list[Any], group: int, **options: Any) -> None:
+    expected = tok.encode_batch(docs, **options).lengths.tolist()
+    with small(group):
+        for given_docs in (docs, iter(docs), tuple(docs)):
+            found = tok.count(given_docs, **options)
+            assert found.dtype == np.int64 and found.tolist() == expected
+
+
+def check_truncation(tok: Any, docs: list[Any], n: int, **options: Any) -> None:
+    whole = [ids.tolist() for ids in tok.encode_batch(docs, **options)]
+    for side, cut in (("right", slice(n)), ("left", slice(-n, None))):
+        with small():
+            found = tok(docs, truncation=True, max_length=n, truncation_side=side, **options).input_ids.to_lists()
+        assert found == [ids[cut] for ids in whole]
+
+
+@given(st.data(), tables(), st.integers(1, 30), st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_integers(data: st.DataObject, table: Table, group: int, n: int) -> None:
+    docs = data.draw(documents(table[0], 300))
+    options = {"allowed_special": data.draw(st.sampled_from(["all", "none"])), "disallowed_special": "none"}
+    for tok in of_integers(table):
+        check_counts(tok, docs, group, **options)
+        check_truncation(tok, docs, n, **options)
+    if docs:
+        flat, offsets = np.concatenate([np.array(doc, np.int32) for doc in docs]), np.cumsum([0, *map(len, docs)])
+        expected = tok.encode_batch(docs, **options).lengths.tolist()
+        with small(group):
+            assert tok.count(flat, offsets, **options).tolist() == expected
+            assert tok.count(Ragged.from_lists(docs), **options).tolist() == expected
+            assert tok.count(flat, **options).tolist() == [tok.encode(flat, **options).size]
+
+
+@given(st.data(), st.sampled_from(PATTERNS), st.lists(texts, max_size=3), st.integers(1, 90), st.integers(1, 20))
+@settings(max_examples=60, deadline=None)
+def test_text(data: st.DataObject, pattern: str, docs: list[str], group: int, n: int) -> None:
+    for tok in of_text(pattern):
+        allowed = data.draw(st.sampled_from(["all", "none"]))
+        options = {"allowed_special": allowed, "disallowed_special": "none"}
+        check_counts(tok, docs, group, **options)
+        check_truncation(tok, docs, n, **options)
+        if docs:
+            with small():
+                found = tok(docs[0], truncation=True, max_length=n, return_offsets=True, **options).offset_mapping
+            spans = tok.encode(docs[0], return_offsets="spans", units="characters", **options)[1]
+            assert found.tolist() == spans[:n].tolist()
+
+
+def test_words() -> None:
+    bert = Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")
+    tok = WordPiece(["[UNK]", "un", "##able", ","], preprocessing=bert)
+    docs = ["Unable, un", "", "able un " * 9]
+    check_counts(tok, docs, 4)
+    check_counts(tok, [doc.split() for doc in docs], 2)
+    check_truncation(tok, docs, 2)
+
+
+def test_errors_are_those_of_the_whole() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    with small(2):
+        for docs in (["ab", "ab", "bx"], iter(["ab", "ab", "bx"])):
+            with pytest.raises(UnknownSymbolError, match="document 2, position 1: symbol 'x'"):
+                tok.count(docs)
+        with pytest.raises(TypeError, match="unexpected"):
+            tok.count(["ab"], return_offsets=True)
+        with pytest.raises(UnknownSymbolError, match="position 1: symbol 'x'"):
+            tok("ax" + "ab" * 50, truncation=True, max_length=9)
+        assert tok("ab" * 50 + "x", truncation=True, max_length=2).input_ids.tolist() == [2, 2]  # which is not read
+    assert tok.count(["ab", "axb"], unknown="skip").tolist() == [1, 1] and tok.count([]).tolist() == []
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("kind", ["rank", "path", "text", "special"])
+def test_what_is_read_does_not_depend_on_the_document(monkeypatch: pytest.MonkeyPatch, kind: str, left: bool) -> None:
+    line = "the cat sat on the mat; it's 12 o'clock.\n"
+    if kind == "text":
+        tok: Any = BPE.for_text(300, special_tokens=["<end>"]).fit([line], progress=False)
+        doc: Any = line * 40_000
+    else:
+        doc = np.random.default_rng(0).integers(0, 4, 1_600_000)
+        words = Preprocessing(special_tokens=[[-1, -2]]) if kind == "special" else None
+        made = functools.partial(UBPE, objective="shortest") if kind == "path" else BPE
+        tok = made(30, alphabet=4, preprocessing=words).fit([doc[:10_000]], progress=False)
+    read = []
+    inner, to_ids = Plan._encode, Alphabet.to_ids
+
+    def encoded(self: Plan, docs: Any, *rest: Any) -> Any:
+        read.append(sum(map(len, docs)) if isinstance(docs, list) else len(docs))
+        return inner(self, docs, *rest)
+
+    def looked_up(self: Alphabet, given_docs: Documents, *rest: Any, **options: Any) -> Any:
+        read.append(given_docs.values.size)
+        return to_ids(self, given_docs, *rest, **options)
+
+    monkeypatch.setattr(Plan, "_encode", encoded)
+    monkeypatch.setattr(Alphabet, "to_ids", looked_up)
+    found = tok(doc, truncation=True, max_length=100, truncation_side="left" if left else "right")
+    assert found.input_ids.size == 100 and 0 < sum(read) < len(doc) // 4

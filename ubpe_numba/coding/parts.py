@@ -1,0 +1,257 @@
+r"""Parts of long documents whose ids are those in the whole: for counts in bounded memory, and for documents cut to n ids.
+
+By rank and by sums of weights, a run of neighbouring tokens is the encoding of what it covers (kernels/linear_bpe.py; a cheaper
+path of a part would make the whole cheaper, and ties are decided token by token). Let L be the symbols of the longest token. Of
+the last L places of a prefix one is a boundary of the whole, so where the encodings up to each of them begin with the same n ids,
+the whole does; with the suffixes that begin at the first L places it ends with the same n. With merges in order of creation
+`streams.final_ids` finds out how many ids of a prefix are final from one encoding. A special token is a token like any other.
+
+Patterns with a kernel take a text from left to right. A segment ends by what its run of white space, letters or signs is, and
+three characters more, so what follows a prefix may change the last two segments, and `_UNSURE` are left out. Places that a suffix
+may begin at, whatever is before it, are found by looks::
+
+    "... ends here\nThen ..."          after a newline between a character of ASCII and a letter
+    "... the cat ..."                  before a space between letters
+
+No part may end or begin within a special token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.coding.plan import BATCH, Plan
+from ubpe_numba.coding.streams import EncoderStream, final_ids
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents, read_document
+from ubpe_numba.errors import LocatedError
+from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.vocabulary.reserved import SpecialChoice
+from ubpe_numba.vocabulary.unknown import choice_of
+
+GROUP = BATCH  # symbols that are counted at a time
+LONG = 1 << 17  # symbols of a document from which on a part of it is looked for: those of shorter ones are encoded as fast
+_FIRST = 1 << 10  # symbols of the first part, and so many more for each id
+_PER_ID = 8
+_SHARE = 4  # of a document, what is read at most before the whole is
+_UNSURE = 8  # segments at the end of a prefix
+_REACH = 1 << 16  # bytes in which a place is looked for
+_TRIES = 16  # places
+_PLACES = re.compile(rb"[!-~]\n(?=[A-Za-z])|[a-z](?= [a-z])")
+_SLICED = (str, bytes, list, tuple, np.ndarray)
+
+Encode = Callable[..., Any]  # `encode_batch` of a tokenizer
+
+
+# ------------------------------------------------------------------------------------------------------------------ counts
+
+
+def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]) -> NDArray[np.int64]:
+    """The number of ids of each document, as `encode` makes them of a group at a time; `plan` is its plan, if it has one.
+
+    What it raises for all documents is raised here, whichever group they are in: the whole is encoded then.
+    """
+    if options.keys() <= {"unknown", "allowed_special", "disallowed_special"}:  # others depend on the numbers of documents
+        if offsets is None and hasattr(docs, "__next__"):
+            done = 0
+            counts = []
+            for group in _groups(docs):
+                try:
+                    counts.append(count(plan, encode, group, None, options))
+                except LocatedError as error:
+                    raise error.at(done + error.document) from None
+                done += len(group)
+            return np.concatenate(counts)
+        try:
+            if (found := _count_parts(plan, encode, docs, offsets, options)) is not None:
+                return found
+        except (TypeError, ValueError):
+            pass
+    lengths: NDArray[np.int64] = encode(docs, offsets, **options).lengths
+    return lengths
+
+
+def _groups(docs: Iterable[Any]) -> Iterator[list[Any]]:
+    """Lists of documents of about GROUP symbols, the last of which may be empty."""
+    group: list[Any] = []
+    size = 0
+    for doc in docs:
+        group.append(doc)
+        size += 1 + (len(doc) if hasattr(doc, "__len__") else 0)
+        if size >= GROUP:
+            yield group
+            group, size = [], 0
+    yield group
+
+
+def _count_parts(
+    plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]
+) -> NDArray[np.int64] | None:
+    """The counts, group by group, a long document in parts; None for documents of one group, or in a form that has no slices."""
+    if offsets is None and plan is not None and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1):
+        docs = [docs]
+    elif isinstance(docs, Ragged) and offsets is None:
+        docs, offsets = docs.values, docs.offsets
+    flat = offsets is not None
+    if flat and isinstance(docs, (bytes, np.ndarray)) and isinstance(offsets, np.ndarray) and offsets.dtype == np.int64:
+        ends = offsets
+    elif not flat and type(docs) in (list, tuple) and len(types := set(map(type, docs))) == 1 and types.issubset(_SLICED):
+        ends = offsets_of(np.fromiter(map(len, docs), np.int64, len(docs)))
+    else:
+        return None
+    n = ends.size - 1
+    if n < 1 or ends[-1] - ends[0] <= GROUP:
+        return None
+    counts = np.empty(n, np.int64)
+    a = 0
+    while a < n:
+        b = max(a + 1, int(np.searchsorted(ends, ends[a] + GROUP, side="right")) - 1)
+        counted = None
+        if ends[b] - ends[a] > GROUP and plan is not None:
+            counted = _count_long(plan, encode, docs[ends[a] : ends[b]] if flat else docs[a], options)
+        if counted is None:
+            counted = encode(docs if flat else docs[a:b], ends[a : b + 1] if flat else None, **options).lengths
+        counts[a:b] = counted
+        a = b
+    return counts
+
+
+def _count_long(plan: Plan, encode: Encode, doc: Any, options: Mapping[str, Any]) -> int | None:
+    """The number of ids of a document, a part of GROUP symbols at a time; None where that is not exact."""
+    segmenter = plan.model.segmenter
+    if plan.final is not None and plan.tables.is_plain:
+        said = options.get("unknown")
+        stream = EncoderStream(plan, None, choice_of(plan.unknown if said is None else said, plan.model.alphabet, None))
+        return sum(stream.push(doc[a : a + GROUP]).size for a in range(0, len(doc), GROUP)) + stream.finish().size
+    if not _is_text(plan, doc):
+        return None
+    special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
+    total = at = 0
+    while len(doc) - at > GROUP:
+        part = _bytes(doc[at : at + GROUP], segmenter.encoding)
+        place = _place(plan, part, special, last=True)
+        if not place:
+            break
+        total += encode([part[:place]], **options).values.size
+        at += place if isinstance(doc, bytes) else len(part[:place].decode("utf-8", "surrogatepass"))
+    return total + int(encode([doc[at:]], **options).values.size)
+
+
+# -------------------------------------------------------------------------------------------------------------- truncation
+
+
+def shortened(plan: Plan, encode: Encode, docs: Any, single: bool, n: int, left: bool, options: Mapping[str, Any]) -> Any:
+    """Documents, or the `single` one, of which long ones are replaced by parts with the same first n ids, or with `left` last n.
+
+    Long documents of other forms, and where no part is exact, or known to be, stay as they are.
+    """
+    given = [docs] if single else docs
+    types = set(map(type, given)) if type(given) in (list, tuple) else set()
+    if len(types) != 1 or not types.issubset(_SLICED):
+        return docs
+    try:
+        if max(map(len, given)) < LONG:
+            return docs
+        parts = [doc if len(doc) < LONG else _part(plan, encode, doc, max(n, 1), left, options) for doc in given]
+    except (TypeError, ValueError):  # the whole is encoded then, and has the message
+        return docs
+    return parts[0] if single else parts
+
+
+def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Mapping[str, Any]) -> Any:
+    """A beginning or an end of a long document that surely has its first or last n ids; the document where none is known."""
+    alphabet, vocabulary, segmenter = plan.model
+    special = options["allowed_special"], options["disallowed_special"]
+    unknown = choice_of(plan.unknown, alphabet, segmenter.special)
+    is_text = _is_text(plan, doc)
+    final = plan.final if plan.tables.is_plain and not left else None
+    is_local = (
+        plan.one_by_one and segmenter.pretokenizer is None and not segmenter.rewrites and not segmenter.whole_words
+        and segmenter.unknown is None and unknown != "skip" and (segmenter.special is None or not segmenter.special.has_flags)
+    )  # fmt: skip
+    if not (is_text or is_local or final):
+        return doc
+    longest = max(int(np.diff(vocabulary.offsets).max()), _longest_word(plan))
+    size = _PER_ID * (n + longest) + _FIRST
+    encodings = 1 if is_text or final else longest
+    while encodings * size <= len(doc) // _SHARE:
+        part = doc[-size:] if left else doc[:size]
+        if final:
+            ids = alphabet.to_ids(read_document(part, segmenter.encoding), unknown)  # type: ignore[arg-type]  # it is plain
+            if final_ids(final, ids.values, plan.encode(ids).values, -1) >= n:
+                return part
+        elif is_text:
+            part = _bytes(part, segmenter.encoding)
+            place = _place(plan, part, special) if left else _certain_end(plan, part, special)
+            part = part[place:] if left else part[:place]
+            if place and encode([part], **options).values.size >= n:
+                return part
+        else:
+            part = _bytes(part, segmenter.encoding)
+            tries = [part[i:] if left else part[: len(part) - i] for i in range(longest)]
+            first, *others = (ids[-n:] if left else ids[:n] for ids in encode(tries, **options))
+            if first.size == n and all(np.array_equal(first, other) for other in others):
+                return part
+        size *= 4
+    return doc
+
+
+# ------------------------------------------------------------------------------------------------------------ places in text
+
+
+def _is_text(plan: Plan, doc: Any) -> bool:
+    """Whether a document is cut by the kernel of a pattern alone, as it is, beside special tokens."""
+    segmenter = plan.model.segmenter
+    special = segmenter.special
+    return (
+        (isinstance(doc, bytes) or (isinstance(doc, str) and segmenter.encoding is not None))
+        and segmenter.kernel is not None and not segmenter.rewrites and segmenter.lone is None and segmenter.unknown is None
+        and (special is None or not special.has_flags)
+    )  # fmt: skip
+
+
+def _bytes(doc: Any, encoding: str | None) -> Any:
+    """The UTF-8 of a `str` where it is encoded so; other documents as they are."""
+    return doc.encode("utf-8", "surrogatepass") if encoding is not None and isinstance(doc, str) else doc
+
+
+def _longest_word(plan: Plan) -> int:
+    """Symbols of the longest special token or known word; 1 if there are none."""
+    special = plan.model.segmenter.special
+    return 1 if special is None else int(special.lengths.max(initial=1))
+
+
+def _document(text: bytes) -> Documents:
+    return Documents(np.frombuffer(text, np.uint8), np.array([0, len(text)]), "bytes")
+
+
+def _certain_end(plan: Plan, text: bytes, special: SpecialChoice) -> int:
+    """The last place of the beginning of a text where the whole surely is cut; 0 if none is known."""
+    from ubpe_numba.text.cut import scan  # here only: integers need not wait for it
+
+    segmenter = plan.model.segmenter
+    found = segmenter.stretches(_document(text), "docs", special)
+    begin = int(found.at[-1] + found.sizes[-1]) if found.at.size else 0
+    rest = _document(text[begin:])
+    assert segmenter.kernel is not None  # it is text
+    cuts = scan(rest.values, rest.offsets, segmenter.kernel, 1)[:-_UNSURE]
+    cuts = cuts[cuts <= len(text) - begin - _longest_word(plan)]
+    return begin + int(cuts[-1]) if cuts.size else 0
+
+
+def _place(plan: Plan, text: bytes, special: SpecialChoice, last: bool = False) -> int:
+    """The first or last place of a stretch of text where the whole surely is cut; 0 if none is known."""
+    word = _longest_word(plan)
+    begin, end = (max(word, len(text) - _REACH), len(text) - word) if last else (word, min(_REACH, len(text) - word))
+    found = [match.end() for match in _PLACES.finditer(text, begin, max(begin, end)) if match.end() < end]
+    for place in islice(reversed(found) if last else found, _TRIES):
+        near = text[place - word + 1 : place + word - 1]
+        if word == 1 or not plan.model.segmenter.stretches(_document(near), "docs", special).words.size:
+            return place
+    return 0
