@@ -17,7 +17,7 @@ from ubpe_numba.distributed.remote_text import RemoteText, fit_remotely
 from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.fitting.fit import Merges, Settings
-from ubpe_numba.fitting.kernels import index
+from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -84,7 +84,7 @@ class Sizes(NamedTuple):
 
     def patch(self, patch: pytest.MonkeyPatch) -> None:
         """Set them."""
-        patch.setattr(index, "DENSE", self.dense)
+        patch.setattr(text_cells, "DENSE", self.dense)
         patch.setattr(text, "_POSITIONS", self.positions)
         patch.setattr(fit, "_SMALL", self.batch)
         patch.setattr(fit, "_FEW_PAIRS", self.most)

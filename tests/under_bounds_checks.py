@@ -18,7 +18,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.fitting import fit
 from ubpe_numba.fitting import text as fit_text
-from ubpe_numba.fitting.kernels import index
+from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import PATTERNS
@@ -77,7 +77,7 @@ def marked_fits_in_shards() -> None:
                     patch.object(fit, "_PER_SHARD", 2500),
                     patch.object(fit, "_SMALL", small),
                     patch.multiple(fit_text, _LARGE=0, _SHORT=1),
-                    patch.object(index, "DENSE", dense),
+                    patch.object(text_cells, "DENSE", dense),
                 ):
                     tok.fit(docs, progress=False, **mark)
                 found.add((longest, tok.fingerprint))

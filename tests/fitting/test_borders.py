@@ -14,16 +14,18 @@ from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
 from ubpe_numba.distributed.messages import Batch, Fills, Setup
 from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.fitting.fit import allocate_task
 from ubpe_numba.fitting.kernels import rounds, text_cells
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
-from ubpe_numba.fitting.kernels.pair_table import Task, allocate_task
+from ubpe_numba.fitting.kernels.pair_table import Task
 from ubpe_numba.fitting.kernels.text_cells import Shards
+from ubpe_numba.fitting.text import allocate_shards
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 
 def shard(cells: list[int], separators: list[int], room: int, slices: list[int], arena: list[int]) -> Shards:
     """One shard with these cells, and one slot."""
-    shards = text_cells.allocate(np.array([len(cells) + room]), np.array([len(separators)]), 1.0, 8, 1, 1)
+    shards = allocate_shards(np.array([len(cells) + room]), np.array([len(separators)]), 1.0, 8, 1, 1)
     shards.cells[: len(cells)] = cells
     shards.separators[:] = separators
     shards.segment_of_block[:] = 0
@@ -116,7 +118,7 @@ def test_left_neighbours(plain: list[Plain]) -> None:
     plain = [p if not p.segments or p.segments[-1] or len(p.segments) == 1 else Plain(p.segments[:1], p.joined) for p in plain]
     plain = [p if len(p.segments) < 2 or p.segments[0] else Plain(p.segments[1:], p.joined) for p in plain]
     k = len(plain)
-    shards = text_cells.allocate(np.zeros(k, np.int64), np.ones(k, np.int64), 1.0, 1, 1, 1)
+    shards = allocate_shards(np.zeros(k, np.int64), np.ones(k, np.int64), 1.0, 1, 1, 1)
     shards.base["separators"][1:] = np.cumsum([len(p.segments) + 1 for p in plain])
     shards.state["first"] = [p.segments[0][0] if p.segments and p.segments[0] else -1 for p in plain]
     shards.state["last"] = [p.segments[-1][-1] if p.segments and p.segments[-1] else -1 for p in plain]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 
 from ubpe_numba import FitRules, UBPEClassic
-from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.fitting.kernels import text_cells
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]
 
@@ -75,8 +75,8 @@ def test_large_corpora_with_boundaries_equal_the_reference(
     docs, size, marks = large_corpus(nature, with_weights)
     more = 120 if n_candidates == 1 else 400
     want, _ = reference.fit(docs, size, size + more, n_candidates, ties, **marks, max_token_length=longest)
-    for dense in (shard_index.DENSE, 0):
-        monkeypatch.setattr(shard_index, "DENSE", dense)
+    for dense in (text_cells.DENSE, 0):
+        monkeypatch.setattr(text_cells, "DENSE", dense)
         tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties, max_token_length=longest))
         assert merges(tok.fit(docs, **in_package(marks))) == [tuple(merge) for merge in want]
 

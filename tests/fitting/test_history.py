@@ -16,7 +16,7 @@ from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, NotFittedError, UBPEClassic, Vocabulary, export
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.fitting.kernels import text_cells
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 
@@ -85,8 +85,8 @@ def test_history_of_large_corpora_equals_the_reference(
 ) -> None:
     docs, size, marks = large_corpus(nature, with_weights=nature == "dna")
     want, _ = reference.fit(docs, size, size + 200, n_candidates, ties, **marks)
-    for dense in (shard_index.DENSE, 0):
-        monkeypatch.setattr(shard_index, "DENSE", dense)
+    for dense in (text_cells.DENSE, 0):
+        monkeypatch.setattr(text_cells, "DENSE", dense)
         tok = UBPEClassic(size + 200, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, **in_package(marks))
         assert rows(tok) == expected(docs, size, want, marks)
         check_curve(tok, size, tok.vocabulary.n_symbols)

@@ -13,7 +13,7 @@ from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError, export
 from ubpe_numba.fitting import fit as fitting
-from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.fitting.kernels import text_cells
 
 Marked = tuple[list[list[int]], int, dict[str, Any]]
 CANDIDATES = st.sampled_from([1, 2, 5, 50])
@@ -65,8 +65,8 @@ def test_large_corpora_in_many_steps(
     n_tokens = size + 6 * step
     want, _ = reference.fit(docs, size, n_tokens, n_candidates, ties, **marks)
     whole = UBPEClassic(n_tokens, **params).fit(docs, **in_package(marks))
-    for dense in (shard_index.DENSE, 0):
-        monkeypatch.setattr(shard_index, "DENSE", dense)
+    for dense in (text_cells.DENSE, 0):
+        monkeypatch.setattr(text_cells, "DENSE", dense)
         tok = UBPEClassic(size + step, **params).fit(docs, **in_package(marks))
         for i in range(2, 7):
             tok.fit_more(docs, size + i * step, **in_package(marks))

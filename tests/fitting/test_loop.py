@@ -16,7 +16,7 @@ from reference.unique import merge_until_unique
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic
 from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting import text as shards
-from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.fitting.kernels import text_cells
 
 
 @given(
@@ -68,7 +68,7 @@ def test_large_corpora_with_many_epochs_equal_the_reference(
     ways = ((1024, usual, 1.6, small), (1024, usual, 1.6, 0), (0, usual, 1.6, 0), (0, 0, 1.0, 0), (1024, 0, 1.03, 0))
     for dense, batch, positions, one_epoch in (*ways, (1024, 0, 1.03, small)):
         monkeypatch.setattr(fitting, "_ONE_EPOCH", one_epoch)
-        monkeypatch.setattr(shard_index, "DENSE", dense)
+        monkeypatch.setattr(text_cells, "DENSE", dense)
         monkeypatch.setattr(fitting, "_SMALL", batch)
         monkeypatch.setattr(shards, "_POSITIONS", positions)
         monkeypatch.setattr(shards, "_LARGE", 0 if batch == 0 else 1 << 20)

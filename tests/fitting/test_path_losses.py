@@ -20,7 +20,7 @@ Case = tuple[list[Lattice], list[int], list[bool], list[int], list[int]]  # rank
 
 
 class Flat(NamedTuple):
-    """Lattices of units one behind the other, as kernels have them."""
+    """Lattices of units one after the other, as kernels have them."""
 
     nodes: np.ndarray
     starts: np.ndarray
@@ -60,19 +60,19 @@ class Found(NamedTuple):
 
     total: int
     ahead: np.ndarray
-    behind: np.ndarray
+    after: np.ndarray
     worth: np.ndarray
 
 
 def path_losses(lattice: Flat, weights: list[int], most: list[int], alive: list[bool], worth: np.ndarray | None = None) -> Found:
-    ahead, behind, via = np.full((3, int(lattice.nodes[-1])), NOT_WRITTEN, np.int32)
+    ahead, after, via = np.full((3, int(lattice.nodes[-1])), NOT_WRITTEN, np.int32)
     if worth is None:
         worth = np.array([(0, 0, 0, 0, -1)] * len(alive), WORTH)
     w, own = np.array(weights, np.int64), np.array(most, np.int64)
     total = kernels.path_losses(
-        lattice.nodes, w, own, *lattice[1:], np.array(alive, np.bool_), ahead, behind, via, worth
+        lattice.nodes, w, own, *lattice[1:], np.array(alive, np.bool_), ahead, after, via, worth
     )  # fmt: skip
-    return Found(total, ahead, behind, worth)
+    return Found(total, ahead, after, worth)
 
 
 def candidate_gains(
@@ -81,7 +81,7 @@ def candidate_gains(
     if worth is None:
         worth = np.array([(0, 0, 0, -1, -1)] * n, WORTH)
     w, own = np.array(weights, np.int64), np.array(most, np.int64)
-    kernels.candidate_gains(every.nodes, w, own, *every[1:], found.ahead, found.behind, worth)
+    kernels.candidate_gains(every.nodes, w, own, *every[1:], found.ahead, found.after, worth)
     return worth
 
 
@@ -105,7 +105,7 @@ def check(every: Flat, rank: list[int], alive: list[bool], weights: list[int], m
     assert saved_of(found.worth) == {t: (own.saved, own.most) for t, own in wanted.items() if own.saved or own.most}
     for u, lattice in enumerate(lattices):
         a, z = every.nodes[u], every.nodes[u + 1]
-        both = found.ahead[a:z].tolist(), found.behind[a:z].tolist()
+        both = found.ahead[a:z].tolist(), found.after[a:z].tolist()
         assert both == (distances(lattice) if weights[u] else ([NOT_WRITTEN] * (z - a),) * 2)
         if weights[u] and try_all:
             n = len(lattice) - 1
@@ -129,7 +129,7 @@ def test_the_drawn_document() -> None:
     found = path_losses(held, [1], [1], [True])
     assert found.total == 2
     assert found.ahead.tolist() == [0, 1, 1, 2, 2]
-    assert found.behind.tolist() == [2, 2, 1, 1, 0]
+    assert found.after.tolist() == [2, 2, 1, 1, 0]
     assert found.worth[["saved", "most", "count"]].tolist() == [(2, 2, 2)]
     gain = candidate_gains(every, [1], [1], found, 2)
     assert saved_of(gain) == {1: (1, 1)}
@@ -140,7 +140,7 @@ def test_weights_and_the_unit_that_counts_most() -> None:
     found = path_losses(inside(every, [0, -1]), [2**40, 5, 3, 0, 1], [1, 1, 7, 100, 2], [True])
     assert found.total == 2 * 2**40 + 3 + 1
     assert found.worth[["saved", "most", "count"]].tolist() == [(2 * 2**40 + 4, 7, 2 * 2**40 + 4)]
-    assert found.ahead[9:14].tolist() == found.behind[9:14].tolist() == [NOT_WRITTEN] * 5
+    assert found.ahead[9:14].tolist() == found.after[9:14].tolist() == [NOT_WRITTEN] * 5
     gain = candidate_gains(every, [2**40, 5, 3, 0, 1], [1, 1, 7, 100, 2], found, 2)
     assert saved_of(gain) == {1: (2**40, 1)}
 

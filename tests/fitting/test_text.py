@@ -15,7 +15,7 @@ from reference import fit as reference
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.fitting import fit, text
-from ubpe_numba.fitting.kernels import index as shard_index
+from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -31,7 +31,7 @@ def sharded(docs: Any, size: int, n_shards: int, threads: int, near: int, argume
         patch.setattr(text, "_NEAR", near)
         patch.setattr(text, "_LARGE", 0)  # texts move to shorter arrays, however short they are
         patch.setattr(text, "_SHORT", 1)
-        patch.setattr(shard_index, "DENSE", arguments.get("dense", 1024))
+        patch.setattr(text_cells, "DENSE", arguments.get("dense", 1024))
         patch.setattr(fit, "_SMALL", arguments.get("batch", fit._SMALL))
         patch.setattr(fit, "_FEW_PAIRS", arguments.get("most", fit._FEW_PAIRS))
         found = fit.fit(as_corpus(docs, **marks), Alphabet.dense(size), plan, Progress(False))

@@ -32,7 +32,7 @@ from fuzz.reference_process import answers
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.fitting import fit, text
-from ubpe_numba.fitting.kernels import index
+from ubpe_numba.fitting.kernels import text_cells
 
 CLASSES: dict[str, Any] = {"BPE": BPE, "UBPEClassic": UBPEClassic, "UBPE": UBPE}
 
@@ -54,7 +54,7 @@ def with_low_limits(problem: Problem, rng: Random) -> Any:
     """Pairs counted by sorting, many epochs, small batches, lists that have to grow."""
     limits = changed(fit, _ONE_EPOCH=0, _ONE_EPOCH_WEIGHTED=0, _SMALL=rng.choice([0, 1 << 16]), _FEW_PAIRS=rng.choice([1, 4]))
     sizes = changed(text, _POSITIONS=rng.choice([1.0, 1.03]), _LARGE=0)
-    with limits, sizes, changed(index, DENSE=rng.choice([0, 1024])), changed(fit, _PER_SHARD=rng.choice([8, 500_000])):
+    with limits, sizes, changed(text_cells, DENSE=rng.choice([0, 1024])), changed(fit, _PER_SHARD=rng.choice([8, 500_000])):
         return tokenizer(problem, rng.choice([1, 1, 3])).fit(problem.docs, **marks(problem))
 
 

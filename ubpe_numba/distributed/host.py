@@ -30,9 +30,8 @@ from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownSymbolError
-from ubpe_numba.fitting.fit import plan
+from ubpe_numba.fitting.fit import allocate_task, plan
 from ubpe_numba.fitting.kernels import rounds
-from ubpe_numba.fitting.kernels.pair_table import allocate_task
 from ubpe_numba.fitting.text import Cut, LocalText, cut
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of

@@ -30,12 +30,12 @@ from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.kernels import index, rounds
 from ubpe_numba.fitting.kernels import pair_table as d
+from ubpe_numba.fitting.kernels import rounds, text_cells
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
-from ubpe_numba.fitting.text import LocalText, Text, cut
+from ubpe_numba.fitting.text import LocalText, Text, cut, extended
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.runtime.tables.pairs import EMPTY
+from ubpe_numba.runtime.tables.pairs import EMPTY, rehash
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
@@ -155,6 +155,24 @@ def _megabytes(n: int) -> str:
     return f"{n / 1e6:.3g} MB"
 
 
+def allocate_task(parts: int, tokens: int, merges: int) -> d.Task:
+    """A task for batches of up to so many merges; a `Loop` makes longer arrays when a round asks for them."""
+    i32, i64 = np.int32, np.int64
+    return d.Task(
+        batch=np.zeros(1, d.BATCH),
+        left=np.zeros(merges, i32),
+        right=np.zeros(merges, i32),
+        slot=np.zeros(merges, i64),
+        counts=np.zeros(merges, i64),
+        width=np.ones(tokens, i32),
+        filled_left=np.zeros(merges, i32),
+        new_token=np.empty((parts, 1 << 12), i32),
+        new_slot=np.empty((parts, 1 << 12), i32),
+        new_end=np.zeros((parts, 2 * merges + 1), i64),
+        twin_slot=np.zeros(merges, i64),
+    )
+
+
 class Loop:
     """The driver of a fit: the arrays of its tables, and the steps that Python takes between rounds.
 
@@ -170,7 +188,26 @@ class Loop:
         self.text, self.n_alphabet, self.memory = text, n_alphabet, memory
         self.n_candidates, self.n_symbols, self.by_weight = settings.n_candidates, n_symbols, by_weight
         self.threads = settings.n_threads
-        self.driver, self.task = d.allocate(n_parts, *room, self.n_candidates)
+        tokens, slots, merges = room
+        many = self.n_candidates > d.FEW
+        i32, i64 = np.int32, np.int64
+        self.driver = d.Driver(
+            state=np.zeros(1, d.STATE),
+            part=np.zeros(n_parts, d.PART),
+            entries=np.full((n_parts, 4 * slots), EMPTY, i64),
+            slots=np.empty((n_parts, 2 * slots), i32),
+            free=np.zeros((n_parts, slots // n_parts), i32),
+            heap=np.zeros((n_parts, slots), d.ENTRY),
+            sums=np.zeros((n_parts, tokens), i64),
+            seen=np.zeros((n_parts, tokens), i32),
+            used=np.zeros((2, tokens), i64),
+            candidates=np.zeros(merges, d.ENTRY),
+            conflicts=np.zeros(tokens * many, d.CONFLICT),
+            listed=np.zeros(2 * n_parts * slots * many, d.LISTED),
+            lengths=np.zeros(tokens, i64),
+            learned=np.zeros(tokens, d.LEARNED),
+        )
+        self.task = allocate_task(n_parts, tokens, merges)
         self.driver.lengths[:n_alphabet] = 1 if lengths is None else lengths[:n_alphabet]
         self.ties = None if settings.rules.ties == "smallest" else _TIES[settings.rules.ties]
         self.control = np.zeros(rounds.CLAIMS + rounds.LINE * max(n_parts, text.k), np.int64)
@@ -226,8 +263,36 @@ class Loop:
         )
 
     def _grow(self, need: int, listed: int) -> None:
-        """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round."""
-        self.driver, self.task = d.grown(self.driver, self.task, need, listed)
+        """Make room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round.
+
+        Arrays that are too short become at least twice as long as they must be.
+        """
+        driver, task = self.driver, self.task
+        new: dict[str, np.ndarray] = {}
+        more: dict[str, np.ndarray] = {}
+        n_parts = len(driver.part)
+        pairs, heap, slots = (int(driver.part[name].max()) + need for name in ("n_pairs", "heap_size", "n_slots"))
+        if 2 * pairs > driver.slots.shape[1]:
+            capacity = 1 << (3 * pairs).bit_length()
+            new["entries"] = np.full((n_parts, 2 * capacity), EMPTY, np.int64)
+            new["slots"] = np.empty((n_parts, capacity), np.int32)
+            for p in range(n_parts):
+                rehash(driver.entries[p], driver.slots[p], new["entries"][p], new["slots"][p])
+            if driver.listed.size:
+                new["listed"] = np.zeros(n_parts * capacity, d.LISTED)
+        if heap > driver.heap.shape[1]:
+            new |= extended(driver, ("heap",), 2 * heap)
+        if slots > driver.free.shape[1]:
+            new |= extended(driver, ("free",), 2 * slots)
+        tokens = int(driver.state["next_id"][0]) + task.left.size
+        if tokens > driver.learned.size:
+            new |= extended(driver, ("sums", "seen", "used", "lengths", "learned"), 2 * tokens)
+            if driver.conflicts.size:
+                new["conflicts"] = np.zeros(2 * tokens, d.CONFLICT)
+            more |= extended(task, ("width",), 2 * tokens)
+        if listed > task.new_token.shape[1]:
+            more |= extended(task, ("new_token", "new_slot"), 2 * listed)
+        self.driver, self.task = driver._replace(**new), task._replace(**more)
         self.text.grow(self.driver.learned.size, self.driver.free.size)
 
     # ---------------------------------------------------------------------------------------------- epochs
@@ -244,7 +309,7 @@ class Loop:
         batch["filled"] = 0
         self.driver.entries.fill(EMPTY)
         n_tokens = int(state["next_id"])
-        rarer = self._index_dense(n_tokens) if n_tokens <= index.DENSE else self._index_sorted(n_tokens)
+        rarer = self._index_dense(n_tokens) if n_tokens <= text_cells.DENSE else self._index_sorted(n_tokens)
         part["below"][0] += rarer
 
     def _index_dense(self, n_tokens: int) -> int:
@@ -344,7 +409,7 @@ class Loop:
         while True:
             of = self.driver
             tables = of.entries, of.slots, of.free, of.heap
-            if (need := int(d.seed(of.state, of.part, *tables, of.lengths, pairs, counts, slots))) == 0:
+            if (need := int(rounds.seed(of.state, of.part, *tables, of.lengths, pairs, counts, slots))) == 0:
                 return slots
             self._grow(need, 0)
 

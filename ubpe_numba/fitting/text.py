@@ -11,7 +11,7 @@ cut in its middle; the pair of tokens across such a cut is worked out in `kernel
     shards      |-- 5 --|- 2 -|-- 3 --|--------- 10 -------|      the second begins inside the third document
 
 When an epoch begins the text is compact, one cell a token. Its pairs are counted and listed in one of two ways: of up to
-`index.DENSE` tokens in a table of all pairs (`count_dense`, `list_dense`), of more tokens by sorting (`sort_pairs`,
+`DENSE` tokens in a table of all pairs (`count_dense`, `list_dense`), of more tokens by sorting (`sort_pairs`,
 `count_sorted`, `list_sorted`, `give_slots`). Shards count for themselves; the pairs across borders are in none, and are added:
 
     shard 0          shard 1                                   counts of (1, 2)
@@ -21,12 +21,12 @@ When an epoch begins the text is compact, one cell a token. Its pairs are counte
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from ubpe_numba.documents.counts import Corpus
-from ubpe_numba.fitting.kernels import index, rounds
+from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.kernels import text_cells as s
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
 from ubpe_numba.fitting.kernels.merge import Weighted, allocate_weighted
@@ -130,6 +130,60 @@ def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
     return Cut(np.array(at), np.array(segment), np.array(inside))
 
 
+def allocate_shards(
+    n_cells: np.ndarray, n_separators: np.ndarray, positions: float, tokens: int, slots: int, merges: int
+) -> s.Shards:
+    """The arrays of shards of so many cells and separators, int64[K] each, with `positions` in the arena a cell."""
+    i32, i64 = np.int32, np.int64
+    k = n_cells.size
+    return _with_arrays_of_text(
+        s.Shards(
+            base=np.zeros(k + 1, s.BASE),
+            state=np.zeros(k, s.SHARD_STATE),
+            cells=np.empty(0, i32),
+            separators=np.empty(int(n_separators.sum()), i32),
+            segment_of_block=np.empty(0, i32),
+            arena=np.empty(0, i32),
+            neighbours=np.empty(0, i32),
+            delta=np.empty(0, i32),
+            slices=np.zeros((k, 2 * slots), i32),
+            counters=np.zeros((k, 3, tokens), i32),
+            cursors=np.zeros((k, 2, tokens), i32),
+            delta_end=np.zeros((k, 2 * merges + 1), i64),
+            merged=np.zeros((k, merges), s.MERGED),
+        ),
+        n_cells,
+        n_separators,
+        positions,
+    )
+
+
+def _with_arrays_of_text(shards: s.Shards, n_cells: np.ndarray, n_separators: np.ndarray, positions: float) -> s.Shards:
+    """With new arrays where the length depends on that of the text; `np.empty`, as memory that is never touched is never used."""
+    base = np.zeros(n_cells.size + 1, s.BASE)
+    sizes = {
+        "cells": n_cells,
+        "separators": n_separators,
+        "blocks": (n_cells >> s.BLOCK) + 1,
+        "arena": (n_cells * positions).astype(np.int64) + 64,
+    }
+    for name, of_shards in sizes.items():
+        base[name][1:] = np.cumsum(of_shards)
+    cells, _, blocks, arena = base[-1].tolist()
+    lengths = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
+    return shards._replace(base=base, **{name: np.empty(length, np.int32) for name, length in lengths.items()})
+
+
+def extended(arrays: Any, names: tuple[str, ...], size: int) -> dict[str, np.ndarray]:
+    """Some arrays of a NamedTuple by name, with their last axis made longer by zeros."""
+    new = {}
+    for name in names:
+        old = getattr(arrays, name)
+        new[name] = np.zeros((*old.shape[:-1], size), old.dtype)
+        new[name][..., : old.shape[-1]] = old
+    return new
+
+
 class _Sorted(NamedTuple):
     """The pairs of a text of K shards by left token, to be counted and listed; V tokens."""
 
@@ -162,11 +216,12 @@ class LocalText:
         segments = place.segments
         n_separators = place.segment[1:] + place.inside[1:] - place.segment[:-1] + 1
         self.spare = 0 if whole and self.k == 1 else ROOM
-        self.shards = s.allocate(np.diff(place.at) + n_separators + self.spare, n_separators, _POSITIONS, tokens, slots, merges)
+        n_cells = np.diff(place.at) + n_separators + self.spare
+        self.shards = allocate_shards(n_cells, n_separators, _POSITIONS, tokens, slots, merges)
         self.weighted: Weighted | None = None
         if weighted:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)
-        self._counted = not whole or alphabet.size > index.DENSE
+        self._counted = not whole or alphabet.size > s.DENSE
         counts = self.each(lambda k: self._load(k, corpus, alphabet, place, segments[k]))
         self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
         self.borders = allocate_borders(place.segment, place.inside, *given, merges) if whole and self.k > 1 else None
@@ -176,16 +231,16 @@ class LocalText:
         begin, end = place.at[k : k + 2].tolist()
         shard = self._shard(k)
         offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
-        s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
         segment = 0
         counts = np.zeros(alphabet.size, np.int64)
         for first in range(begin, end, _CHUNK):
             ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
             if ids.min() < 0:
                 alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
-            segment = s.load(ids, first, offsets, segment, shard.state, shard.cells, shard.separators)
+            segment = s.load(ids, first, offsets, segment, shard.cells)
             if self._counted:
                 counts += _counted(ids, _weights_from(first, ids.size, corpus), counts.size)
+        s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
         if not self._counted:
             lasts = shard.cells[shard.separators[1:] - 1]
             ends = lasts != s.SEPARATOR
@@ -208,11 +263,11 @@ class LocalText:
         def one(k: int) -> tuple[np.ndarray, np.ndarray]:
             cells = self._cells(k)
             counts = np.zeros(n_tokens * n_tokens, np.int32)
-            index.count_dense(cells, n_tokens, counts)
+            s.count_dense(cells, n_tokens, counts)
             if self.weighted is None:
                 return counts, counts
             weights = np.zeros(n_tokens * n_tokens, np.int64)
-            index.weigh_dense(cells, self._weights(k), n_tokens, weights)
+            s.weigh_dense(cells, self._weights(k), n_tokens, weights)
             return counts, weights
 
         found = self.each(one)
@@ -220,8 +275,9 @@ class LocalText:
         for _, more in found[1:]:
             total += more
         self._dense = [counts for counts, _ in found]
-        left, right, weight = pairs_across(self.shards, self.borders)
-        np.add.at(total, left * n_tokens + right, weight)
+        if self.borders is not None:
+            left, right, weight = pairs_across(self.shards, self.borders)
+            np.add.at(total, left * n_tokens + right, weight)
         if not self._counted:
             self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
             self._counted = True
@@ -237,7 +293,7 @@ class LocalText:
         def one(k: int) -> None:
             shard = self._shard(k)
             cells = self._cells(k)
-            shard.state["arena_top"] = index.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
+            shard.state["arena_top"] = s.index_dense(cells, shard.arena, shard.slices, n_tokens, counts[k], slot_of)
 
         self.each(one)
 
@@ -248,7 +304,7 @@ class LocalText:
         for k in range(self.k):
             n, arena = self._cells(k).size, self._shard(k).arena
             starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
-        sizes = self.each(lambda k: int(index.sort_by_left(self._cells(k), starts[k], ends[k])))
+        sizes = self.each(lambda k: int(s.sort_by_left(self._cells(k), starts[k], ends[k])))
         rooms = np.cumsum([0, *sizes]).tolist()
         pairs, counts = np.empty(rooms[-1] + self.k, np.int64), np.empty(rooms[-1] + self.k, np.int64)
         self._sorted = _Sorted(starts, ends, rooms, pairs, counts, sorted_across(self.shards, self.borders))
@@ -265,7 +321,7 @@ class LocalText:
             weights = (None, None) if self.weighted is None else (self._weights(k), self.weighted.sums[k, 1])
             starts = shard.counters, found.starts[k], found.ends[k]
             room = slice(*found.rooms[k : k + 2])
-            n, below = index.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[room], found.counts[room])  # type: ignore[call-arg]
+            n, below = s.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[room], found.counts[room])  # type: ignore[call-arg]
             return int(n), int(below)
 
         sizes, below = np.array(self.each(one), np.int64).T
@@ -292,7 +348,7 @@ class LocalText:
             weights = None if self.weighted is None else self._weights(k)
             starts, scratch = (found.starts[k], found.ends[k]), (shard.counters[2], shard.neighbours)
             results = shard.arena, pairs, slices[k], counts[k]
-            shard.state["arena_top"] = index.index_sorted(*cells, weights, *starts, *scratch, *results)
+            shard.state["arena_top"] = s.index_sorted(*cells, weights, *starts, *scratch, *results)
 
         self.each(one)
         del self._sorted
@@ -326,7 +382,15 @@ class LocalText:
         width[:] = 1
         capacity = self.shards.cells.size
         if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
-            self.shards = s.shrunk(self.shards, self.spare, _POSITIONS)
+            old = self.shards
+            n_cells = old.state["n_cells"]
+            self.shards = new = _with_arrays_of_text(old, n_cells + self.spare, np.diff(old.base["separators"]), _POSITIONS)
+            for k, n in enumerate(n_cells.tolist()):
+                begin, old_begin = int(new.base["cells"][k]), int(old.base["cells"][k])
+                new.cells[begin : begin + n] = old.cells[old_begin : old_begin + n]
+                begin, end = new.base["blocks"][k : k + 2].tolist()
+                old_begin = int(old.base["blocks"][k])
+                new.segment_of_block[begin:end] = old.segment_of_block[old_begin : old_begin + end - begin]
             if self.weighted is not None:
                 self.weighted = self.weighted._replace(delta=np.empty(self.shards.cells.size, np.int64))
         if more_room:
@@ -339,11 +403,11 @@ class LocalText:
         shards = self.shards
         new: dict[str, np.ndarray] = {}
         if tokens > shards.counters.shape[2]:
-            new = s.extended(shards, ("counters", "cursors"), tokens)
+            new = extended(shards, ("counters", "cursors"), tokens)
             if self.weighted is not None:
-                self.weighted = self.weighted._replace(**s.extended(self.weighted, ("sums",), tokens))
+                self.weighted = self.weighted._replace(**extended(self.weighted, ("sums",), tokens))
         if 2 * slots > shards.slices.shape[1]:
-            new |= s.extended(shards, ("slices",), 2 * slots)
+            new |= extended(shards, ("slices",), 2 * slots)
         self.shards = shards._replace(**new)
 
     def each(self, function: Callable[[int], T]) -> list[T]:
@@ -438,8 +502,8 @@ def add_across(counts: np.ndarray, pairs: np.ndarray, across: tuple[np.ndarray, 
 def add_up(
     pairs: np.ndarray, counts: np.ndarray, begins: np.ndarray, ends: np.ndarray, least: int, threshold: int, n_tokens: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of lists that may reach the threshold together, and upper bounds of their counts; see `index.add_up`."""
+    """The pairs of lists that may reach the threshold together, and upper bounds of their counts; see `s.add_up`."""
     most = int((ends - begins).sum())
     found, bounds = np.empty(most, np.int64), np.empty(most, np.int64)
-    n = index.add_up(pairs, counts, begins, ends, least, threshold, np.zeros((3, n_tokens), np.int64), found, bounds)
+    n = s.add_up(pairs, counts, begins, ends, least, threshold, np.zeros((3, n_tokens), np.int64), found, bounds)
     return found[:n], bounds[:n]

@@ -164,16 +164,16 @@ class _Part:
         self.units, self.place = (weights[begin:end], most[begin:end]), slice(begin, end)
         self.edges = starts[a : z + 1] - starts[a], substrings.lengths[edges], substrings.tokens[edges]
         self.inside = np.empty(z - a + 1, np.int64), np.empty_like(self.edges[1]), np.empty_like(self.edges[2])
-        self.ahead, self.behind, self.via = (np.zeros(z - a, np.int32) for _ in range(3))
+        self.ahead, self.after, self.via = (np.zeros(z - a, np.int32) for _ in range(3))
         self.gains_of = np.empty(len(substrings), WORTH)
 
     def losses(self, alive: np.ndarray, weights: np.ndarray | None = None) -> tuple[int, np.ndarray]:
         worth = _cleared(np.empty(alive.size, WORTH), 0)
         units = self.units if weights is None else (weights[self.place], self.units[1])
-        return int(kernels.path_losses(self.nodes, *units, *self.inside, alive, self.ahead, self.behind, self.via, worth)), worth
+        return int(kernels.path_losses(self.nodes, *units, *self.inside, alive, self.ahead, self.after, self.via, worth)), worth
 
     def gains(self) -> np.ndarray:
-        kernels.candidate_gains(self.nodes, *self.units, *self.edges, self.ahead, self.behind, _cleared(self.gains_of, -1))
+        kernels.candidate_gains(self.nodes, *self.units, *self.edges, self.ahead, self.after, _cleared(self.gains_of, -1))
         return self.gains_of
 
 

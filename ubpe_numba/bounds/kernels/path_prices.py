@@ -27,7 +27,7 @@ from ubpe_numba.coding.kernels.best_path import gain_of, weight_of
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.tables.automaton import advance, longest_match
 
-MATCH = np.dtype([("token", np.int32), ("end", np.int32)])  # a token and the position behind it
+MATCH = np.dtype([("token", np.int32), ("end", np.int32)])  # a token and the position after it
 TAIL = np.dtype(
     [
         ("score", np.float64),  # what it costs at the prices, but no token more than its steps; and the excess
@@ -37,7 +37,7 @@ TAIL = np.dtype(
 )
 LINK = np.dtype(  # apart from the rest of a tail: tails are walked along, and fewer bytes are faster
     [
-        ("behind", np.int32),  # the tail behind the first token, -1 for the empty one
+        ("rest", np.int32),  # the tail after the first token, -1 for the empty one
         ("first", np.int32),  # the first token
         ("n_tokens", np.int32),
         ("twins", np.int32),  # how many tails of the bag came before
@@ -107,8 +107,8 @@ def find_prices(bounds, matches, distinct, scaled_idf, logs, passes, mean, occur
     """Find prices; returns what any path weighs at most, in fixed point, and the part of it that is excess.
 
     bounds, matches of list_matches; distinct int32, every token among them once; scaled_idf float64[V]; logs float64; mean
-    float64[V], counts of a good path to begin with, zeros elsewhere; it is left behind as the averaged counts. Scratch:
-    occurrences int32[V] of zeros, left behind as the number of matches of each token; trial float64[V]; back int32[n].
+    float64[V], counts of a good path to begin with, zeros elsewhere; it becomes the averaged counts. Scratch:
+    occurrences int32[V] of zeros, becomes the number of matches of each token; trial float64[V]; back int32[n].
     Results: prices float64[V] of the distinct tokens, zeros elsewhere as given; value float64[n + 1], the most that a way from
     the start to a position costs at these prices. The caller allocates all. O(passes * matches).
 
@@ -184,10 +184,10 @@ def same_bag(a, b, links, balance):
     while u != v:
         if u > v:
             balance[links[u].first] += 1
-            u = np.int64(links[u].behind)
+            u = np.int64(links[u].rest)
         else:
             balance[links[v].first] -= 1
-            v = np.int64(links[v].behind)
+            v = np.int64(links[v].rest)
     same = True
     for start in (np.int64(a), np.int64(b)):
         w = start
@@ -195,7 +195,7 @@ def same_bag(a, b, links, balance):
             if balance[links[w].first] != 0:
                 same = False
                 balance[links[w].first] = 0
-            w = np.int64(links[w].behind)
+            w = np.int64(links[w].rest)
     return same
 
 
@@ -217,7 +217,7 @@ def exact_tails(bounds, matches, scaled_idf, logs, prices, value, over, least, m
     tails[0].score = over
     tails[0].weight = 0.0
     tails[0].bag = 0
-    links[0].behind = -1
+    links[0].rest = -1
     links[0].first = -1
     links[0].n_tokens = 0
     first[0, n], first[1, n] = 0, 1
@@ -234,7 +234,7 @@ def exact_tails(bounds, matches, scaled_idf, logs, prices, value, over, least, m
                     while v > 0:
                         if links[v].first == t:
                             count += 1
-                        v = np.int64(links[v].behind)
+                        v = np.int64(links[v].rest)
                     effort -= links[i].n_tokens
                 if effort < 0:
                     return np.int64(-1)
@@ -248,7 +248,7 @@ def exact_tails(bounds, matches, scaled_idf, logs, prices, value, over, least, m
                 tails[m].score = x
                 tails[m].weight = tails[i].weight + step
                 tails[m].bag = tails[i].bag + marks[t]
-                links[m].behind = i
+                links[m].rest = i
                 links[m].first = t
                 links[m].n_tokens = links[i].n_tokens + 1
                 links[m].twins = 0
@@ -282,4 +282,4 @@ def read_tails(chosen, links, offsets, ids):
         v = chosen[i]
         for w in range(offsets[i], offsets[i + 1]):
             ids[w] = links[v].first
-            v = np.int64(links[v].behind)
+            v = np.int64(links[v].rest)

@@ -228,7 +228,7 @@ def choose(driver, task, shards, weighted, borders, ties):
       smaller pair, o > q as a pair if they are equally frequent. u new: u > l. u old: u = x >= l, and where x = l, v is new and
       greater than r. So (u, v) > q: q still wins.
     * o is a taken pair itself only if that is (a, a). Then u is its token z, and v is z or a. Merged from left to right, (z, z)
-      and (z, a) are left at most count(a, a) / 2 times each, since both stand for at least two of its occurrences. With (2) q is
+      and (z, a) are left at most count(a, a) / 2 times each, since both represent at least two of its occurrences. With (2) q is
       more frequent, or as frequent and smaller, because l < z.
     * Pairs above the greatest length are not candidates: if o is one of them, then so is (u, v), which is no shorter.
     * Pairs below the threshold are rarer than q before and after.

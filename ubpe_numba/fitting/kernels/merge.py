@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.index import AHEAD
-from ubpe_numba.fitting.kernels.text_cells import DEAD, last_token, segment_at
+from ubpe_numba.fitting.kernels.text_cells import AHEAD, DEAD, last_token, segment_at
 from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
 

@@ -12,7 +12,7 @@ and (1, 2) in part 0:
 
 Only pairs with count >= threshold are in a table. A rarer one cannot be chosen, and since no count rises after the round that
 creates a pair, it cannot come back above the threshold. When too few are left the threshold falls, and another epoch counts again
-(`loop.py`).
+(fit.py).
 
 The driver describes a batch to the shards in a `Task`: its merges, and which new pairs of the batch before are frequent:
 
@@ -37,10 +37,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.text_cells import extended
-from ubpe_numba.runtime.compiler import helper, kernel, section
+from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
-from ubpe_numba.runtime.tables.pairs import EMPTY, find, hash_of, home, pair_of, put, rehash, remove
+from ubpe_numba.runtime.tables.pairs import find, hash_of, home, pair_of, put, remove
 
 # rules of a tie between equal counts
 SMALLEST, FIRST_SEEN, FEWEST_DOCUMENTS = 0, 1, 2
@@ -156,79 +155,6 @@ class Task(NamedTuple):
     twin_slot: np.ndarray  # int64[R]: slot of (new, new), or -1
 
 
-def allocate(parts: int, tokens: int, slots: int, merges: int, candidates: int) -> tuple[Driver, Task]:
-    """The arrays of a driver and its task, small; `grown` makes longer ones when a round asks for it."""
-    i32, i64 = np.int32, np.int64
-    many = candidates > FEW
-    driver = Driver(
-        state=np.zeros(1, STATE),
-        part=np.zeros(parts, PART),
-        entries=np.full((parts, 4 * slots), EMPTY, i64),
-        slots=np.empty((parts, 2 * slots), i32),
-        free=np.zeros((parts, slots // parts), i32),
-        heap=np.zeros((parts, slots), ENTRY),
-        sums=np.zeros((parts, tokens), i64),
-        seen=np.zeros((parts, tokens), i32),
-        used=np.zeros((2, tokens), i64),
-        candidates=np.zeros(merges, ENTRY),
-        conflicts=np.zeros(tokens * many, CONFLICT),
-        listed=np.zeros(2 * parts * slots * many, LISTED),
-        lengths=np.zeros(tokens, i64),
-        learned=np.zeros(tokens, LEARNED),
-    )
-    return driver, allocate_task(parts, tokens, merges)
-
-
-def allocate_task(parts: int, tokens: int, merges: int) -> Task:
-    """A task for batches of up to so many merges; `grown` makes longer arrays."""
-    i32, i64 = np.int32, np.int64
-    return Task(
-        batch=np.zeros(1, BATCH),
-        left=np.zeros(merges, i32),
-        right=np.zeros(merges, i32),
-        slot=np.zeros(merges, i64),
-        counts=np.zeros(merges, i64),
-        width=np.ones(tokens, i32),
-        filled_left=np.zeros(merges, i32),
-        new_token=np.empty((parts, 1 << 12), i32),
-        new_slot=np.empty((parts, 1 << 12), i32),
-        new_end=np.zeros((parts, 2 * merges + 1), i64),
-        twin_slot=np.zeros(merges, i64),
-    )
-
-
-def grown(driver: Driver, task: Task, need: int, listed: int) -> tuple[Driver, Task]:
-    """Both with room for `need` more pairs in each part, `listed` new ones of a round, and the tokens of the next round.
-
-    Arrays that are too short become at least twice as long as they must be.
-    """
-    new: dict[str, np.ndarray] = {}
-    more: dict[str, np.ndarray] = {}
-    n_parts = len(driver.part)
-    pairs, heap, slots = (int(driver.part[name].max()) + need for name in ("n_pairs", "heap_size", "n_slots"))
-    if 2 * pairs > driver.slots.shape[1]:
-        capacity = 1 << (3 * pairs).bit_length()
-        new["entries"] = np.full((n_parts, 2 * capacity), EMPTY, np.int64)
-        new["slots"] = np.empty((n_parts, capacity), np.int32)
-        for p in range(n_parts):
-            rehash(driver.entries[p], driver.slots[p], new["entries"][p], new["slots"][p])
-        if driver.listed.size:
-            new["listed"] = np.zeros(n_parts * capacity, LISTED)
-    if heap > driver.heap.shape[1]:
-        new |= extended(driver, ("heap",), 2 * heap)
-    if slots > driver.free.shape[1]:
-        new |= extended(driver, ("free",), 2 * slots)
-    tokens = int(driver.state["next_id"][0]) + task.left.size
-    if tokens > driver.learned.size:
-        new |= extended(driver, ("sums", "seen", "used", "lengths", "learned"), 2 * tokens)
-        if driver.conflicts.size:
-            new["conflicts"] = np.zeros(2 * tokens, CONFLICT)
-        more |= extended(task, ("width",), 2 * tokens)
-    if listed > task.new_token.shape[1]:
-        more |= extended(task, ("new_token", "new_slot"), 2 * listed)
-    return driver._replace(**new), task._replace(**more)
-
-
 @helper
 def _before(heap, i, count, tie, pair):
     """Whether entry `i` ranks before (count, tie, pair). O(1)."""
@@ -321,32 +247,6 @@ def create(state, part, p, n_parts, entries, slots, free, heap, pair, count, all
     put(entries, slots, pair, count, np.int32(slot))
     part.n_pairs += 1
     return slot
-
-
-@kernel
-def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_slots):
-    """Create the pairs of a new epoch in their parts. O(pairs log pairs).
-
-    The first seven arrays are those of `Driver`, the tables empty; pairs, counts int64[n]; new_slots int32[n] gets the slots, -1
-    for pairs that are too rare or too long. Returns 0, or, if there is no room for them, how many pairs there are in a part, and
-    nothing is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a threshold of 5: new_slots [0, -1].
-    """
-    n_parts = part.shape[0]
-    for p in range(n_parts):
-        n = np.int64(0)
-        for i in range(pairs.size):
-            n += counts[i] >= state[0].threshold and (n_parts == 1 or part_of(pairs[i], n_parts) == p)
-        if 2 * n > slots.shape[1] or n > heap.shape[1] or n > free.shape[1]:
-            return n
-    for i in range(pairs.size):
-        p = np.int64(0)
-        if n_parts > 1:
-            p = part_of(pairs[i], n_parts)
-        allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= state[0].longest
-        new_slots[i] = create(
-            state[0], part[p], p, n_parts, entries[p], slots[p], free[p], heap[p], pairs[i], counts[i], allowed
-        )  # fmt: skip
-    return np.int64(0)
 
 
 @helper

@@ -1,7 +1,7 @@
-"""What the tokens of a vocabulary are worth to the paths of fewest tokens, and what further candidates would save.
+"""Worth of the tokens of a vocabulary to the paths of fewest tokens, and savings by further candidates.
 
 A unit of n symbols has n + 1 nodes, one before every symbol and one at the end; a token is an edge from the node before its
-first symbol to the node behind its last. A[v] is the fewest tokens from the first node to v, B[v] from v to the last, `best` is B
+first symbol to the node after its last. A[v] is the fewest tokens from the first node to v, B[v] from v to the last, `best` is B
 of the first.
 
 * An occurrence of a candidate that leads from v to w saves best - (A[v] + 1 + B[w]), if that is above 0. Of those that save
@@ -77,16 +77,16 @@ def inside_edges(starts, lengths, tokens, rank, out_starts, out_lengths, out_tok
 
 
 @kernel
-def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, behind, via, worth):
-    """Fewest tokens of units, and what the tokens of the vocabulary are worth to them.
+def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, after, via, worth):
+    """Fewest tokens of units, and the worth of the tokens of the vocabulary to them.
 
     nodes int64[d + 1]: where the nodes of the units begin; weights, most int64[d] (above); starts int64[N + 1], lengths,
-    tokens int32: the edges of the vocabulary's m tokens; alive bool[m]: which of them still belong to it; ahead, behind
+    tokens int32: the edges of the vocabulary's m tokens; alive bool[m]: which of them still belong to it; ahead, after
     int32[N] get A and B; via int32[N], scratch; worth WORTH[m], to which is added (`unit` -1, the rest 0 at the beginning).
     The caller allocates all. Returns the weighted sum of fewest tokens; units of weight 0 are passed over. Of paths as short,
     from the left, that whose edge comes last in the list of its node, a symbol where there is none. O(edges + symbols).
 
-    The example above: ahead [0, 1, 1, 2, 2], behind [2, 2, 1, 1, 0], `saved` 2 and `count` 2 of ab, the result is 2.
+    The example above: ahead [0, 1, 1, 2, 2], after [2, 2, 1, 1, 0], `saved` 2 and `count` 2 of ab, the result is 2.
     """
     total = np.int64(0)
     for u in range(nodes.size - 1):
@@ -94,16 +94,16 @@ def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, beh
         if w == 0:
             continue
         a, z = nodes[u], nodes[u + 1] - 1
-        behind[z] = 0
+        after[z] = 0
         for v in range(z - 1, a - 1, -1):
-            best = behind[v + 1]
+            best = after[v + 1]
             at = np.int64(-1)
             for e in range(starts[v], starts[v + 1]):
-                x = behind[v + np.int64(lengths[e])]
+                x = after[v + np.int64(lengths[e])]
                 if x <= best and alive[tokens[e]]:
                     best = x
                     at = e
-            behind[v] = best + 1
+            after[v] = best + 1
             via[v] = at
             ahead[v + 1] = z - a
         ahead[a] = 0
@@ -114,7 +114,7 @@ def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, beh
                 x = v + np.int64(lengths[e])
                 if one_more < ahead[x] and alive[tokens[e]]:
                     ahead[x] = one_more
-        best = behind[a]
+        best = after[a]
         total += np.int64(best) * w
         v = a
         while v < z:
@@ -124,9 +124,9 @@ def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, beh
             e = np.int64(via[v])
             x = v + np.int64(lengths[e])
             t = tokens[e]
-            least = ahead[v + 1] + behind[v + 1]
+            least = ahead[v + 1] + after[v + 1]
             for y in range(v + 2, x):
-                least = min(least, ahead[y] + behind[y])
+                least = min(least, ahead[y] + after[y])
             saved = np.int64(least - best)
             _add(worth, t, u, saved, w, most[u])
             worth[t].count += w
@@ -135,10 +135,10 @@ def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, beh
 
 
 @kernel
-def candidate_gains(nodes, weights, most, starts, lengths, tokens, ahead, behind, worth):
-    """What the occurrences of candidates would save, each alone; arguments as for `path_losses`, of the edges of all candidates.
+def candidate_gains(nodes, weights, most, starts, lengths, tokens, ahead, after, worth):
+    """Savings by the occurrences of candidates, each alone; arguments as for `path_losses`, of the edges of all candidates.
 
-    ahead, behind int32[N] as `path_losses` leaves them; worth WORTH[T] of the candidates, to which is added (`unit` and `count`
+    ahead, after int32[N] as `path_losses` leaves them; worth WORTH[T] of the candidates, to which is added (`unit` and `count`
     -1, the rest 0 at the beginning); candidates that are tokens save nothing. O(edges).
 
     The example above: 1 saved by abab, `count` 4.
@@ -148,16 +148,16 @@ def candidate_gains(nodes, weights, most, starts, lengths, tokens, ahead, behind
         if w == 0:
             continue
         a, z = nodes[u], nodes[u + 1] - 1
-        best = behind[a]
+        best = after[a]
         for v in range(a, z):
             room = best - ahead[v] - 1
             if room <= 0:
                 continue
             for e in range(starts[v], starts[v + 1]):
                 x = v + np.int64(lengths[e])
-                if behind[x] < room:
+                if after[x] < room:
                     t = tokens[e]
                     if worth[t].count <= v:
-                        saved = np.int64(room - behind[x])
+                        saved = np.int64(room - after[x])
                         _add(worth, t, u, saved, w, most[u])
                         worth[t].count = x

@@ -1,5 +1,7 @@
 """The rounds of a fit over its shards, on one thread or many, back in Python every so often for progress and Ctrl-C.
 
+`seed` enters the pairs of a new epoch into the tables of the driver; `run`, helped by `work`, goes through the rounds.
+
 A round: the driver chooses its merges, and takes them in batches, so that their records have a bound. For each batch every
 shard writes the slices of the pairs that the batch before created, and merges; then every part of the driver accounts for its
 pairs. Shards and parts are *pieces* of work that any thread may claim, so no job waits for a particular thread; each tries the
@@ -27,7 +29,7 @@ import numpy as np
 from ubpe_numba.fitting.kernels.borders import collect, crosses, prepare
 from ubpe_numba.fitting.kernels.choose import choose, take
 from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
-from ubpe_numba.fitting.kernels.pair_table import account, has_room
+from ubpe_numba.fitting.kernels.pair_table import account, create, has_room, part_of
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.machine.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap, give_way
@@ -90,6 +92,32 @@ def rewrite_shard(kind, k, task, shards, weighted):
         fill(shard, task)
     if kind == MERGE:
         merge(shard, weights_of(weighted, shards, k), task)
+
+
+@kernel
+def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_slots):
+    """Create the pairs of a new epoch in their parts. O(pairs log pairs).
+
+    The first seven arrays are those of `Driver`, the tables empty; pairs, counts int64[n]; new_slots int32[n] gets the slots, -1
+    for pairs that are too rare or too long. Returns 0, or, if there is no room for them, how many pairs there are in a part, and
+    nothing is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a threshold of 5: new_slots [0, -1].
+    """
+    n_parts = part.shape[0]
+    for p in range(n_parts):
+        n = np.int64(0)
+        for i in range(pairs.size):
+            n += counts[i] >= state[0].threshold and (n_parts == 1 or part_of(pairs[i], n_parts) == p)
+        if 2 * n > slots.shape[1] or n > heap.shape[1] or n > free.shape[1]:
+            return n
+    for i in range(pairs.size):
+        p = np.int64(0)
+        if n_parts > 1:
+            p = part_of(pairs[i], n_parts)
+        allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= state[0].longest
+        new_slots[i] = create(
+            state[0], part[p], p, n_parts, entries[p], slots[p], free[p], heap[p], pairs[i], counts[i], allowed
+        )  # fmt: skip
+    return np.int64(0)
 
 
 @kernel

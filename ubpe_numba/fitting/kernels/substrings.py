@@ -7,7 +7,7 @@ twice is often:
     node             0      1      2      3      4      5      6
     1 symbol         a=0    b=1    c=2    a=0    b=1    d=3    the end
     2 symbols        0 1    1 2    2 0    0 1    1 3           (0, 1) occurs twice: number 0, at the nodes 0 and 3
-    3 symbols        there is no frequent one right behind node 0 or 3
+    3 symbols        there is no frequent one right after node 0 or 3
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def count_longer(nodes, numbers, weights, table, found, counts):
 
 @kernel
 def add_edges(nodes, numbers, length, cursors, lengths, tokens):
-    """Write the edges of one length behind those that their nodes have already.
+    """Write the edges of one length after those that their nodes have already.
 
     nodes int32[m], where they begin, numbers int32[m], of their candidates; cursors int64[N]: of each node the place of its next
     edge, which moves on; lengths, tokens int32[E] get the edges. The caller allocates all. O(m).
