@@ -27,8 +27,9 @@ from fewest_corpora import CORPORA, Half, Halves, Units
 from fewest_peers import PEERS
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Ragged, Vocabulary
+from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _LONGEST_KMER = 16
 

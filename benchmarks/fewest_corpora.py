@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from suite import common
 
-from ubpe_numba import Pretokenizer, Ragged, count_documents
+from ubpe_numba import Ragged, count_documents
+from ubpe_numba.text import Pretokenizer
 
 #: Names, and of how many symbols at most, about: whole documents evenly from all over the corpus.
 CORPORA: dict[str, int | None] = {

@@ -9,7 +9,7 @@ import argparse
 
 import corpora
 
-from ubpe_numba import BPE, language_weights
+from ubpe_numba import BPE, Counts
 
 SIZES = {"English": 1_900_000, "Chinese": 400_000, "Russian": 100_000, "Japanese": 40_000}  # bytes
 _HELD = 200_000  # bytes of each language, at most
@@ -29,7 +29,7 @@ def main() -> None:
         print(f"- {language}: {source}, {n_bytes(halves[-1][0])} bytes")
     print("\n| alpha | weights | " + " | ".join(SIZES) + " |\n|" + " --- |" * (len(SIZES) + 2), flush=True)
     for alpha in map(float, options.alphas.split(",")):
-        weights = language_weights([n_bytes(seen) for seen, _ in halves], alpha)
+        weights = Counts.language_weights([n_bytes(seen) for seen, _ in halves], alpha)
         tok = BPE.for_text(options.n_tokens, pretokenizer="gpt2")
         docs = [line for seen, _ in halves for line in seen]
         of_lines = [weight for weight, (seen, _) in zip(weights, halves, strict=True) for _ in seen]

@@ -59,7 +59,7 @@ def ours(job: Job) -> Adapter:
     if job["action"] == "nbest":
         return Adapter(
             lambda *arrays: arrays,
-            lambda docs: tokenizer.encode_nbest_batch(docs[0], job["top_n"], docs[1]),
+            lambda docs: tokenizer.encode_nbest([docs[0]], job["top_n"], docs[1])[0],
             lambda result: ragged(paths[0] for paths, _ in result),
         )
     if job["action"] == "decode" and job["form"] == "bytes":  # a single document
@@ -144,7 +144,7 @@ def tiktoken(job: Job) -> Adapter:
     ranks = {token: i for i, token in enumerate(cut(arena.tobytes(), np.load(job["model"] + ".ends.npy")))}
     encoding = tiktoken.Encoding("ours", pat_str="(?s).+", mergeable_ranks=ranks, special_tokens={})
     if job["action"] == "decode":
-        return Adapter(lists, lambda docs: [encoding.decode_bytes(ids) for ids in docs], ragged)
+        return Adapter(lists, lambda docs: [encoding.decode(ids, as_bytes=True) for ids in docs], ragged)
     return Adapter(strings(0), lambda docs: [encoding.encode_ordinary(doc) for doc in docs], ragged)
 
 

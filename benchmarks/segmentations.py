@@ -24,8 +24,10 @@ import corpora
 import numpy as np
 from suite import common
 
-from ubpe_numba import BPE, UBPE, Alphabet, Preprocessing, Ragged, Vocabulary
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 WAYS = ("rank", "tfidf", "shortest", "refine", "refine, reweight", "reweight", "refine likelihood")
 CORPORA = ("text", "Python", "Chinese", "dna", "ecg", "wav")
@@ -222,8 +224,8 @@ def speed(seen: Ragged, held: Ragged, n_alphabet: int, size: int) -> str:
             1.0,
         ),
         "sample": (
-            lambda: tok.encode_batch(held, sample=True, alpha=0.2),
-            lambda: model.encode(few, enable_sampling=True, alpha=0.2, nbest_size=-1),
+            lambda: tok.encode_batch(held, sample=0.2),
+            lambda: model.encode(few, sample=0.2, enable_sampling=True, nbest_size=-1),
             part,
         ),
     }

@@ -60,7 +60,7 @@ def ours(job: Job) -> Adapter:
             return {"docs": strings(values, offsets)}
 
         def text_merges(tokenizer: Any) -> Arrays:
-            tokens = [tokenizer.decode_bytes([token]) for token in range(len(tokenizer.vocabulary))]
+            tokens = [tokenizer.decode([token], as_bytes=True) for token in range(len(tokenizer.vocabulary))]
             return merges((tokens[a], tokens[b]) for a, b in tokenizer.vocabulary.merges.tolist())
 
         return Adapter(convert, fit, text_merges)
@@ -88,7 +88,7 @@ def ours(job: Job) -> Adapter:
         return Adapter(words, pieces.encode_batch, lambda out: (out.values, out.offsets))
     tokenizer = ubpe_numba.BPE.load(job["model"] + ".npz", n_threads=1)
     if job["action"] == "decode" and job["form"] == "bytes":
-        return Adapter(ubpe_numba.Ragged, lambda docs: [tokenizer.decode_bytes(ids) for ids in docs], ragged)
+        return Adapter(ubpe_numba.Ragged, lambda docs: [tokenizer.decode(ids, as_bytes=True) for ids in docs], ragged)
     return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: ragged(doc.encode() for doc in out))
 
 
@@ -179,7 +179,7 @@ def tiktoken(job: Job) -> Adapter:
     ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines)}
     encoding = tiktoken.Encoding("ours", pat_str=job["pattern"], mergeable_ranks=ranks, special_tokens={})
     if job["action"] == "decode" and job["form"] == "bytes":
-        return Adapter(lists, lambda docs: [encoding.decode_bytes(ids) for ids in docs], ragged)
+        return Adapter(lists, lambda docs: [encoding.decode(ids, as_bytes=True) for ids in docs], ragged)
     return Adapter(lists, lambda docs: [encoding.decode(ids) for ids in docs], lambda out: ragged(doc.encode() for doc in out))
 
 

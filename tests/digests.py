@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba import BPE, UBPE, FitRules, Normalizer, Preprocessing, Ragged, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, WordPiece
+from ubpe_numba.text import Normalizer
 
 TABLE = pathlib.Path(__file__).with_name("digests.json")
 SIZES = (2, 5, 40, 300)  # of alphabets, one a seed
@@ -158,7 +159,7 @@ def ranked(seed: int) -> str:
     used = tok.usage(given)
     return digest(
         ids, batch.encode_batch(given), *[tok.encode(doc) for doc in given[:20]], *[tok.encode(doc) for doc in given[:20]],
-        tok.encode_batch(given, dropout=0.3, seed=3), tok.decode_batch(ids), spans.starts, used.counts, used.document_frequencies,
+        tok.encode_batch(given, sample=0.3, seed=3), tok.decode_batch(ids), spans.starts, used.counts, used.document_frequencies,
         *tok.encode(given[1], return_offsets=True), tok.truncate(size + 20).encode_batch(given),
         tok.encode_batch(given, boundaries=[[len(doc) // 2] for doc in given]), *streamed(tok, given[2]),
         *tok.encode_iter(given[:9]),
@@ -173,10 +174,10 @@ def paths(seed: int) -> str:
     for objective in ("tfidf", "shortest", "additive", "likelihood"):
         tok: Any = UBPE(size + 60, alphabet=size, objective=objective).fit(docs, progress=False)
         ids = tok.encode_batch(given)
-        best = tok.encode_nbest(given[3][:60], 4)
+        best = tok.encode_nbest([[given[3][:60]]], 4)[0][0]
         found += [ids, tok.decode_batch(ids), best, *[tok.encode(doc) for doc in given[:9]]]
         if objective in ("additive", "likelihood"):
-            found.append(tok.encode_batch(given, sample=True, alpha=0.3, seed=5))
+            found.append(tok.encode_batch(given, sample=0.3, seed=5))
     more = BPE(size + 20, alphabet=size).fit(docs, progress=False).fit_more(given, size + 50, progress=False)
     found += [learned(more), learned(UBPE(size + 30, alphabet=size, rules=FitRules(order="idf")).fit(docs, progress=False))]
     return digest(*found)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba import ModelFormatError
+from ubpe_numba.errors import ModelFormatError
 
 KINDS = {
     "dense": [[0, 1, 2, 0, 1], [2, 0, 1, 2], [2, 2, 1, 1, 2, 2, 1, 1], []],

@@ -31,7 +31,7 @@ assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_n
 
 
 def test_what_arguments_take_is_public() -> None:
-    steps = ubpe_numba.Normalizer("Lowercase"), ubpe_numba.Splitter("WhitespaceSplit")
+    steps = ubpe_numba.text.Normalizer("Lowercase"), ubpe_numba.text.Splitter("WhitespaceSplit")
     tok = ubpe_numba.WordPiece(["[UNK]", "a"], preprocessing=ubpe_numba.Preprocessing(normalizer=steps[0], pretokenizer=steps[1]))
     assert tok.encode("a A b").tolist() == [1, 1, 0]
     text = ubpe_numba.BPE(5, preprocessing=ubpe_numba.Preprocessing(normalizer="Lowercase", pretokenizer=steps[1])).fit(["ab AB"])

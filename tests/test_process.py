@@ -28,7 +28,8 @@ HANG = 180  # seconds: nothing here takes a quarter of it
 PRELUDE = """
 import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
 import numpy as np
-from ubpe_numba import BPE, UBPE, UBPEClassic, ModelFormatError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba import BPE, UBPE, UBPEClassic
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 
 def corpus(n=12_000, documents=30, top=40, seed=0):
@@ -672,7 +673,8 @@ def test_a_changed_file_is_compiled_anew(tmp_path: pathlib.Path, folder: str) ->
     original = file.read_text()
     script = f"""
         import ubpe_numba
-        from ubpe_numba import Pretokenizer, bounds, count_documents
+        from ubpe_numba import bounds, count_documents
+        from ubpe_numba.text import Pretokenizer
         from ubpe_numba.fitting.substrings import Substrings
         assert ubpe_numba.__file__.startswith({str(tmp_path)!r})
         MODEL = {str(tmp_path / "model.json")!r}

@@ -22,7 +22,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, UBPEClassic, UnknownSymbolError, UnknownTokenError, export
+from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE
 
 CLASSES: list[Any] = [BPE, UBPEClassic, UBPE]
@@ -228,7 +229,7 @@ class TokenizerMachine(RuleBasedStateMachine):
         """Different segmentations, best first, with their weights."""
         doc = self.known(indices)
         top = self.tok.encode(doc).tolist()
-        found, weights = self.tok.encode_nbest(doc, n)
+        found, weights = self.tok.encode_nbest([[doc]], n)[0][0]
         paths = [ids.tolist() for ids in found]
         assert 1 <= len(paths) <= n and len({tuple(path) for path in paths}) == len(paths) == weights.size
         assert all(plain(self.tok.decode(path)) == doc for path in paths)

@@ -54,7 +54,7 @@ def _tokens(tok: Any) -> list[str]:
     for i in range(0, len(tok.vocabulary), 7):
         try:
             text = "" if i in special else tok.decode([i])
-        except ubpe_numba.UnknownTokenError:  # ids are not without gaps
+        except ubpe_numba.errors.UnknownTokenError:  # ids are not without gaps
             continue
         found += [text] if text and "\ufffd" not in text else []
     return found

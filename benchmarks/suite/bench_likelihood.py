@@ -23,7 +23,7 @@ class Likelihood(Corpora):
         return self.tokenizer.encode_batch(self.docs)
 
     def sample(self) -> Any:
-        return self.tokenizer.encode_batch(self.docs, sample=True, alpha=0.2)
+        return self.tokenizer.encode_batch(self.docs, sample=0.2)
 
     def reweight(self) -> Any:
         return self.tokenizer.reweight(self.docs, n_rounds=1)

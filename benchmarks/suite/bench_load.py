@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba import BPE, ModelFormatError, export
+from ubpe_numba import BPE, export
+from ubpe_numba.errors import ModelFormatError
 
 from .common import first_ids, rate, text_model, timed
 

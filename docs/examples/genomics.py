@@ -6,7 +6,8 @@ import zlib
 import numpy as np
 from transformers import AutoTokenizer
 
-from ubpe_numba import BPE, Preprocessing, Splitter, export
+from ubpe_numba import BPE, Preprocessing, export
+from ubpe_numba.text import Splitter
 
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 packed = np.fromfile(pathlib.Path(__file__).parents[1] / "data" / "ecoli_536.2bit", np.uint8)

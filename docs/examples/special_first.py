@@ -5,7 +5,8 @@ import pathlib
 
 import numpy as np
 
-from ubpe_numba import BPE, Preprocessing, Splitter
+from ubpe_numba import BPE, Preprocessing
+from ubpe_numba.text import Splitter
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

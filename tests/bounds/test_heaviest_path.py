@@ -10,11 +10,12 @@ from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
 from reference import encode_paths, search_paths
 
-from ubpe_numba import UBPE, Ragged, Vocabulary
+from ubpe_numba import UBPE, Ragged
 from ubpe_numba.bounds import encode_nbest
 from ubpe_numba.bounds.heaviest_path import Prices, certified
 from ubpe_numba.coding.n_best import n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 Tokens = dict[tuple[int, ...], int]
 Found = tuple[list[tuple[tuple[int, ...], float]], float]
@@ -76,14 +77,14 @@ def test_a_guided_search_of_a_long_document() -> None:
     long = [0, 1, 1, 0, 1] * 6000
     found, gaps = encode_nbest(tok, [long, []], 3, beam=8, guided=True)
     assert all(tok.decode(path).tolist() == long for path in found[0][0]) and gaps[0] >= 0 == gaps[1]
-    assert found.weights[0] >= tok.encode_nbest(long, 3, beam=8)[1][0]
+    assert found.weights[0] >= tok.encode_nbest([[long]], 3, beam=8)[0][0][1][0]
 
 
 @pytest.mark.filterwarnings("ignore:every idf is 0")
 def test_without_any_idf_and_by_other_objectives() -> None:
     tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
     found, gaps = encode_nbest(tok, ["abbab", ""], 4, exact=True)
-    assert found.candidates == tok.encode_nbest_batch(["abbab", ""], 4, beam=16).candidates and gaps.tolist() == [0, 0]
+    assert found.candidates == tok.encode_nbest([["abbab", ""]], 4, beam=16)[0].candidates and gaps.tolist() == [0, 0]
     with pytest.raises(ValueError, match="objective: expected 'tfidf', got 'shortest'"):
         encode_nbest(tok.set_params(objective="shortest"), ["abbab"], 4)
 

@@ -9,18 +9,9 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import (
-    BPE,
-    UBPE,
-    FitRules,
-    NotFittedError,
-    Preprocessing,
-    UBPEClassic,
-    UnknownSymbolError,
-    count_documents,
-    export,
-)
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
 from ubpe_numba.bounds import LowerBound, lower_bound
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 
 DOCS = ["low lower lowest low", "new newer newest", "low new low", "the lowest wing, the newest wing"]
 

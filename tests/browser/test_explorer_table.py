@@ -84,7 +84,7 @@ def test_text_is_found(visit: Any, text: Made, query: str) -> None:
     search(page, query)
     word = query.split(" len")[0].strip('"') if query.startswith('"') else query.split()[0]
     lengths = np.append(np.diff(text.tok.vocabulary.offsets), 7)  # and that of the special token
-    readings = [text.tok.decode_bytes([t]).decode("utf-8", "replace") for t in range(lengths.size)]
+    readings = [text.tok.decode([t], as_bytes=True).decode("utf-8", "replace") for t in range(lengths.size)]
     found = [t for t, reading in enumerate(readings) if word.replace("\\x07", "\x07") in reading]
     found = [t for t in found if "len>3" not in query or lengths[t] > 3]
     assert n_listed(page) == len(found) and set(listed(page)) <= set(found)

@@ -85,7 +85,7 @@ def test_lines_of_text_end_with_their_documents(visit: Any, text: Made) -> None:
     for token in (int(ids[0][0]), int(ids[4][-1]), int(ids[4][0])):
         choose(page, token)
         found = index[token]
-        size = len(text.tok.decode_bytes([token]))
+        size = len(text.tok.decode([token], as_bytes=True))
         expected = []
         for d, start in zip(found.documents.tolist(), found.starts.tolist(), strict=True):
             parts = (

@@ -36,7 +36,11 @@ def test_the_curve_of_a_fit_is_written_as_csv_and_png(here: pathlib.Path) -> Non
     for name in ("c.csv", "c.png"):
         assert main(["fit", "--quiet", "--n-tokens", "262", "--curve", name, "-o", "c.json", "a.txt"]) == 0
     sizes, ratios = (
-        BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(TEXT).compression_curve()
+        BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8"))
+        .fit(TEXT)
+        .history_.compression(
+            BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(TEXT).vocabulary.n_alphabet
+        )
     )
     rows = (here / "c.csv").read_text().splitlines()
     assert rows[0] == "n_tokens,symbols_per_token"

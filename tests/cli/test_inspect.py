@@ -34,7 +34,7 @@ def test_inspect_has_a_curve(here: pathlib.Path, capsys: pytest.CaptureFixture[s
     (here / "two.jsonl").write_text("\n".join(map(json.dumps, docs)))
     assert main(["inspect", "two.json", "--json", "--on", "two.jsonl"]) == 0
     curve = json.loads(capsys.readouterr().out)["encoded"]["curve"]
-    sizes, ratios = tok.compression_curve()
+    sizes, ratios = tok.history_.compression(tok.vocabulary.n_alphabet)
     assert curve == [[4, pytest.approx(ratios[sizes.tolist().index(4)])]]
     assert main(["inspect", "two.json", "--on", "two.jsonl"]) == 0
     assert re.search(r"^  at 4 tokens +\d+\.\d+ symbols a token$", capsys.readouterr().out, re.M)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, Preprocessing, SpecialTokenError, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic
+from ubpe_numba.errors import SpecialTokenError, UnknownSymbolError
 
 DOCS = [[0, 1, 2, 0, 1, 2, 2], [2, 0, 1, 1, 2], [0, 1, 0, 1]]
 TOKENIZERS = [cls(8, alphabet=3).fit(DOCS, progress=False) for cls in (BPE, UBPEClassic, UBPE)]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pair_tables import Table, tables
 from reference import decode as reference_decode
 
-from ubpe_numba import BPE, Ragged, UnknownTokenError
+from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding.decode import Decoder
+from ubpe_numba.errors import UnknownTokenError
 
 
 @given(tables(), st.data())

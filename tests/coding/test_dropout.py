@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import dropout as reference
 
-from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic, Vocabulary
+from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))
@@ -68,8 +69,8 @@ def test_hardly_any_dropout_is_encode_for_a_file_whose_order_matters() -> None:
     }
     tok = BPE.load(json.dumps(file))
     assert tok.encode("aaaabaab").tolist() == [3, 4, 2, 1]
-    assert tok.encode("aaaabaab", dropout=1e-12, seed=0).tolist() == [3, 4, 2, 1]
-    assert tok.encode("aaaabaab", dropout=1.0, seed=0).tolist() == [0, 0, 0, 0, 1, 0, 0, 1]
+    assert tok.encode("aaaabaab", sample=1e-12, seed=0).tolist() == [3, 4, 2, 1]
+    assert tok.encode("aaaabaab", sample=1.0, seed=0).tolist() == [0, 0, 0, 0, 1, 0, 0, 1]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_each_occurrence_is_left_out_on_its_own(tok: BPE) -> None:
 
     def made(p: float, seed: int) -> np.ndarray:
         """Whether each occurrence was merged."""
-        ids, starts = tok.encode(doc, dropout=p, seed=seed, return_offsets=True)
+        ids, starts = tok.encode(doc, sample=p, seed=seed, return_offsets=True)
         merged = np.zeros(n, bool)
         merged[starts[ids == 2] // 2] = True
         return merged
@@ -98,7 +99,7 @@ def test_each_occurrence_is_left_out_on_its_own(tok: BPE) -> None:
             assert abs(both - p * p) < 6 * (p * p / n) ** 0.5
         assert abs((left_out & ~made(p, 4)).mean() - p * p) < 6 * (p / n) ** 0.5
     rows = doc.reshape(-1, 2)  # the same, a document each
-    single = tok.encode_batch(rows, dropout=0.3, seed=8)
+    single = tok.encode_batch(rows, sample=0.3, seed=8)
     assert abs((single.lengths == 2).mean() - 0.3) < 5 * (0.21 / n) ** 0.5
 
 
@@ -107,21 +108,21 @@ def test_threads_and_batches_change_nothing(cls: Any) -> None:
     rng = np.random.default_rng(5)
     docs = np.split(rng.integers(0, 30, 400_000).astype(np.int32), np.sort(rng.integers(0, 400_000, 300)))
     tok = cls(200, n_threads=1).fit(docs[:50], progress=False)
-    want = tok.encode_batch(docs, dropout=0.1, seed=7)
-    assert want != tok.encode_batch(docs) and want != tok.encode_batch(docs, dropout=0.1, seed=8)
+    want = tok.encode_batch(docs, sample=0.1, seed=7)
+    assert want != tok.encode_batch(docs) and want != tok.encode_batch(docs, sample=0.1, seed=8)
     for n_threads in (2, 3, 8):
-        assert tok.set_params(n_threads=n_threads).encode_batch(docs, dropout=0.1, seed=7) == want
-    assert np.array_equal(tok.encode(docs[0], dropout=0.1, seed=7), want[0])
+        assert tok.set_params(n_threads=n_threads).encode_batch(docs, sample=0.1, seed=7) == want
+    assert np.array_equal(tok.encode(docs[0], sample=0.1, seed=7), want[0])
     assert tok.decode_batch(want) == Ragged.from_lists(docs)
-    assert tok.encode_batch(docs, dropout=0.0, seed=7) == tok.encode_batch(docs)
+    assert tok.encode_batch(docs, sample=0.0, seed=7) == tok.encode_batch(docs)
 
 
 def test_bad_probabilities_and_seeds_are_refused(tok: BPE) -> None:
     for bad, error in ((-0.1, ValueError), (1.1, ValueError), (float("nan"), ValueError), ("a", TypeError), (True, TypeError)):
         with pytest.raises(error, match="dropout: expected a"):
-            tok.encode([0, 1], dropout=bad)
+            tok.encode([0, 1], sample=bad)
     for seed, error in ((-1, ValueError), (2**64, ValueError), (0.5, TypeError)):
         with pytest.raises(error, match="seed: expected"):
-            tok.encode_batch([[0, 1]], dropout=0.5, seed=seed)
+            tok.encode_batch([[0, 1]], sample=0.5, seed=seed)
     with pytest.raises(ValueError, match="dropout: the articles' batch rule"):
-        BPE(5, alphabet=2, rules=FitRules(encode="batch")).fit([[0, 1, 0, 1]]).encode([0, 1], dropout=0.5)
+        BPE(5, alphabet=2, rules=FitRules(encode="batch")).fit([[0, 1, 0, 1]]).encode([0, 1], sample=0.5)

@@ -10,9 +10,10 @@ from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
 from reference import encode_paths
 
-from ubpe_numba import UBPE, Ragged, Vocabulary
+from ubpe_numba import UBPE, Ragged
 from ubpe_numba.coding.n_best import k_best
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])
 
@@ -61,4 +62,4 @@ DOCS = ["abab abba", "baab abab", "abc", "", "ccab"]
 def test_too_many_tails_are_refused() -> None:
     tok = UBPE(10, 2, objective="additive").fit(DOCS, progress=False)
     with pytest.raises(ValueError, match="n: 1000000000 paths of 4 symbols need"):
-        tok.encode_nbest("abab", 10**9)
+        tok.encode_nbest([["abab"]], 10**9)[0][0]

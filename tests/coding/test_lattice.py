@@ -13,10 +13,11 @@ from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
 from reference import path_sums
 
-from ubpe_numba import Ragged, Vocabulary
+from ubpe_numba import Ragged
 from ubpe_numba.coding.kernels.lattice import LEAST, MOST
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 #: From the least to the most that a token may weigh.
 WEIGHTS = st.one_of(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba import Vocabulary
 from ubpe_numba.coding.path_encoder import Matcher
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 def test_states_that_follow_are_listed_once_many_symbols_were_read() -> None:

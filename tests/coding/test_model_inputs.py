@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, ModelInputs, NotFittedError, Preprocessing, Ragged, SpecialTokenError, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged
+from ubpe_numba.errors import NotFittedError, SpecialTokenError, UnknownSymbolError
+from ubpe_numba.types import ModelInputs
 
 TOK = BPE.from_merges(
     [[0, 1], [2, 2]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<s>", "<pad>"])

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.occurrences import occurrences
 
-from ubpe_numba import BPE, NotFittedError, Ragged, UnknownTokenError
+from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding.occurrences import Occurrences, TokenIndex, find
+from ubpe_numba.errors import NotFittedError, UnknownTokenError
 
 
 def rows(found: Occurrences) -> list[tuple[int, int, int]]:

@@ -12,11 +12,12 @@ from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
 from reference import encode_pairs
 
-from ubpe_numba import BPE, FitRules, Ragged, Vocabulary
+from ubpe_numba import BPE, FitRules, Ragged
 from ubpe_numba.coding.kernels import linear_bpe
 from ubpe_numba.coding.kernels import merge_by_pass as pair_encode
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from text_samples import POINTS, SAMPLES
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, UnknownSymbolError, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, WordPiece
 from ubpe_numba.coding import parts
 from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.read import Documents
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.vocabulary.alphabet import Alphabet
 

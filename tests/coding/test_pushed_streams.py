@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
-from ubpe_numba import BPE, UBPE, UnknownSymbolError, UnknownTokenError, export
+from ubpe_numba import BPE, UBPE, export
+from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
 
 
 @given(st.data(), tables())
@@ -27,7 +28,7 @@ def test_pushed_chunks_are_the_whole(data: st.DataObject, table: Table) -> None:
             parts = [stream.push(chunk) for chunk in chunks]
         assert stream.rest is not None and all(part.dtype == np.int32 for part in parts)
         parts.append(stream.rest)
-        by_iterator = list(tok.encode_stream(chunks, frame=frame))
+        by_iterator = list(tok.stream(frame=frame).over(chunks))
         assert [p.tolist() for p in parts if p.size] == [p.tolist() for p in by_iterator]
         if frame is None:
             assert np.concatenate(parts).tolist() == tok.encode(text).tolist()

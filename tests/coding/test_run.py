@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
-from ubpe_numba import BPE, Ragged, Vocabulary
+from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding import run
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables(), st.integers(1, 9), st.integers(1, 5))

@@ -300,7 +300,7 @@ def test_after_a_fork(texts: list[Any]) -> None:
 def test_what_is_called_first_decides_nothing() -> None:
     """Dropout needs no encoder of words; text is encoded by them all the same."""
     tok = BPE.for_text(300).fit([TEXT])
-    tok.encode(TEXT, dropout=0.5)
+    tok.encode(TEXT, sample=0.5)
     tok.encode(TEXT)
     assert tok._plan().short[0] is not plan.general
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UnknownTokenError
+from ubpe_numba import BPE
+from ubpe_numba.errors import UnknownTokenError
 
 TOK = BPE.for_text(256, special_tokens=["<s>", "<pad>"], known_words=["##"]).fit(["low"])
 S, PAD, KNOWN = 256, 257, 258
@@ -17,7 +18,7 @@ def test_special_tokens_and_ids_of_the_caller() -> None:
     ids = [S, 108, KNOWN, 111, PAD, 119, -1, -100]
     assert TOK.decode(ids, skip_special_tokens=True, skip=[-1, -100]) == "l##ow"
     assert TOK.decode(ids, skip=(-1, -100, 108)) == "<s>##o<pad>w"
-    assert TOK.decode_bytes(ids, skip_special_tokens=True, skip=np.array([-1, -100])) == b"l##ow"
+    assert TOK.decode(ids, skip_special_tokens=True, skip=np.array([-1, -100]), as_bytes=True) == b"l##ow"
     assert TOK.decode([S, 108], skip_special_tokens=True) == "l" and TOK.decode([], skip=-1) == ""
 
 

@@ -38,8 +38,8 @@ def test_one_document_flat_arrays_and_iterators() -> None:
         assert all(map(np.array_equal, found, expected))
     one = tok.spans(np.array(DOCS[0]))
     assert one.ids.tolist() == tok.encode(DOCS[0]).tolist() and set(one.documents.tolist()) == {0}
-    drawn = tok.spans(DOCS, sample=True, alpha=0.1, seed=3)
-    assert np.array_equal(drawn.ids, tok.encode_batch(DOCS, sample=True, alpha=0.1, seed=3).values)
+    drawn = tok.spans(DOCS, sample=0.1, seed=3)
+    assert np.array_equal(drawn.ids, tok.encode_batch(DOCS, sample=0.1, seed=3).values)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import encode_pairs
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, UnknownSymbolError, UnknownTokenError
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.coding.streams import final_ids, groups_of
+from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
 
 DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
 
@@ -33,9 +34,9 @@ def test_iterators_give_what_a_batch_gives(tok: Any, batch: int) -> None:
     assert all(ids.dtype == np.int32 for ids in got)
     assert list(tok.decode_iter(iter(want), batch=batch)) == DOCS
     out = np.full(want.total + 3, -7, np.int32)
-    offsets = tok.encode_to(out, iter(DOCS), batch=batch)
+    offsets = tok.encode_batch(iter(DOCS), out=out).offsets
     assert Ragged(out, offsets) == want and (out[want.total :] == -7).all()
-    assert list(tok.encode_iter([], batch=batch)) == [] and tok.encode_to(out, []).tolist() == [0]
+    assert list(tok.encode_iter([], batch=batch)) == [] and tok.encode_batch([], out=out).offsets.tolist() == [0]
 
 
 def test_memory_is_bounded_and_reading_lazy() -> None:
@@ -67,8 +68,13 @@ def test_errors_count_from_the_first_document() -> None:
     with pytest.raises(UnknownTokenError, match="document 2, position 1: token id 9 "):
         list(tok.decode_iter([[2], [1], [0, 9]], batch=1))
     with pytest.raises(UnknownSymbolError, match="document 1, position 0: symbol 'x'"):
-        list(tok.encode_stream(["ab", "xb"]))
-    for call in (tok.encode_iter, tok.decode_iter, tok.encode_stream, lambda d: tok.encode_to(np.zeros(3, np.int32), d)):
+        list(tok.stream().over(["ab", "xb"]))
+    for call in (
+        tok.encode_iter,
+        tok.decode_iter,
+        tok.encode_stream,
+        lambda d: tok.encode_batch(d, out=np.zeros(3, np.int32)).offsets,
+    ):
         for one in ("ab", b"ab", np.zeros(3, int), None, 3):
             with pytest.raises(TypeError, match="expected an iterable of several"):
                 call(one)
@@ -87,7 +93,7 @@ def test_a_document_that_does_not_fit(batch: int, tmp_path: Any) -> None:
         out[:] = -1
         docs, room = ["ab", "", "baab", "", "b"], out[:n]
         if n == 5:
-            assert tok.encode_to(room, docs, batch=batch).tolist() == [0, 1, 1, 4, 4, 5]
+            assert tok.encode_batch(docs, out=room).offsets.tolist() == [0, 1, 1, 4, 4, 5]
             continue
         document, start, size = (0, 0, 1) if n < 1 else (2, 1, 3) if n < 4 else (4, 4, 1)
         match = (
@@ -95,11 +101,11 @@ def test_a_document_that_does_not_fit(batch: int, tmp_path: Any) -> None:
             f"the {document} documents before it are whole, in out.:{start}."
         )
         with pytest.raises(ValueError, match=match):
-            tok.encode_to(room, docs, batch=batch)
+            tok.encode_batch(docs, out=room)
         assert out[:start].tolist() == [2, 1, 0, 2][:start] and (out[start:] == -1).all()
     for bad, error in ((np.zeros(3), TypeError), (np.zeros((3, 3), np.int32), ValueError), ([0], TypeError)):
         with pytest.raises(error, match="out: expected"):
-            tok.encode_to(bad, ["ab"])
+            tok.encode_batch(["ab"], out=bad)
 
 
 @given(st.data(), tables())
@@ -112,11 +118,11 @@ def test_a_stream_is_the_whole(data: st.DataObject, table: Table) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     chunks = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     want = encode_pairs.encode_rank(text, {tuple(p): (i, size + i) for i, p in enumerate(pairs)})
-    parts = list(tok.encode_stream(chunks))
+    parts = list(tok.stream().over(chunks))
     assert all(part.size for part in parts)
     assert [i for part in parts for i in part.tolist()] == want
     frame = data.draw(st.integers(1, 50))
-    framed = [i for part in tok.encode_stream(chunks, frame=frame) for i in part.tolist()]
+    framed = [i for part in tok.stream(frame=frame).over(chunks) for i in part.tolist()]
     assert framed == [i for at in range(0, len(text), frame) for i in tok.encode(text[at : at + frame]).tolist()]
     encoder, prefix = tok._tables.pairs(), text[: data.draw(st.integers(0, len(text)))]
     ids = tok.encode(prefix)
@@ -139,7 +145,7 @@ def test_a_long_stream_holds_little_back() -> None:
             given_so_far = at + 1000
             yield text[at : at + 1000]
 
-    for part in tok.encode_stream(chunks()):
+    for part in tok.stream().over(chunks()):
         ids.append(part)
         came_out += len(tok.decode(part))
         assert given_so_far == text.size or given_so_far - came_out <= 8 * longest
@@ -150,13 +156,13 @@ def test_only_encoding_by_rank_needs_no_frames() -> None:
     batch = BPE(6, alphabet="ab", rules=FitRules(encode="batch")).fit(DOCS, progress=False)
     for tok in (UBPE(6, alphabet="ab").fit(DOCS, progress=False), batch):
         with pytest.raises(ValueError, match="frame: expected a number of symbols, got None: only encoding by rank"):
-            tok.encode_stream(["ab"])
+            tok.stream().over(["ab"])
         text = "abbab" * 9
-        framed = np.concatenate(list(tok.encode_stream([text[:11], "", text[11:]], frame=10)))
+        framed = np.concatenate(list(tok.stream(frame=10).over([text[:11], "", text[11:]])))
         assert framed.tolist() == [i for at in range(0, 45, 10) for i in tok.encode(text[at : at + 10]).tolist()]
         for frame, error in ((0, ValueError), (True, TypeError), ("a", TypeError)):
             with pytest.raises(error, match="frame: expected"):
-                tok.encode_stream(["ab"], frame=frame)
+                tok.stream(frame=frame).over(["ab"])
 
 
 def test_stream_phases_that_never_meet() -> None:
@@ -171,7 +177,7 @@ def test_stream_phases_that_never_meet() -> None:
         np.concatenate([np.arange(a, b) for a, b in np.sort(rng.integers(0, n, (20, 2)), 1)]),
     ):
         for step in (1, 7, 50):
-            parts = list(tok.encode_stream([text[i : i + step] for i in range(0, text.size, step)]))
+            parts = list(tok.stream().over([text[i : i + step] for i in range(0, text.size, step)]))
             assert np.concatenate(parts).tolist() == tok.encode(text).tolist()
 
 

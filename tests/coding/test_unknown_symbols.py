@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer as Peer
 
-from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Splitter, UBPEClassic, UnknownSymbolError, export
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, export
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.text import Splitter
 
 CLASSES = [BPE, UBPEClassic, UBPE]
 CORPUS = ["abcabd", "abab", "", "cabcab", "ddd"]

@@ -15,10 +15,11 @@ from reference import encode_pairs
 from reference import words as reference
 from text_samples import SAMPLES, text_of
 
-from ubpe_numba import BPE, FitRules, Preprocessing, Ragged, UnknownSymbolError
+from ubpe_numba import BPE, FitRules, Preprocessing, Ragged
 from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text import cut
 from ubpe_numba.text.count_words import count_words

@@ -22,7 +22,7 @@ import dask.array as da  # noqa: E402
 import dask.bag as db  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
-from ubpe_numba import BPE, UBPE, Counts, FitRules, UBPEClassic, UnknownSymbolError, WordPiece, count_documents  # noqa: E402
+from ubpe_numba import BPE, UBPE, Counts, FitRules, UBPEClassic, WordPiece, count_documents  # noqa: E402
 from ubpe_numba.distributed import (  # noqa: E402
     count,
     counting,
@@ -34,6 +34,7 @@ from ubpe_numba.distributed.counting import (  # noqa: E402
     lines_of,
 )
 from ubpe_numba.distributed.partitions import partitions_of  # noqa: E402
+from ubpe_numba.errors import UnknownSymbolError  # noqa: E402
 
 WORDS = ["the", "low", "lower", "lowest", "newer", "né", "😀", "x\u0301", "wide\r\n", "", "12", "it's"]
 RNG = np.random.default_rng(7)

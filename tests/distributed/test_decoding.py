@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from dask import delayed
 
-from ubpe_numba import BPE, UBPE, Ragged, UnknownTokenError
+from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.distributed import decode, encode
+from ubpe_numba.errors import UnknownTokenError
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 from dask import delayed
 
-from ubpe_numba import BPE, UBPE, NotFittedError, Ragged, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.distributed import encode
 from ubpe_numba.distributed.files import NULL
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

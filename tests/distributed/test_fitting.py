@@ -23,10 +23,11 @@ import dask
 import dask.array as da
 import dask.bag as db
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, UnknownSymbolError, count_documents
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, count_documents
 from ubpe_numba.cli.demo import load_ecg
 from ubpe_numba.distributed import fit, hosts
 from ubpe_numba.distributed.remote_text import RemoteText, ask_at_first
+from ubpe_numba.errors import UnknownSymbolError
 
 pytestmark = pytest.mark.xdist_group("cluster")
 

@@ -8,10 +8,11 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from ubpe_numba import BPE, UnknownSymbolError, count_documents
+from ubpe_numba import BPE, count_documents
 from ubpe_numba.distributed import host as host_part
 from ubpe_numba.distributed.host import make_host
 from ubpe_numba.distributed.messages import Setup
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ubpe_numba import UnknownSymbolError
 from ubpe_numba.distributed import map_partitions
 from ubpe_numba.distributed.files import RowGroups, row_groups_of
 from ubpe_numba.distributed.map_partitions import NewColumn, batches_of, slices_of, through, write_tables
+from ubpe_numba.errors import UnknownSymbolError
 
 
 def _table(n: int = 1000) -> pa.Table:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from reference import fit as reference
 from remote_fits import Cut, InProcess, Losing, Place, Sizes, chaos, cut, endless, here, remotely, same, settings_of
 
-from ubpe_numba import UnknownSymbolError
 from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.remote_text import fit_remotely
 from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet

@@ -35,11 +35,11 @@ def test_any_text_comes_back(docs: list[Any]) -> None:
     for doc, ids in zip(docs, batch, strict=True):
         assert tok.encode(doc).tolist() == ids.tolist()
         if isinstance(doc, bytes):
-            assert tok.decode_bytes(ids) == doc and tok.decode(ids) == doc.decode("utf-8", "replace")
+            assert tok.decode(ids, as_bytes=True) == doc and tok.decode(ids) == doc.decode("utf-8", "replace")
             assert tok.decode(ids, errors="surrogateescape").encode("utf-8", "surrogateescape") == doc
         else:
             assert tok.decode(ids, errors="surrogatepass") == doc
-            assert tok.decode_bytes(ids) == doc.encode("utf-8", "surrogatepass")
+            assert tok.decode(ids, as_bytes=True) == doc.encode("utf-8", "surrogatepass")
     assert tok.decode_batch(batch, errors="ignore") == [tok.decode(ids, errors="ignore") for ids in batch]
 
 
@@ -70,7 +70,7 @@ def test_documents_of_every_form(cls: Any) -> None:
     with pytest.raises(TypeError, match="docs: expected str or bytes, got an array of int64"):
         tok.encode_batch([[1, 2]])
     with pytest.raises(TypeError, match="decode_bytes: the alphabet is one of str"):
-        cls(60).fit(TEXT, progress=False).decode_bytes([0])
+        cls(60).fit(TEXT, progress=False).decode([0], as_bytes=True)
     with pytest.raises(ValueError, match="encoding: expected None or 'utf-8', got 'latin-1'"):
         cls(60, preprocessing=Preprocessing(encoding="latin-1")).fit(TEXT, progress=False)
     with pytest.raises(ValueError, match="encoding: it makes bytes of text, and the alphabet is one of int"):

@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fit as reference
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, NotFittedError, UBPEClassic, Vocabulary, export
+from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
+from ubpe_numba.errors import ModelFormatError, NotFittedError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels import text_cells
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 
@@ -37,7 +39,7 @@ def expected(docs: list[list[int]], size: int, want: list[reference.Merge], mark
 
 def check_curve(tok: Any, size: int, n_symbols: int) -> None:
     """Check sizes and symbols per token: of the alphabet alone, then after each merge."""
-    sizes, rates = tok.compression_curve()
+    sizes, rates = tok.history_.compression(tok.vocabulary.n_alphabet)
     lengths = tok.history_.lengths.tolist()
     assert sizes.dtype == np.int64
     assert rates.dtype == np.float64
@@ -98,7 +100,9 @@ def test_order_of_creation_also_where_ids_were_rearranged(cls: Any) -> None:
     by_idf = make(cls, 8, 2, alphabet=3, rules=FitRules(order="idf")).fit(DOCS, progress=False)
     assert by_idf.vocabulary.counts.tolist() != by_creation.vocabulary.counts.tolist()
     assert rows(by_idf) == rows(by_creation)
-    assert [column.tolist() for column in by_idf.compression_curve()] == [c.tolist() for c in by_creation.compression_curve()]
+    assert [column.tolist() for column in by_idf.history_.compression(by_idf.vocabulary.n_alphabet)] == [
+        c.tolist() for c in by_creation.history_.compression(by_creation.vocabulary.n_alphabet)
+    ]
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -106,14 +110,14 @@ def test_order_of_creation_also_where_ids_were_rearranged(cls: Any) -> None:
 def test_nothing_learned(cls: Any, docs: Any, size: int) -> None:
     tok = make(cls, 9, 2).fit(docs, progress=False)
     assert rows(tok) == [[], [], []]
-    sizes, rates = tok.compression_curve()
+    sizes, rates = tok.history_.compression(tok.vocabulary.n_alphabet)
     assert (sizes.tolist(), rates.tolist()) == ([size], [1.0])
 
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_where_there_is_no_history(cls: Any) -> None:
     with pytest.raises(NotFittedError):
-        cls(9).compression_curve()
+        cls(9).history_.compression(cls(9).vocabulary.n_alphabet)
     with pytest.raises(AttributeError):
         _ = cls(9).history_
     tok = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
@@ -123,7 +127,7 @@ def test_where_there_is_no_history(cls: Any) -> None:
     for other in others:
         assert not hasattr(other, "history_")
         with pytest.raises(NotFittedError, match="history"):
-            other.compression_curve()
+            other.history_.compression(other.vocabulary.n_alphabet)
         assert len(other.vocabulary) == len(tok.vocabulary)
 
 
@@ -152,7 +156,13 @@ def test_files_keep_it(cls: Any, rules: FitRules, suffix: str, tmp_path: Path) -
     again = cls.load(tmp_path / f"m{suffix}")
     assert rows(again) == rows(tok) and again.history_.last_round == tok.history_.last_round
     assert all(ours.dtype == theirs.dtype for ours, theirs in zip(again.history_[:4], tok.history_[:4], strict=True))
-    assert all(map(np.array_equal, again.compression_curve(), tok.compression_curve()))
+    assert all(
+        map(
+            np.array_equal,
+            again.history_.compression(again.vocabulary.n_alphabet),
+            tok.history_.compression(tok.vocabulary.n_alphabet),
+        )
+    )
     if rules.order == "creation":
         more, longer = (one.fit_more([[0, 1, 2] * 9, [1, 1]], 12, progress=False) for one in (again, tok))
         assert more.fingerprint == longer.fingerprint and rows(more) == rows(longer)

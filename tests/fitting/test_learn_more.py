@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import fit as reference
 
-from ubpe_numba import BPE, UBPE, FitRules, NotFittedError, UBPEClassic, UnknownSymbolError, export
+from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting.kernels import text_cells
 

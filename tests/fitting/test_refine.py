@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import BPE, UBPE, NotFittedError, Preprocessing, Ragged, UnknownSymbolError, Vocabulary, count_documents
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, count_documents
 from ubpe_numba.coding.path_encoder import PathEncoder
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting.units import units_of
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 def halves(name: str) -> tuple[list[list[int]], list[list[int]], int]:

@@ -14,9 +14,10 @@ from pair_tables import Table, tables
 from reference import decode as reference_decode
 from reference.encode_paths import all_paths
 
-from ubpe_numba import UBPE, Ragged, Vocabulary
+from ubpe_numba import UBPE, Ragged
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.fitting.refine import likelihood_losses
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables())

@@ -16,22 +16,14 @@ from pair_tables import Table, tables
 from reference import decode as reference_decode
 from reference import encode_paths, path_sums
 
-from ubpe_numba import (
-    BPE,
-    UBPE,
-    ModelFormatError,
-    NotFittedError,
-    Ragged,
-    UBPEClassic,
-    UnknownSymbolError,
-    Vocabulary,
-    count_documents,
-)
+from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, count_documents
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting import reweight
 from ubpe_numba.runtime.messages import Progress
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 DOCS = ["abab abba", "baab abab", "abc", "", "ccab abab", "cab abc"]
 
@@ -174,7 +166,7 @@ def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
     doc = docs[0][:300]
     weights = dict(enumerate(v.log_probabilities.tolist()))
     assert tok.encode(doc).tolist() == list(encode_paths.encode_additive(list(doc), tokens, weights))
-    candidates, worth = tok.encode_nbest(doc, 3)
+    candidates, worth = tok.encode_nbest([[doc]], 3)[0][0]
     assert candidates[0].tolist() == tok.encode(doc).tolist()
     assert abs(worth[0] - sum(weights[t] for t in candidates[0].tolist())) < 1e-5
     assert v.occurrences.tolist() == counted(tok.encode_batch(docs), [1] * len(docs), len(v))

@@ -14,11 +14,13 @@ from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, model
 from sentencepiece_models import SPECIAL as PIECES
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, Splitter, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import export, export_check, table
 from ubpe_numba.formats.export import _package, special_tokens_first
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.pair_table import symbol_character
+from ubpe_numba.text import Splitter
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.text.patterns import published_steps
 

@@ -17,7 +17,8 @@ from reference.counted_strings import counted_strings as plain
 from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import BYTES, NORMAL, SPECIAL, UNIGRAM, USER, model
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, WordPiece, load
+from ubpe_numba import BPE, UBPE, WordPiece, load
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import gguf as gguf_module
 from ubpe_numba.formats.gguf import read_fields
 from ubpe_numba.formats.kernels.counted_strings import counted_strings

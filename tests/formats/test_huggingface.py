@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from foreign import END, MIXED, same
 
-from ubpe_numba import BPE, ModelFormatError, Preprocessing, export
+from ubpe_numba import BPE, Preprocessing, export
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.huggingface import _never_matches, decoding_of, steps_of
 from ubpe_numba.formats.pair_table import symbol_character
@@ -59,7 +60,7 @@ def test_merges_are_those_of_hugging_face(lines: list[str]) -> None:
     assert len(want) == n
 
     def merges(tok: Any) -> list[tuple[bytes, bytes]]:
-        return [(tok.decode_bytes([a]), tok.decode_bytes([b])) for a, b in tok.vocabulary.merges.tolist()]
+        return [(tok.decode([a], as_bytes=True), tok.decode([b], as_bytes=True)) for a, b in tok.vocabulary.merges.tolist()]
 
     letters = byte_characters()
     in_its_order = bytes(sorted(range(256), key=letters.__getitem__))

@@ -23,7 +23,8 @@ from saved_models import KINDS, encoded, fitted, refuse
 from text_samples import END, TEXT
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, UBPEClassic, export
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, export
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 CLASSES = [BPE, UBPEClassic, UBPE]

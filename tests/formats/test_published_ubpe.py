@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from saved_models import KINDS, encoded, fitted
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, export
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export
+from ubpe_numba.errors import ModelFormatError
 
 CLASSES = [BPE, UBPEClassic, UBPE]
 HUGE = 10**400

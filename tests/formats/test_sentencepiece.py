@@ -33,7 +33,8 @@ from sentencepiece_models import (
 )
 from sentencepiece_models import BPE as PAIRS
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, export
+from ubpe_numba import BPE, UBPE, Preprocessing, export
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.formats.sentencepiece import parts_of_run, read

@@ -14,7 +14,8 @@ from foreign import END, MIXED, line, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, WordPiece, export, load
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, WordPiece, export, load
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.table import FORMATS, Source, recognise
 
 tokenizers = pytest.importorskip("tokenizers")

@@ -21,7 +21,8 @@ from reference.one_by_one import one_by_one
 from reference.token_pairs import pairs_of_ranks
 
 import ubpe_numba
-from ubpe_numba import BPE, ModelFormatError, Preprocessing, export
+from ubpe_numba import BPE, Preprocessing, export
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.pair_table import Table
 from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer

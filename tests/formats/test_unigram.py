@@ -11,7 +11,8 @@ from foreign import MIXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, export
+from ubpe_numba import BPE, UBPE, Preprocessing, export
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.characters import byte_characters
 
 tokenizers = pytest.importorskip("tokenizers")

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from foreign import MIXED, same
 
-from ubpe_numba import BPE, ModelFormatError, Preprocessing, export, load
+from ubpe_numba import BPE, Preprocessing, export, load
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import vocab_merges
 from ubpe_numba.text.characters import byte_characters
 

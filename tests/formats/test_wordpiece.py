@@ -12,7 +12,8 @@ from foreign import MIXED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import ModelFormatError, Preprocessing, WordPiece, export
+from ubpe_numba import Preprocessing, WordPiece, export
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import wordpiece
 
 tokenizers = pytest.importorskip("tokenizers")

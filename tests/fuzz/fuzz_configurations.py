@@ -23,7 +23,8 @@ import tokenizers
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, SpecialTokenError, WordPiece
+from ubpe_numba import BPE, UBPE, WordPiece
+from ubpe_numba.errors import ModelFormatError, SpecialTokenError
 from ubpe_numba.text.characters import byte_characters
 
 Object = dict[str, Any]

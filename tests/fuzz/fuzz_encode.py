@@ -27,11 +27,12 @@ from fuzz import encode_cases
 from fuzz.encode_cases import Case, Docs
 from fuzz.reference_process import answers
 
-from ubpe_numba import BPE, Preprocessing, Ragged, Vocabulary
+from ubpe_numba import BPE, Preprocessing, Ragged
 from ubpe_numba.coding import run
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 CHUNKS = (1, 0, 2, 7, 64, 1024)  # symbols that are pushed into a stream, in turns
 
@@ -56,7 +57,7 @@ def by_rank(case: Case, want: list[Docs]) -> Found:
         yield "blocks", run.join(encode, docs, blocks, parts, encoder.lengths, 2).to_lists(), want[0]
     at = max(range(len(case.docs)), key=lambda i: len(case.docs[i]))
     tok = BPE.from_merges(case.pairs, alphabet=case.size)
-    found = [token for part in tok.encode_stream(_chunks(case.docs[at])) for token in part.tolist()]
+    found = [token for part in tok.stream().over(_chunks(case.docs[at])) for token in part.tolist()]
     yield "stream", [found], [want[0][at]]
 
 

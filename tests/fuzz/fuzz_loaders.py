@@ -101,13 +101,13 @@ def check(tokenizer: Any) -> None:
                 raise
             continue
         assert encoded.size <= part.size
-        again = tokenizer.decode_bytes(encoded) if isinstance(document, bytes) else tokenizer.decode(encoded)
+        again = tokenizer.decode(encoded, as_bytes=True) if isinstance(document, bytes) else tokenizer.decode(encoded)
         assert type(again) is type(document) and np.array_equal(again, document), (document, encoded, again)
 
 
 def one_input(data: bytes) -> bool:
     """Whether the input was read as a model; raises for a bug, which is all but ModelFormatError and a working model."""
-    from ubpe_numba import ModelFormatError
+    from ubpe_numba.errors import ModelFormatError
 
     if not data:
         return False

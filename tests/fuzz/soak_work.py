@@ -189,7 +189,7 @@ def stream(work: Work, rng: Random, folder: pathlib.Path) -> None:
     i = rng.randrange(len(known.docs))
     doc, sizes = known.docs[i], [rng.choice([0, 1, 7, 100]) for _ in range(50)]
     cuts = sorted({0, len(doc), *(min(len(doc), at) for at in itertools.accumulate(sizes))})
-    parts = list(rng.choice(known.shared).encode_stream([doc[a:z] for a, z in itertools.pairwise(cuts)]))
+    parts = list(rng.choice(known.shared).stream().over([doc[a:z] for a, z in itertools.pairwise(cuts)]))
     found = np.concatenate(parts) if parts else np.empty(0, np.int32)
     assert np.array_equal(found, known.ids[i]), f"stream: {known.name}, document {i}"
 

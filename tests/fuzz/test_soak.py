@@ -80,7 +80,7 @@ def test_a_wrong_result_is_found(work: Work, place: Place, job: soak_work.Job, m
         for seed in range(10):
             job(wrong, Random(seed), place.models)
 
-    with pytest.raises((AssertionError, ubpe_numba.UnknownTokenError)):
+    with pytest.raises((AssertionError, ubpe_numba.errors.UnknownTokenError)):
         ten_times()
 
 

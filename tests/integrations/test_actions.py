@@ -21,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, UBPE, FitRules, ModelFormatError, Preprocessing, Ragged, UBPEClassic, load
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, load
 from ubpe_numba.actions import ActionTokenizer
-from ubpe_numba.errors import NotFittedError, UnknownTokenError
+from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownTokenError
 
 fft = needed("scipy.fft")
 

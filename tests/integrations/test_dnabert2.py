@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, Preprocessing, Splitter, export, load
+from ubpe_numba import BPE, Preprocessing, export, load
+from ubpe_numba.text import Splitter
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, UnknownSymbolError
+from ubpe_numba import BPE
+from ubpe_numba.errors import UnknownSymbolError
 
 BASES = pathlib.Path(__file__).parents[2] / "docs" / "data" / "ecoli_536.2bit"
 CASES = {base: i for i, base in enumerate("ACGTN")} | {base: i for i, base in enumerate("acgtn")}

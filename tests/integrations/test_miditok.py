@@ -271,7 +271,7 @@ def test_copies_are_equal_and_give_the_same_ids(trained: Any, again: Any) -> Non
 
 def test_bpe_is_the_fitted_tokenizer(trained: Any) -> None:
     assert len(trained.bpe.vocabulary) == len(trained)
-    assert trained.bpe.compression_curve() is not None
+    assert trained.bpe.history_.compression(trained.bpe.vocabulary.n_alphabet) is not None
     assert trained.bpe is trained.bpe
 
 

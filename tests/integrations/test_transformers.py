@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, WordPiece, export, load
+from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece, export, load
+from ubpe_numba.errors import ModelFormatError
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")

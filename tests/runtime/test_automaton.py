@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
-from ubpe_numba import Ragged, Vocabulary
+from ubpe_numba import Ragged
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import Matcher, MatchTables, PathEncoder
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 def state_after(tables: MatchTables, state: int, symbol: int) -> int:

@@ -17,7 +17,8 @@ import pytest
 from saved_models import fitted
 
 import ubpe_numba
-from ubpe_numba import BPE, ModelFormatError
+from ubpe_numba import BPE
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.runtime.files import atomically, open_regular, write_atomically
 
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, ModelFormatError, Preprocessing
+from ubpe_numba import BPE, Preprocessing
 from ubpe_numba.documents.read import code_points
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 
 PATTERNS = [

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sample_corpora import CORPORA, fitted
 
-from ubpe_numba import BPE, ModelFormatError, UBPEClassic, UnknownSymbolError
+from ubpe_numba import BPE, UBPEClassic
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 
 PAIRED = [BPE, UBPEClassic]
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, NotFittedError, Preprocessing, UBPEClassic, WordPiece, export
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, WordPiece, export
+from ubpe_numba.errors import NotFittedError
 
 TEXTS = ["the low lower lowest tide", "low tide, no tide", "höher als the tide 低い"]
 
@@ -66,7 +67,7 @@ def test_bytes_are_told_from_names_that_look_alike() -> None:
             [[32, 97]], alphabet=bytes(range(256)), preprocessing=Preprocessing(special_tokens=words, special_first=special_first)
         )
         for i in range(tok.vocab_size):
-            assert tok.token_to_id(tok.decode_single_token_bytes(i)) == i
+            assert tok.token_to_id(tok.decode([i], as_bytes=True)) == i
         assert [tok.token_to_id(word) for word in words] == [tok.special_ids[word] for word in words]
         assert [tok.token_to_id(name) for name in tok.get_vocab()] == list(tok.get_vocab().values())
 
@@ -77,17 +78,17 @@ def test_single_tokens_as_tiktoken_has_them() -> None:
     other = export(tok, "tiktoken.Encoding")
     assert tok.vocab_size == other.n_vocab == 301 and len(tok.get_vocab()) == 271
     for i in [*range(270), 300]:
-        data = tok.decode_single_token_bytes(i)
-        assert data == other.decode_single_token_bytes(i)
+        data = tok.decode([i], as_bytes=True)
+        assert data == other.decode([i], as_bytes=True)
         assert tok.token_to_id(data) == i == other.encode_single_token(data)
     assert tok.token_to_id(b"\xff\xff") is None and tok.id_to_token(280) is None
     for wrong in (280, 301, -1):
         with pytest.raises(IndexError, match=f"token {wrong}: "):
-            tok.decode_single_token_bytes(wrong)
+            tok.decode([wrong], as_bytes=True)
     with pytest.raises(TypeError, match="token: expected an integer"):
-        tok.decode_single_token_bytes("low")  # type: ignore[arg-type]
+        tok.decode(["low"], as_bytes=True)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="the alphabet is one of str"):
-        BPE(20).fit(TEXTS, progress=False).decode_single_token_bytes(0)
+        BPE(20).fit(TEXTS, progress=False).decode([0], as_bytes=True)
 
 
 def test_integers_have_tuples_for_names() -> None:
@@ -163,7 +164,8 @@ def test_classes_are_not_equal() -> None:
 
 
 def test_the_class_of_a_file_is_found(cls: Any, tmp_path: Any) -> None:
-    from ubpe_numba import ModelFormatError, Tokenizer
+    from ubpe_numba import Tokenizer
+    from ubpe_numba.errors import ModelFormatError
 
     tok = cls(20).fit(TEXTS, progress=False)
     tok.save(tmp_path / "model.json")

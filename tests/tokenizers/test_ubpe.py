@@ -36,28 +36,28 @@ def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> N
     for alpha in (0.3, 1.0):
         weights = [math.exp(alpha * w) for w in v.log_probabilities.tolist()]
         want = path_sums.shares([0, 1, 0, 1, 1], tokens, weights)
-        batch = tok.encode_batch(["ababb"] * 20_000, sample=True, alpha=alpha, seed=3)
+        batch = tok.encode_batch(["ababb"] * 20_000, sample=alpha, seed=3)
         drawn = Counter(map(tuple, batch.to_lists()))
         assert sum((drawn[p] - 20_000 * float(x)) ** 2 / (20_000 * float(x)) for p, x in want.items()) < 30
-        assert tuple(tok.encode("ababb", sample=True, alpha=alpha, seed=3).tolist()) == tuple(batch[0].tolist())
+        assert tuple(tok.encode("ababb", sample=alpha, seed=3).tolist()) == tuple(batch[0].tolist())
         found = tok.boundary_probabilities("ababb", alpha=alpha)
         wanted = [float(x) for x in path_sums.boundaries([0, 1, 0, 1, 1], tokens, weights)]
         assert found.tolist() == pytest.approx(wanted, abs=1e-12)
-    assert tok.encode("ababb", sample=False, alpha=9, seed=9).tolist() == tok.encode("ababb").tolist()
-    ids, starts = tok.encode("abab", sample=True, alpha=0.2, seed=0, return_offsets=True)
+    assert tok.encode("ababb", seed=9).tolist() == tok.encode("ababb").tolist()
+    ids, starts = tok.encode("abab", sample=0.2, seed=0, return_offsets=True)
     assert tok.decode(ids) == "abab" and starts.tolist() == [0, 2, 3]
-    assert tok.boundary_probabilities("").tolist() == [] and tok.encode("", sample=True).tolist() == []
+    assert tok.boundary_probabilities("").tolist() == [] and tok.encode("", sample=1.0).tolist() == []
 
 
 def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
     tok = UBPE(5, 1, objective=[0.0, 0.0, 1.0, -40.0]).fit(DOCS, progress=False)
-    assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=True).to_lists())) == {(2, 1, 0), (0, 1, 1, 0)}
-    assert tok.encode("abba", sample=True, alpha=0.001, seed=5).size >= 2
+    assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=1.0).to_lists())) == {(2, 1, 0), (0, 1, 1, 0)}
+    assert tok.encode("abba", sample=0.001, seed=5).size >= 2
     text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
     for objective in ("tfidf", "shortest", "likelihood"):
         text.set_params(objective=objective)
         for seed in range(5):
-            assert text.decode(text.encode("slow lower", sample=True, alpha=0.1, seed=seed)) == "slow lower"
+            assert text.decode(text.encode("slow lower", sample=0.1, seed=seed)) == "slow lower"
 
 
 @pytest.mark.parametrize(("arguments", "error", "match"), [
@@ -81,11 +81,11 @@ def test_threads_that_share_a_tokenizer_draw_by_their_own_alphas() -> None:
     docs = np.random.default_rng(0).integers(0, 3, (20, 60))
     tok = UBPE(20, 2, objective="likelihood").fit(docs)
     alphas = [0.1, 0.5, 1.0, 3.0]
-    want = {alpha: tok.encode_batch(docs, sample=True, alpha=alpha).to_lists() for alpha in alphas}
+    want = {alpha: tok.encode_batch(docs, sample=alpha).to_lists() for alpha in alphas}
     assert len({str(ids) for ids in want.values()}) == len(alphas)
 
     def same(alpha: float) -> bool:
-        return all(tok.encode_batch(docs, sample=True, alpha=alpha).to_lists() == want[alpha] for _ in range(100))
+        return all(tok.encode_batch(docs, sample=alpha).to_lists() == want[alpha] for _ in range(100))
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -100,7 +100,7 @@ def test_sampling_leaves_the_encoder_of_the_objective_in_place() -> None:
     tok = UBPE(20, 2, objective="shortest").fit([[0, 1, 2, 0, 1]] * 3)
     tok.encode([0, 1])
     encoder = tok._tables.paths(None)
-    tok.encode([0, 1], sample=True)
+    tok.encode([0, 1], sample=1.0)
     assert tok._tables.paths(None) is encoder
     with pytest.raises(ValueError, match="token_weights: expected 'idf', 'log_frequency' or an array, got 'likelihood'"):
         tok.set_params(objective="additive", token_weights="likelihood").encode([0, 1])

@@ -10,21 +10,9 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba import (
-    BPE,
-    UBPE,
-    Counts,
-    ModelInputs,
-    NBest,
-    Ragged,
-    Tokenizer,
-    UBPEClassic,
-    Usage,
-    Vocabulary,
-    WordPiece,
-    bounds,
-    count_documents,
-)
+from ubpe_numba import BPE, UBPE, Counts, Ragged, Tokenizer, UBPEClassic, WordPiece, bounds, count_documents
+from ubpe_numba.types import ModelInputs, NBest, Usage
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 Ids = NDArray[np.int32]
 Starts = NDArray[np.int64]
@@ -38,7 +26,7 @@ assert_type(BPE.for_text(300), BPE)
 assert_type(tok.vocabulary, Vocabulary)
 
 assert_type(tok.encode([0, 1]), Ids)
-assert_type(tok.encode([0, 1], return_offsets=False, dropout=0.1), Ids)
+assert_type(tok.encode([0, 1], return_offsets=False, sample=0.1), Ids)
 assert_type(tok.encode([0, 1], return_offsets=True), tuple[Ids, Starts])
 assert_type(tok.encode_batch(docs), Ragged)
 assert_type(tok.encode_batch(docs, return_offsets=True), tuple[Ragged, Ragged])
@@ -52,14 +40,14 @@ longest: int = int(np.diff(starts).max(initial=0))
 buffer = np.zeros(8, np.int32)
 assert_type(tok.decode(ids, out=buffer), NDArray[Any])
 assert_type(tok.decode(ids), NDArray[Any] | str | bytes)
-assert_type(BPE.for_text(256).fit(["a"]).decode_bytes([97]), bytes)
+assert_type(BPE.for_text(256).fit(["a"]).decode([97], as_bytes=True), bytes)
 assert_type(tok.decode_batch([[0]]), Ragged | list[Any])
 
 universal = UBPE(6, objective="shortest").fit(docs)
 assert_type(universal, UBPE)
 assert_type(universal.encode([0, 1]), Ids)
-assert_type(universal.encode_nbest([0, 1], 2), tuple[Ragged, NDArray[np.float64]])
-assert_type(universal.encode_nbest_batch(docs, 2), NBest)
+assert_type(universal.encode_nbest([[[0, 1]]], 2)[0][0], tuple[Ragged, NDArray[np.float64]])
+assert_type(universal.encode_nbest([docs], 2)[0], NBest)
 assert_type(universal.refine(docs), UBPE)
 
 by_weight = UBPE(6).fit([*docs, [2, 2]])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ubpe_numba import Vocabulary
 from ubpe_numba.views.motifs import choose_diverse, choose_motifs, likeness, ranges_of, says_most
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 BEAT = np.array([0.0, 1, 7, 3, 0])
 

@@ -41,7 +41,7 @@ def plain() -> BPE:
 def test_counts_of_tokens_with_ids_of_their_own(plain: BPE) -> None:
     other = BPE.load(renumbered(plain))
     counts = counts_of_tokens(other, other.usage(DOCS).counts)
-    found = collections.Counter(other.decode_bytes([i]) for i in other.encode_batch(DOCS).values.tolist())
+    found = collections.Counter(other.decode([i], as_bytes=True) for i in other.encode_batch(DOCS).values.tolist())
     tokens = [bytes(other.alphabet_.to_symbols(other.vocabulary.sequence(t)).tolist()) for t in range(len(other.vocabulary))]
     assert counts.tolist() == [found[token] for token in tokens]
     assert counts.sum() == other.encode_batch(DOCS).total
@@ -51,7 +51,7 @@ def test_counts_where_characters_become_bytes() -> None:
     tok = BPE.load(with_bytes())
     ids = tok.encode_batch(DOCS)
     counts = counts_of_tokens(tok, tok.usage(ids=ids).counts)
-    found = collections.Counter(tok.decode_bytes([i]) for i in ids.values.tolist())
+    found = collections.Counter(tok.decode([i], as_bytes=True) for i in ids.values.tolist())
     tokens = [bytes(tok.alphabet_.to_symbols(tok.vocabulary.sequence(t)).tolist()) for t in range(len(tok.vocabulary))]
     assert counts.sum() == ids.total
     assert {token: n for token, n in zip(tokens, counts.tolist(), strict=True) if n} == dict(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ubpe_numba import ModelFormatError
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.segmenter import _MOST_STEPS as _MOST
 from ubpe_numba.vocabulary.segmenter import Decoding
 

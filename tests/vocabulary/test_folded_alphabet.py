@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError, export, load
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export, load
 from ubpe_numba.documents.read import as_documents
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 CLASSES = [BPE, UBPEClassic, UBPE]

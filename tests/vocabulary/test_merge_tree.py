@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.merge_tree import merge_tree
 
-from ubpe_numba import Vocabulary
-from ubpe_numba.vocabulary.vocabulary import MergeTree
+from ubpe_numba.vocabulary.vocabulary import MergeTree, Vocabulary
 
 
 @st.composite

@@ -13,8 +13,9 @@ from reference.atoms import find_words
 from reference.word_sides import WHITE_SPACE, within
 from text_samples import END, TEXT
 
-from ubpe_numba import BPE, UBPE, Preprocessing, SpecialTokenError, UnknownSymbolError
+from ubpe_numba import BPE, UBPE, Preprocessing
 from ubpe_numba.documents.read import Documents, code_points
+from ubpe_numba.errors import SpecialTokenError, UnknownSymbolError
 from ubpe_numba.vocabulary.reserved import Reserved, is_of_word
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
@@ -115,7 +116,7 @@ def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: 
     assert tok.encode_batch(["", text, "the", END], allowed_special="all").to_lists() == [
         [], apart, tok.encode("the").tolist(), [size],
     ]  # fmt: skip
-    assert tok.decode(apart) == text and tok.decode_bytes(apart) == text.encode()
+    assert tok.decode(apart) == text and tok.decode(apart, as_bytes=True) == text.encode()
     with pytest.raises(ValueError, match=r"^document 0, position 3: '<\|end\|>' is a special token; allow it by"):
         tok.encode(text)
     with pytest.raises(ValueError, match=r"^document 1, position 0: '<\|end\|>' is a special token"):

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import parts_at
 
-from ubpe_numba import BPE, UBPE, Counts, FitRules, ModelFormatError, Preprocessing, UBPEClassic, UnknownSymbolError, export
+from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, UBPEClassic, export
 from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.documents.read import as_documents
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.vocabulary.reserved import BREAK, STOP, Reserved
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
@@ -125,26 +126,26 @@ def test_encodings_are_those_of_the_parts() -> None:
         with pytest.raises(UnknownSymbolError, match="position 2"):
             tok.encode([0, 1, 9])
         frames = [i for a in range(0, 9000, 1000) for i in by_parts(plain, docs[-1][a : a + 1000], [0, 3])]
-        assert np.concatenate(list(tok.encode_stream([docs[-1]], frame=1000))).tolist() == frames
+        assert np.concatenate(list(tok.stream(frame=1000).over([docs[-1]]))).tolist() == frames
 
 
 def test_streams_without_frames_are_certain_where_no_token_holds_a_symbol() -> None:
     doc = np.random.default_rng(3).integers(0, 5, 3000).tolist()
     (inside, _), *_, = tokenizers(break_tokens=[0, 3])  # fmt: skip
-    assert np.concatenate(list(inside.encode_stream([doc[:1000], doc[1000:]]))).tolist() == inside.encode(doc).tolist()
+    assert np.concatenate(list(inside.stream().over([doc[:1000], doc[1000:]]))).tolist() == inside.encode(doc).tolist()
     across = BPE.from_merges([[0, 1]], alphabet=3, preprocessing=Preprocessing(break_tokens=[1]))
     assert across.encode([0, 1, 0, 2]).tolist() == [0, 1, 0, 2]
     with pytest.raises(ValueError, match="frame: expected"):
-        across.encode_stream([[0, 1]])
+        across.stream().over([[0, 1]])
 
 
 def test_samples_and_dropout_never_cross() -> None:
     doc = corpus(4)[3] * 4
     for tok, _ in tokenizers(break_tokens=[0, 3]):
         if isinstance(tok, UBPE):
-            found = [tok.encode(doc, sample=True, alpha=0.3, seed=seed) for seed in range(5)]
+            found = [tok.encode(doc, sample=0.3, seed=seed) for seed in range(5)]
         elif tok.rules is None:
-            found = [tok.encode(doc, dropout=0.3, seed=seed) for seed in range(5)]
+            found = [tok.encode(doc, sample=0.3, seed=seed) for seed in range(5)]
         else:
             continue
         for ids in found:
@@ -155,13 +156,13 @@ def test_samples_and_dropout_never_cross() -> None:
 def test_the_n_best_by_sums_are_those_without_tokens_that_cross() -> None:
     for tok, plain in tokenizers(break_tokens=[0, 3])[:8]:
         if isinstance(tok, UBPE) and tok.objective != "tfidf":
-            got, weights = tok.encode_nbest([1, 2, 1, 0, 2, 1], 5)
-            want, others = plain.encode_nbest([1, 2, 1, 0, 2, 1], 5)
+            got, weights = tok.encode_nbest([[[1, 2, 1, 0, 2, 1]]], 5)[0][0]
+            want, others = plain.encode_nbest([[[1, 2, 1, 0, 2, 1]]], 5)[0][0]
             assert got.to_lists() == want.to_lists() and weights.tolist() == others.tolist()
     for tok, _ in tokenizers(break_tokens=[0, 3])[8:]:
         if isinstance(tok, UBPE):
             with pytest.raises(ValueError, match="encode_nbest: the segmentations of a document that is cut"):
-                tok.encode_nbest([1, 0, 1], 2)
+                tok.encode_nbest([[[1, 0, 1]]], 2)[0][0]
 
 
 TEXT = "one|two, three|four\none|two, three|| 低い|低い\n" * 3
@@ -177,7 +178,7 @@ def test_no_token_of_text_holds_a_lone_symbol_and_others(cls: Any, pretokenizer:
     lone_ids = {10, 124}
     for ids in tok.encode_batch(docs, allowed_special="all"):
         for i in ids.tolist():
-            text = tok.decode_bytes([i])
+            text = tok.decode([i], as_bytes=True)
             assert i in lone_ids or not {*text} & lone_ids
     encoded = tok.encode_batch(docs, allowed_special="all").to_lists()
     assert [tok.encode(doc, allowed_special="all").tolist() for doc in docs] == encoded

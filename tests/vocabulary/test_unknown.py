@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import ModelFormatError
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import Reserved
 from ubpe_numba.vocabulary.unknown import Unknown, argument_from_state, argument_state, choice_of

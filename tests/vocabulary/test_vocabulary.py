@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, ModelFormatError, UBPEClassic, Vocabulary
+from ubpe_numba import BPE, UBPEClassic
+from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def encode_nbest(
     tok
         A tokenizer of the objective ``"tfidf"``; by the others `UBPE.encode_nbest` is exact.
     docs, n, offsets, distinct, unknown
-        As for `UBPE.encode_nbest_batch`.
+        As for `UBPE.encode_nbest`.
     beam
         As for `UBPE.encode_nbest`; None for 16 or `n`, if that is more, where the search is exact or guided.
     exact
@@ -78,7 +78,7 @@ def encode_nbest(
         raise ValueError(f"objective: expected 'tfidf', got {quoted(tok.objective)}; by that one `encode_nbest` is exact")
     if beam is None and (exact or guided):
         beam = max(positive(n, "n"), 16)
-    given = tok.encode_nbest_batch(docs, n, offsets, beam=beam, distinct=distinct, unknown=unknown)
+    given = tok.encode_nbest(docs, n, offsets, beam=beam, distinct=distinct, unknown=unknown)
     vocabulary = tok.vocabulary
     encoder = PathEncoder(vocabulary)
     if not encoder.weighs:  # all segmentations weigh 0

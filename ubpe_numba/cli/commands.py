@@ -49,7 +49,7 @@ def fit(options: Namespace) -> None:
         within = "" if options.max_token_length is None else " and would make a token within --max-token-length"
         told = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
         warnings.warn(told, UserWarning, stacklevel=2)
-    sizes, ratios = tokenizer.compression_curve()
+    sizes, ratios = tokenizer.history_.compression(tokenizer.vocabulary.n_alphabet)
     if options.curve is not None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
     if not options.quiet:

@@ -11,7 +11,7 @@ Layout of the index, for the documents of ids [2, 0], [2, 1] and three tokens:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +164,7 @@ class Occurrences(NamedTuple):
     --------
     >>> from ubpe_numba import BPE
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    >>> tok.find(2, tok.encode_batch(["aab", "abab"]))
+    >>> tok.index(tok.encode_batch(["aab", "abab"]))[2]
     Occurrences(documents=array([0, 1, 1]), places=array([1, 0, 1]), starts=array([1, 0, 2]))
     """
 
@@ -231,20 +231,6 @@ class TokenIndex:
 
     def __repr__(self) -> str:
         return f"TokenIndex({self._places.size} occurrences of {len(self)} tokens in {self._offsets.size - 1} documents)"
-
-
-def find(token: Any, ids: Ragged, sizes: NDArray[np.int64]) -> Occurrences:
-    """The occurrences of one token of `sizes.size`, in O(ids); raises as `TokenIndex.__getitem__`.
-
-    >>> find(1, Ragged.from_lists([[0, 1], [], [1]]), np.array([1, 2]))
-    Occurrences(documents=array([0, 2]), places=array([1, 0]), starts=array([1, 0]))
-    """
-    t = checked_token(token, sizes.size)
-    whole = ids.compact()
-    places = np.flatnonzero(whole.values == t)
-    before = offsets_of(sizes[whole.values])  # symbols before each id, in all documents
-    found = _located(places, before[places], whole.offsets)
-    return found._replace(starts=found.starts - before[whole.offsets[found.documents]])
 
 
 def _located(at: NDArray[np.int64], starts: NDArray[np.int64], offsets: NDArray[np.int64]) -> Occurrences:

@@ -55,9 +55,7 @@ class EncodeOptions(TypedDict, total=False):
     boundaries: Any
     allowed_special: Any
     disallowed_special: Any
-    dropout: float
-    sample: bool
-    alpha: float
+    sample: float | None
     seed: int
 
 

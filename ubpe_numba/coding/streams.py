@@ -146,7 +146,7 @@ class EncoderStream:
     """Encodes one text that comes in chunks; made by `Tokenizer.stream`.
 
     Tokens are emitted once no further input can change them, or with a frame per so many symbols, each frame as a document. Put
-    together, what `push` and `finish` return is what `Tokenizer.encode_stream` gives, wherever chunks end. As a context
+    together, what `push` and `finish` return is what `over` gives for all chunks, wherever these end. As a context
     manager it calls `finish` at the end of the block; `rest` has the ids then.
 
     Examples
@@ -240,6 +240,29 @@ class EncoderStream:
             self.rest = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values if rest.size else _NONE
         return self.rest
 
+    def over(self, chunks: Iterable[Any]) -> Iterator[NDArray[np.int32]]:
+        """Push the chunks of an iterable, and finish.
+
+        Parameters
+        ----------
+        chunks
+            Parts of the text, each as a document is given to `encode`. TypeError for one document.
+
+        Returns
+        -------
+        iterator
+            Of int32 arrays, where ids have become certain. Errors have the number of the chunk as their document.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+        >>> np.concatenate(list(tok.stream().over(["aba", "bab", "a"]))).tolist(), tok.encode("abababa").tolist()
+        ([3, 2, 0], [3, 2, 0])
+        """
+        refuse_one(chunks, "chunks")
+        return (ids for part in (map(self.push, chunks), (self.finish() for _ in range(1))) for ids in part if ids.size)
+
     def __enter__(self) -> Self:
         return self
 
@@ -261,17 +284,8 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice) -> EncoderStream:
             "makes the beginning of a text final before its end is known"
         )
     if not plan.tables.is_plain:
-        raise ValueError("encode_stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter")
+        raise ValueError("stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter")
     return EncoderStream(plan, size, unknown)
-
-
-def through(stream: EncoderStream, chunks: Iterable[Any]) -> Iterator[np.ndarray]:
-    """The ids of chunks that are pushed into a stream, where there are some."""
-    for chunk in chunks:
-        if (ids := stream.push(chunk)).size:
-            yield ids
-    if (ids := stream.finish()).size:
-        yield ids
 
 
 class DecoderStream:

@@ -233,7 +233,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
 
         Examples
         --------
-        As for `BPEMixin`, and then ``tokenizer.bpe.compression_curve()``.
+        As for `BPEMixin`, and then ``tokenizer.bpe.history_``.
         """
         return self._of_training()[0]
 

@@ -221,7 +221,8 @@ class Normalizer(Steps):
 
     Examples
     --------
-    >>> from ubpe_numba import BPE, Normalizer, Preprocessing
+    >>> from ubpe_numba import BPE, Preprocessing
+    >>> from ubpe_numba.text import Normalizer
     >>> tok = BPE(6, preprocessing=Preprocessing(normalizer=Normalizer(["NFC", "Lowercase"]))).fit(["abab", "Abba"])
     >>> tok.decode(tok.encode("ABBA")), tok.is_lossless
     ('abba', False)

@@ -114,7 +114,8 @@ class Splitter(Steps):
 
     Examples
     --------
-    >>> from ubpe_numba import Splitter, WordPiece, Preprocessing
+    >>> from ubpe_numba import WordPiece, Preprocessing
+    >>> from ubpe_numba.text import Splitter
     >>> steps = Splitter(["WhitespaceSplit", {"type": "Digits", "individual_digits": True}])
     >>> steps.pieces("I am 27")
     ['I', 'am', '2', '7']

@@ -16,7 +16,7 @@ import numpy as np
 from ubpe_numba.documents.counts import Corpus, Counts, as_corpus
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_utf8, read_documents
-from ubpe_numba.errors import NotFittedError, UnknownSymbolError, quoted
+from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import positive
@@ -72,7 +72,7 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         r"""Make a tokenizer of text as language models use them: over the 256 bytes of UTF-8, so that no symbol is unknown.
 
-        `fit` and `encode` take `str` and `bytes`, `decode` gives `str` and `decode_bytes` the bytes. Isolated surrogates
+        `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes. Isolated surrogates
         in a `str` become three bytes each (``"surrogatepass"``).
 
         Parameters
@@ -93,7 +93,7 @@ class Tokenizer(Decoding, Saving):
         --------
         >>> from ubpe_numba import BPE
         >>> tok = BPE.for_text(260, pretokenizer="gpt2").fit(["low lower lowest, 低い 低い"])
-        >>> tok.decode(tok.encode("lowly 低")), tok.decode_bytes(tok.encode(b"low\xff"))
+        >>> tok.decode(tok.encode("lowly 低")), tok.decode(tok.encode(b"low\xff"), as_bytes=True)
         ('lowly 低', b'low\xff')
         """
         make: Any = cls  # the constructors differ
@@ -358,30 +358,6 @@ class Tokenizer(Decoding, Saving):
         """
         docs = list(docs) if hasattr(docs, "__next__") else docs
         return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
-
-    def compression_curve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Symbols per token at every size of the vocabulary, without another fit.
-
-        Tokens as the fit merged them, which is how merge rank encodes, not the best paths of `UBPE`. From the alphabet alone,
-        1.0, to the last merge, in order of creation.
-
-        Returns
-        -------
-        sizes, symbols_per_token
-            int64[m + 1] and float64[m + 1], m the number of merges. NotFittedError if there is no record of a fit: for a
-            tokenizer that was made from merges, refined, or comes from another library.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE(n_tokens=3, alphabet=2).fit([[0, 1, 0, 1, 1]])
-        >>> tok.compression_curve()
-        (array([2, 3]), array([1.        , 1.66666667]))
-        """
-        vocabulary = self._fitted().vocabulary
-        if not hasattr(self, "history_"):
-            raise NotFittedError(f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus")
-        return self.history_.compression(vocabulary.n_alphabet)
 
     def truncate(self, n_tokens: int, by: str = "creation") -> Self:
         """Make a new tokenizer with a smaller vocabulary.

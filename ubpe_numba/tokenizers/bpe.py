@@ -22,22 +22,21 @@ __all__ = ["BPE", "UBPEClassic"]
 class _PairTokenizer(Tokenizer):
     """Base of `BPE` and `UBPEClassic`: encoding by rank or by the batch rule, and files of pairs."""
 
-    _options = (*Tokenizer._options, "dropout", "seed")
-
     def _new_plan(self) -> Plan:
         batch = self.rules is not None and self.rules.encode == "batch"
         return plan_by_rank(self._tables, self.unknown, self.n_threads, batch)
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
-        dropout = options.get("dropout", 0.0)
+        if (dropout := options.get("sample")) is None:
+            return None
         if isinstance(dropout, bool) or not isinstance(dropout, (int, float, np.integer, np.floating)):
-            raise TypeError(f"dropout: expected a number, got {quoted(dropout)}")
+            raise TypeError(f"sample: expected the probability to leave out a merge, got {quoted(dropout)}")
         if not 0.0 <= dropout <= 1.0:
-            raise ValueError(f"dropout: expected a probability in 0..1, got {dropout}")
+            raise ValueError(f"sample: expected a probability in 0..1, got {dropout}")
         if dropout == 0.0:
             return None
         if self.rules is not None and self.rules.encode == "batch":
-            raise ValueError("dropout: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
+            raise ValueError("sample: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
         pairs, n_threads, seed = self._tables.pairs(), self.n_threads, checked_seed(options.get("seed", 0))
         return Plan(self._tables, lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads), self.unknown, n_threads)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ubpe_numba.runtime.lazy import html_of, view
 from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 
 if TYPE_CHECKING:
-    from ubpe_numba.coding.occurrences import Occurrences, TokenIndex, Usage
+    from ubpe_numba.coding.occurrences import TokenIndex, Usage
     from ubpe_numba.coding.streams import DecoderStream
 
 
@@ -29,12 +29,17 @@ class Decoding(Encoding):
 
     @overload
     def decode(
-        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., out: None = ...
-    ) -> NDArray[Any] | str | bytes: ...
+        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., as_bytes: Literal[True]
+    ) -> bytes: ...
     @overload
     def decode(
         self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., out: NDArray[Any]
     ) -> NDArray[Any]: ...
+    @overload
+    def decode(
+        self, ids: Any, *, errors: str = ..., skip_special_tokens: bool = ..., skip: Any = ..., as_bytes: Literal[False] = ...,
+        out: None = ...,
+    ) -> NDArray[Any] | str | bytes: ...  # fmt: skip
     def decode(
         self,
         ids: Any,
@@ -42,9 +47,10 @@ class Decoding(Encoding):
         errors: str = "replace",
         skip_special_tokens: bool = False,
         skip: Any = None,
+        as_bytes: bool = False,
         out: np.ndarray | None = None,
     ) -> NDArray[Any] | str | bytes:
-        """Decode the ids of one document to what was fitted.
+        r"""Decode the ids of one document to what was fitted.
 
         Parameters
         ----------
@@ -52,13 +58,15 @@ class Decoding(Encoding):
             int32, or other integers.
         errors
             The treatment of bytes that are no UTF-8, where text is encoded so, as for `bytes.decode`: ``"surrogatepass"`` gives
-            back every `str`, ``"surrogateescape"`` keeps all bytes, and `decode_bytes` leaves them as they are.
+            back every `str`, ``"surrogateescape"`` keeps all bytes, and `as_bytes` leaves them as they are.
         skip_special_tokens
             Leave special tokens out; known words stay.
         skip
             An id or several that are left out, such as that of padding; they need not be in the vocabulary.
+        as_bytes
+            Of an alphabet of bytes, give the bytes of the tokens, well-formed UTF-8 or not, such as those of one token.
         out
-            A buffer for the symbols, to be used again and again: a one-dimensional array of ``alphabet_.symbols.dtype`` (uint8
+            A buffer for the symbols, to be used again and again: a one-dimensional array of the dtype of symbols (uint8
             for bytes, uint32 code points for `str`). The result is then the part of it that was needed, an array for every kind
             of document; the rest of it may be overwritten.
 
@@ -71,6 +79,8 @@ class Decoding(Encoding):
         ------
         UnknownTokenError
             For an id outside the vocabulary, naming its position.
+        TypeError
+            For `as_bytes` if the alphabet is not one of bytes.
         ValueError
             If `out` is too small, saying how many symbols there are, cannot be written to or is not contiguous.
 
@@ -82,48 +92,27 @@ class Decoding(Encoding):
         array([7, 8, 7], dtype=int32)
         >>> tok.decode([2, 0, -1, -1], skip=-1)
         array([7, 8, 7], dtype=int32)
+        >>> text = BPE.for_text(256).fit(["low"])
+        >>> text.decode([108, 255]), text.decode([108, 255], as_bytes=True)
+        ('l\ufffd', b'l\xff')
         """
-        is_whole = skip is None and skip_special_tokens is False
-        if out is None and is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, errors)) is not None:
-            return doc  # type: ignore[no-any-return]
+        if as_bytes and (kind := self._fitted().alphabet.kind) != "bytes":
+            raise TypeError(f"as_bytes: the alphabet is one of {kind}")
+        if out is None and skip is None and skip_special_tokens is False and (short := self._short_decoder()) is not None:
+            doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, errors)
+            if doc is not None:
+                return doc  # type: ignore[no-any-return]
         model = self._fitted()
         checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
         if out is not None:
             return self._tables.decoder.decode_into(checked, out, self.n_threads)[0]
         decoder = self._tables.decoder
         symbols = decoder.text(decoder.decode(checked, self.n_threads)[0])
+        if as_bytes:
+            return symbols.tobytes()
         if model.segmenter.encoding is None:
             return model.segmenter.restored(model.alphabet.output(symbols), errors)  # type: ignore[no-any-return]
         return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
-
-    def decode_bytes(self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None) -> bytes:
-        r"""Decode the ids of one document to `bytes`.
-
-        Parameters
-        ----------
-        ids, skip_special_tokens, skip
-            As for `decode`.
-
-        Returns
-        -------
-        bytes
-            The bytes of the tokens, well-formed UTF-8 or not. TypeError if the alphabet is not one of bytes.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.for_text(256).fit(["low"])
-        >>> tok.decode_bytes([108, 255]), tok.decode([108, 255])
-        (b'l\xff', 'l\ufffd')
-        """
-        kind = self._fitted().alphabet.kind
-        if kind != "bytes":
-            raise TypeError(f"decode_bytes: the alphabet is one of {kind}")
-        is_whole = skip is None and skip_special_tokens is False
-        if is_whole and (short := self._short_decoder()) is not None and (doc := short(ids, None, to_bytes=True)) is not None:
-            return doc  # type: ignore[no-any-return]
-        checked, decoder = self._left(as_document(ids, name="ids"), skip, skip_special_tokens), self._tables.decoder
-        return decoder.text(decoder.decode(checked, self.n_threads)[0]).tobytes()
 
     def decode_batch(
         self,
@@ -267,33 +256,6 @@ class Decoding(Encoding):
         gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
         return DecoderStream(self._fitted(), self._tables.decoder, gone, errors)
 
-    def find(self, token: int, ids: Any, offsets: Any = None) -> Occurrences:
-        """Where one token occurs in encoded documents.
-
-        Parameters
-        ----------
-        token
-            An id.
-        ids, offsets
-            Encoded documents, given as to `decode_batch`; a 1-D array is one document.
-
-        Returns
-        -------
-        occurrences
-            An `Occurrences`: `documents`, `places` among the ids, and `starts` in symbols of the decoded document, in order.
-            IndexError if `token` is not in 0..V - 1; an id in between that no token has occurs nowhere.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-        >>> tok.find(2, tok.encode_batch(["aab", "abab"])).starts.tolist()
-        [1, 0, 2]
-        """
-        from ubpe_numba.coding.occurrences import find  # here only: decoding need not wait for it
-
-        return find(token, self._known(ids, offsets), self._tables.decoder.lengths)
-
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
         """All occurrences of all tokens in encoded documents, to be looked up at once.
 
@@ -305,7 +267,8 @@ class Decoding(Encoding):
         Returns
         -------
         index
-            A `TokenIndex`: ``index[token]`` is what `find` returns; `index.counts` and `index.document_frequencies`.
+            A `TokenIndex`: ``index[token]`` are the `Occurrences` of a token: `documents`, `places` among the ids, and `starts`
+            in symbols of the decoded document, in order; `index.counts` and `index.document_frequencies`.
 
         Examples
         --------
@@ -315,7 +278,7 @@ class Decoding(Encoding):
         >>> index.counts.tolist(), index[2].documents.tolist()
         ([1, 0, 3], [0, 1, 1])
         """
-        from ubpe_numba.coding.occurrences import TokenIndex  # here only, as in `find`
+        from ubpe_numba.coding.occurrences import TokenIndex  # here only: decoding need not wait for it
 
         return TokenIndex(self._known(ids, offsets), self._tables.decoder.lengths, self.n_threads)
 
@@ -360,7 +323,7 @@ class Decoding(Encoding):
         >>> tok.usage(ids=[[3], [1]]).counts.tolist()
         [0, 1, 0, 1]
         """
-        from ubpe_numba.coding.occurrences import usage_of  # here only, as in `find`
+        from ubpe_numba.coding.occurrences import usage_of  # here only: decoding need not wait for it
 
         refuse_positions(options)
         if (docs is None) == (ids is None):

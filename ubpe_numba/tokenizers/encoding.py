@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.occurrences import Spans
     from ubpe_numba.coding.streams import EncoderStream
 
+_OPTIONS = EncodeOptions.__optional_keys__
+
 
 class Encoding(Fitted):
     """`encode`, `encode_batch`, the call for models, streams, and `spans`."""
-
-    #: The options of `encode` that this class takes.
-    _options: ClassVar[tuple[str, ...]] = ("unknown", "units", "boundaries", "allowed_special", "disallowed_special")
 
     @abstractmethod
     def _new_plan(self) -> Plan:
@@ -41,12 +40,12 @@ class Encoding(Fitted):
         A plan without draws is made once, and forgotten when an attribute of the tokenizer is set.
         """
         if options:
-            if unknown := options.keys() - set(self._options):
+            if unknown := options.keys() - _OPTIONS:
                 import difflib  # here only: for a message
 
                 name = min(unknown)
-                near = difflib.get_close_matches(name, (*self._options, "return_offsets"), 1)
-                hint = f". Did you mean {near[0]!r}?" if near else f"; expected return_offsets, {listed(self._options)}"
+                near = difflib.get_close_matches(name, (*_OPTIONS, "return_offsets"), 1)
+                hint = f". Did you mean {near[0]!r}?" if near else f"; expected return_offsets, {listed(sorted(_OPTIONS))}"
                 raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{hint}")
             if (drawn := self._drawn_plan(options)) is not None:
                 return drawn
@@ -91,18 +90,15 @@ class Encoding(Fitted):
             Which special tokens are found in the document, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the
             others, those in `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, so that text from
             outside cannot smuggle one in, and the rest is taken for ordinary symbols.
-        dropout
-            Of `BPE` and `UBPEClassic`. BPE-dropout, to train models on many segmentations of the same text: each occurrence of a
-            merge is left out with this probability, 0..1, at the step that would make it (1: the alphabet).
         sample
-            Of `UBPE`. Subword regularisation, for the same use: True draws one segmentation among all instead of the best. Its
-            probability is proportional to the product of the probabilities of its tokens, raised to `alpha`; by ``"additive"``,
-            to exp(alpha * the sum of its weights).
-        alpha
-            Of `sample`, 0 or more: below 1 all segmentations become more alike, at 0 they are equally probable, above 1 likely
-            ones are preferred.
+            Draw one segmentation, to train models on many of the same text; None for the one of every call. By rank (`BPE`,
+            `UBPEClassic`) BPE-dropout: each occurrence of a merge is left out with this probability, 0..1, at the step that would
+            make it (1: the alphabet). Of `UBPE` subword regularisation: the probability of a segmentation is proportional to the
+            product of the probabilities of its tokens, raised to this power, 0 or more; by an additive objective to exp(power *
+            the sum of its weights). Below 1 all become more alike, at 0 they are equally probable, above 1 likely ones are
+            preferred.
         seed
-            Of `dropout` and `sample`, 0..2**64 - 1. Draws depend on nothing but `seed`, the number of the document (0 here; where
+            Of `sample`, 0..2**64 - 1. Draws depend on nothing but `seed`, the number of the document (0 here; where
             text is cut, of its segment, and with `boundaries` of the part), the position and, by rank, the rank, so not on
             threads or on what else is encoded.
 
@@ -116,7 +112,7 @@ class Encoding(Fitted):
         UnknownSymbolError, SpecialTokenError
             With document and position.
         ValueError
-            For dropout with the articles' batch rule, and for weights times `alpha` beyond -66..66.
+            For `sample` with the articles' batch rule, and for weights times the power beyond -66..66.
 
         Notes
         -----
@@ -135,19 +131,20 @@ class Encoding(Fitted):
         ([256, 99, 257], [0, 2, 3])
         >>> tok.encode("abab", boundaries=[1]).tolist()
         [97, 98, 256]
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode("abababab", dropout=0.5, seed=1).tolist()
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode("abababab", sample=0.5, seed=1).tolist()
         [2, 2, 2, 0, 1]
         >>> from ubpe_numba import UBPE
         >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> [tok.encode("abab", sample=True, alpha=0.2, seed=seed).tolist() for seed in range(4)]
+        >>> [tok.encode("abab", sample=0.2, seed=seed).tolist() for seed in range(4)]
         [[2, 0, 1], [0, 1, 2], [2, 2], [2, 2]]
         """
         return self._plan(options).one(doc, return_offsets, options)
 
     @overload
     def encode_batch(
-        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[False] = ..., **options: Unpack[EncodeOptions]
-    ) -> Ragged: ...
+        self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[False] = ..., out: NDArray[np.int32] | None = ...,
+        **options: Unpack[EncodeOptions],
+    ) -> Ragged: ...  # fmt: skip
     @overload
     def encode_batch(
         self, docs: Any, offsets: Any = ..., *, return_offsets: Literal[True], **options: Unpack[EncodeOptions]
@@ -157,7 +154,13 @@ class Encoding(Fitted):
         self, docs: Any, offsets: Any = ..., *, return_offsets: Literal["spans"], **options: Unpack[EncodeOptions]
     ) -> tuple[Ragged, NDArray[np.int64]]: ...
     def encode_batch(
-        self, docs: Any, offsets: Any = None, *, return_offsets: bool | str = False, **options: Unpack[EncodeOptions]
+        self,
+        docs: Any,
+        offsets: Any = None,
+        *,
+        return_offsets: bool | str = False,
+        out: NDArray[np.int32] | None = None,
+        **options: Unpack[EncodeOptions],
     ) -> Batch:
         """Encode documents on `n_threads` threads; the result does not depend on how many.
 
@@ -167,15 +170,19 @@ class Encoding(Fitted):
             Documents, given as to `fit`.
         boundaries
             As for `fit`: positions for each document.
-        unknown, return_offsets, units, allowed_special, disallowed_special, dropout, sample, alpha, seed
+        unknown, return_offsets, units, allowed_special, disallowed_special, sample, seed
             As for `encode`. Documents are numbered from 0, and every one is drawn by itself.
+        out
+            A one-dimensional, writable int32 array of native byte order for the ids, such as a memory map; what follows them is
+            left as it is. `docs` is then an iterable that is read in bounded memory, and the options are those of `encode_iter`.
 
         Returns
         -------
         ids
             A `Ragged` of int32; with ``return_offsets=True`` a pair of `Ragged`, the ids and the position of each token in its
             document; with ``"spans"`` the ids and int64[n, 2], a row for each of ``ids.values``. ValueError with
-            ``return_offsets=True`` if a document is so long that a position does not fit int32.
+            ``return_offsets=True`` if a document is so long that a position does not fit int32; and if `out` is too small, naming
+            the document and the position of its first id without a place, and how many whole documents precede it in `out`.
 
         Examples
         --------
@@ -193,7 +200,17 @@ class Encoding(Fitted):
         >>> beats.encode_batch(np.array([7, 8, 8, 7, 8]), [0, 2, 5]).to_lists()
         [[2], [1, 2]]
         """
-        return self._plan(options).many(docs, offsets, return_offsets, options)
+        if out is None:
+            return self._plan(options).many(docs, offsets, return_offsets, options)
+        from ubpe_numba.coding import streams
+
+        self._fitted()
+        streams.check_buffer(out)
+        if offsets is not None or return_offsets is not False:
+            raise ValueError("out: it takes the ids of an iterable of documents, without offsets and return_offsets")
+        groups = streams.groups_of(docs, BATCH, "docs")
+        ends = streams.encode_to(out, groups, self.encode_batch, streams.check_options(dict(options)))
+        return Ragged._trusted(out[: ends[-1]], ends)
 
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
         """Count the tokens of documents: the lengths of `encode_batch`, in memory for a few million symbols.
@@ -414,52 +431,11 @@ class Encoding(Fitted):
         self._fitted()
         return streams.encode_iter(streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
 
-    def encode_to(self, out: np.ndarray, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> NDArray[np.int64]:
-        """Encode the documents of an iterable into an array, such as a memory map.
-
-        Parameters
-        ----------
-        out
-            A one-dimensional, writable int32 array of native byte order. Document i becomes ``out[offsets[i]:offsets[i + 1]]``;
-            after the last document `out` is left as it is.
-        docs, batch, **options
-            As for `encode_iter`.
-
-        Returns
-        -------
-        offsets
-            int64[d + 1] of the documents.
-
-        Raises
-        ------
-        ValueError
-            If `out` is too small, naming the document and the position of its first id without a place, and how many whole
-            documents precede it in `out`; nothing of the one that does not fit is written.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> out = np.zeros(4, np.int32)
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").encode_to(out, ["ab", "", "bab"]), out
-        (array([0, 1, 1, 3]), array([2, 1, 2, 0], dtype=int32))
-        """
-        from ubpe_numba.coding import streams
-
-        self._fitted()
-        streams.check_buffer(out)
-        return streams.encode_to(out, streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
-
-    def encode_stream(
-        self, chunks: Iterable[Any], *, frame: int | None = None, unknown: Any = None
-    ) -> Iterator[NDArray[np.int32]]:
+    def stream(self, *, frame: int | None = None, unknown: Any = None) -> EncoderStream:
         """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
 
-        `stream` does the same where chunks are pushed.
-
         Parameters
         ----------
-        chunks
-            An iterable of parts of the text, each as a document is given to `encode`.
         frame
             None: the ids together are exactly the encoding of all chunks together. Otherwise the text is cut after every `frame`
             symbols, wherever chunks end, and each frame is encoded as a document of its own.
@@ -468,46 +444,16 @@ class Encoding(Fitted):
 
         Returns
         -------
-        iterator
-            Of int32 arrays; where chunks end has no influence on the ids.
-
-        Raises
-        ------
-        ValueError
-            Without `frame` where the beginning of an encoding never becomes final; where documents are changed or cut, or have
-            special tokens. Other errors have the number of the chunk as their document.
+        stream
+            An `EncoderStream`: ``push(chunk)`` and ``finish()`` return the ids that have become certain, ``over(chunks)`` those
+            of an iterable. Where chunks end has no influence on the ids. ValueError without `frame` where the beginning of an
+            encoding never becomes final; where documents are changed or cut, or have special tokens.
 
         Notes
         -----
         With merges in order of creation and encoding by rank, ids are final up to the last boundary that the encodings of all
         prefixes that end within one token's length of the end have in common (proof in ``coding/kernels/incremental.py``);
         usually that keeps back a few tokens. Other encoders have no such rule.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
-        >>> np.concatenate(list(tok.encode_stream(["aba", "bab", "a"]))).tolist(), tok.encode("abababa").tolist()
-        ([3, 2, 0], [3, 2, 0])
-        """
-        stream = self.stream(frame=frame, unknown=unknown)
-        from ubpe_numba.coding import streams
-
-        streams.refuse_one(chunks, "chunks")
-        return streams.through(stream, chunks)
-
-    def stream(self, *, frame: int | None = None, unknown: Any = None) -> EncoderStream:
-        """Encode one text without end whose chunks are pushed as they come: `encode_stream` for callbacks and loops.
-
-        Parameters
-        ----------
-        frame, unknown
-            As for `encode_stream`.
-
-        Returns
-        -------
-        stream
-            An `EncoderStream`: ``push(chunk)`` and ``finish()`` return the ids that have become certain.
 
         Examples
         --------

@@ -15,7 +15,7 @@ from ubpe_numba.errors import NotFittedError, quoted
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import checked_token, describe, integer, positive
+from ubpe_numba.runtime.arrays import describe, integer, positive
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -411,39 +411,10 @@ class Fitted(ABC):
         --------
         >>> from ubpe_numba import BPE
         >>> tok = BPE.from_merges([[0, 1]], alphabet=b" a")
-        >>> tok.id_to_token(2), tok.decode_single_token_bytes(2), tok.id_to_token(3)
+        >>> tok.id_to_token(2), tok.decode([2]), tok.id_to_token(3)
         ('Ġa', b' a', None)
         """
         return self._names.names.get(integer(token_id, "token_id"))
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        r"""The bytes of one token, as tiktoken's method of this name; of a special token those of its text.
-
-        Parameters
-        ----------
-        token
-            An id.
-
-        Returns
-        -------
-        bytes
-            Of tokens of text part of a character, perhaps. TypeError if the alphabet is not one of bytes, IndexError if no token
-            has this id.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.for_text(256).fit(["low"])
-        >>> tok.decode_single_token_bytes(108), tok.decode_single_token_bytes(200)
-        (b'l', b'\xc8')
-        """
-        kind, decoder = self._fitted().alphabet.kind, self._tables.decoder
-        if kind != "bytes":
-            raise TypeError(f"decode_single_token_bytes: the alphabet is one of {kind}")
-        t = checked_token(token, decoder.sizes.size)
-        if decoder.gaps is not None and decoder.gaps[t]:
-            raise IndexError(f"token {t}: no token has this id")
-        return decoder.arena[decoder.starts[t] : decoder.starts[t + 1]].tobytes()
 
     def __eq__(self, other: object) -> bool:
         """Tokenizers of one class are equal if their fingerprints are, and before a fit if their arguments are."""

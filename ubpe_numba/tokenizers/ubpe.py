@@ -77,13 +77,12 @@ class UBPE(Tokenizer):
     >>> ids = tok.encode([0, 1, 2, 0, 1])
     >>> tok.decode(ids).tolist()
     [0, 1, 2, 0, 1]
-    >>> candidates, weights = tok.encode_nbest([0, 1, 2, 0, 1], 3)
+    >>> candidates, weights = tok.encode_nbest([[0, 1, 2, 0, 1]], 3)[0]
     >>> len(candidates), candidates[0].tolist() == ids.tolist()
     (3, True)
     """
 
     _needs_pairs = False
-    _options = (*Tokenizer._options, "sample", "alpha", "seed")
     objective: Any
 
     def __init__(
@@ -389,39 +388,37 @@ class UBPE(Tokenizer):
         return plan_by_path(self._tables, weights, objective, self.unknown, self.n_threads)
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
-        if (sample := options.get("sample", False)) is False:
+        if (power := options.get("sample")) is None:
             return None
-        if sample is not True:
-            raise TypeError(f"sample: expected a bool, got {quoted(sample)}")
-        lattice, seed = self._lattice(options.get("alpha", 1.0)), checked_seed(options.get("seed", 0))
+        lattice, seed = self._lattice(power, "sample"), checked_seed(options.get("seed", 0))
         return Plan(self._tables, lambda ids: lattice.sample(ids, seed, self.n_threads), self.unknown, self.n_threads)
 
-    def _lattice(self, alpha: float) -> Lattice:
-        """All segmentations, with weights to the power of `alpha`."""
+    def _lattice(self, alpha: float, name: str = "alpha") -> Lattice:
+        """All segmentations, with weights to the power of the argument `alpha`, which has this name."""
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.integer, np.floating)):
-            raise TypeError(f"alpha: expected a number, got {quoted(alpha)}")
+            raise TypeError(f"{name}: expected a number, got {quoted(alpha)}")
         if not 0.0 <= alpha <= _MOST_ALPHA:
-            raise ValueError(f"alpha: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
+            raise ValueError(f"{name}: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
         self._check_objective()
         objective, weights = self._search()
         return self._tables.lattice(weights if objective == "additive" else LIKELIHOOD, float(alpha))
 
     def encode_nbest(
         self,
-        doc: Any,
+        docs: Any,
         n: int,
+        offsets: Any = None,
         *,
         beam: int | None = None,
         distinct: str = "path",
         unknown: Any = None,
-    ) -> tuple[Ragged, NDArray[np.float64]]:
-        """The `n` best segmentations of one document, best first, and their weights.
+    ) -> NBest:
+        """The `n` best segmentations of documents, best first, and their weights, on `n_threads` threads.
 
         Parameters
         ----------
-        doc, unknown
-            As for `encode`. ValueError if the tokenizer changes or cuts documents (a normalizer, a pretokenizer) or has special
-            tokens: segmentations of the parts are not put together.
+        docs, offsets
+            Documents, given as to `fit`; one document in a list of one.
         n
             How many segmentations.
         beam
@@ -431,12 +428,16 @@ class UBPE(Tokenizer):
             ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some token. In long
             documents the n best are else the same tokens in another order.
 
+        unknown
+            As for `encode`.
+
         Returns
         -------
-        candidates, weights
-            A `Ragged` of the segmentations and float64 of as many: the formula in float64. Candidates are compared in units of
-            2**-24, rounded token by token, so one may weigh more than the one before it by some such units; with the same tokens
-            in another order it weighs the same. There may be fewer than `n`. An empty document has one, empty.
+        found
+            An `NBest`: ``candidates, weights = found[i]`` of document i, a `Ragged` of the segmentations and float64 of as many:
+            the formula in float64. Candidates are compared in units of 2**-24, rounded token by token, so one may weigh more than
+            the one before it by some such units; with the same tokens in another order it weighs the same. There may be fewer
+            than `n`. An empty document has one, empty.
 
         Raises
         ------
@@ -455,49 +456,10 @@ class UBPE(Tokenizer):
         --------
         >>> from ubpe_numba import UBPE
         >>> tok = UBPE(n_tokens=8, n_candidates=2).fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
-        >>> candidates, weights = tok.encode_nbest([0, 1, 2, 0, 1], 2)
+        >>> candidates, weights = tok.encode_nbest([[0, 1, 2, 0, 1]], 2)[0]
         >>> [tok.decode(ids).tolist() for ids in candidates]
         [[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]]
         """
-        found = self._nbest(doc, None, n, beam, distinct, unknown, "doc")
-        return found.candidates, found.weights
-
-    def encode_nbest_batch(
-        self,
-        docs: Any,
-        n: int,
-        offsets: Any = None,
-        *,
-        beam: int | None = None,
-        distinct: str = "path",
-        unknown: Any = None,
-    ) -> NBest:
-        """`encode_nbest` of documents on `n_threads` threads; the result does not depend on how many.
-
-        Parameters
-        ----------
-        docs, offsets
-            Documents, given as to `fit`.
-        n, beam, distinct, unknown
-            As for `encode_nbest`.
-
-        Returns
-        -------
-        found
-            An `NBest` of flat arrays.
-
-        Examples
-        --------
-        >>> from ubpe_numba import UBPE
-        >>> tok = UBPE(n_tokens=8, n_candidates=2).fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
-        >>> found = tok.encode_nbest_batch([[0, 1, 2, 0, 1], [], [2, 2]], 3)
-        >>> [len(candidates) for candidates, weights in found]
-        [3, 1, 1]
-        """
-        return self._nbest(docs, offsets, n, beam, distinct, unknown, "docs")
-
-    def _nbest(self, docs: Any, offsets: Any, n: Any, beam: Any, distinct: Any, unknown: Any, name: str) -> NBest:
-        """The n best of documents, or of one where the argument has the name ``"doc"``."""
         self._check_objective()
         n, by_idf = positive(n, "n"), self._search()[0] == "tfidf"
         if not by_idf and (beam is not None or distinct != "path"):
@@ -508,12 +470,12 @@ class UBPE(Tokenizer):
             raise ValueError(f"beam: expected at least n = {n}, got {beam}")
         if distinct not in ("path", "bag"):
             raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
-        ids = self._whole(docs, offsets, not by_idf, unknown, name)
+        ids = self._whole(docs, offsets, not by_idf, unknown, "docs")
         objective, weights = self._search()
         encoder = self._tables.paths(weights)
         if not by_idf:
             return NBest.of(k_best(encoder, document, objective, n) for document in ids)
-        found = n_best_paths(encoder, ids, n, int(beam), distinct == "bag", 1 if name == "doc" else self.n_threads)
+        found = n_best_paths(encoder, ids, n, int(beam), distinct == "bag", self.n_threads)
         if encoder.weighs:  # without fixed point
             return dataclasses.replace(found, weights=encoder.weigh(found.candidates, "tfidf"))
         parts = []  # every idf is 0: the first is the path of `encode`

@@ -45,27 +45,26 @@ def warmup() -> None:
                 tokenizer.fit(docs, progress=False)
                 tokenizer.decode_batch(tokenizer.encode_batch(docs))
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
-        ranked.encode(docs[0], dropout=0.5)
+        ranked.encode(docs[0], sample=0.5)
         ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
         for _ in range(2):  # the second time as a short document
             ranked.decode(ranked.encode(docs[0]))
-        list(ranked.encode_stream([np.tile(docs[0], 5)]))
+        list(ranked.stream().over([np.tile(docs[0], 5)]))
         universal = UBPE(size + 20, alphabet=size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # documents may happen to hold the same pairs
             universal.fit(docs, progress=False)
         universal.decode(universal.encode(docs[0]))
-        universal.encode_nbest(docs[0][:20], 2)
+        universal.encode_nbest([docs[0][:20]], 2)
         universal.refine(docs, progress=False)
         universal.set_params(objective="shortest").encode(docs[0])
         likely = universal.refine(docs, objective="likelihood", progress=False)
-        likely.encode(docs[0], sample=True)
+        likely.encode(docs[0], sample=1.0)
         likely.boundary_probabilities(docs[0])
         likely.usage(docs)
         likely.index(likely.encode_batch(docs))
-        likely.find(0, likely.encode_batch(docs))
         likely.set_params(objective="sentencepiece").encode(docs[0])
-        universal.set_params(objective="additive").encode_nbest(docs[0][:20], 2)
+        universal.set_params(objective="additive").encode_nbest([docs[0][:20]], 2)
         heavy = np.full(len(universal.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
         universal.set_params(objective=heavy).encode(np.tile(docs[0], 100))
     # what only fits of many threads, of weighted documents, or on counts come to

@@ -198,11 +198,11 @@ def run_rank(given: Inputs) -> Iterator[Any]:
     ids = tok.encode_batch(docs)
     yield ids.to_lists()
     yield [tok.encode(doc).tolist() for doc in docs for _ in range(2)]
-    yield tok.encode_batch(docs, dropout=given["dropout"], seed=given["seed"]).to_lists()
+    yield tok.encode_batch(docs, sample=given["dropout"], seed=given["seed"]).to_lists()
     batch = UBPEClassic.from_merges(given["pairs"], alphabet=size, rules=FitRules(encode="batch"))
     yield batch.encode_batch(docs).to_lists()
     whole = [symbol for doc in docs for symbol in doc]
-    yield [token for part in tok.encode_stream([whole[: given["cut"]], whole[given["cut"] :]]) for token in part.tolist()]
+    yield [token for part in tok.stream().over([whole[: given["cut"]], whole[given["cut"] :]]) for token in part.tolist()]
     yield tok.decode_batch(ids).to_lists()
 
 
@@ -222,7 +222,7 @@ def run_path(given: Inputs) -> Iterator[Any]:
     yield tok.with_objective("shortest").encode_batch(given["others"]).to_lists()
     weights = np.array(given["weights"][: len(tok.vocabulary)])
     yield tok.with_objective(weights).encode_batch(given["others"]).to_lists()
-    yield [tok.encode_nbest(doc, 3)[0].to_lists() for doc in given["others"]]
+    yield [candidates.to_lists() for candidates, _ in tok.encode_nbest(given["others"], 3)]
 
 
 # ---------------------------------------------------------------------------------------------- text
@@ -245,7 +245,7 @@ def run_text(given: Inputs) -> Iterator[Any]:
     ids = tok.encode_batch(docs)
     yield ids.to_lists()
     yield [tok.encode(doc).tolist() for doc in docs for _ in range(2)]
-    yield [tok.decode_bytes(one).hex() for one in ids.to_lists()]
+    yield [tok.decode(one, as_bytes=True).hex() for one in ids.to_lists()]
     learned = BPE.for_text(264, pretokenizer=given["pattern"]).fit(docs, progress=False)
     assert learned.vocabulary.merges is not None
     yield np.column_stack([learned.vocabulary.merges, learned.vocabulary.counts[256:]]).tolist()

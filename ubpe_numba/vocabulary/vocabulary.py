@@ -53,7 +53,7 @@ class MergeTree(NamedTuple):
 
     Examples
     --------
-    >>> from ubpe_numba import Vocabulary
+    >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
     >>> tree = Vocabulary.from_merges(2, [[0, 1], [2, 0]]).tree(3)  # 3 is 2 0, and 2 is 0 1
     >>> tree.tokens.tolist(), tree.above.tolist(), tree.depths.tolist(), tree.starts.tolist()
     ([3, 2, 0, 1, 0], [-1, 0, 1, 1, 0], [0, 1, 2, 2, 1], [0, 0, 0, 1, 2])

@@ -119,7 +119,7 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
         assert arrays[f"count{i}"].tolist() == usage.counts.tolist()
         assert arrays[f"docs{i}"].tolist() == usage.document_frequencies.tolist()
     assert [cut["name"] for cut in data["cuts"]] == ["shortest", "rank", "tfidf"]
-    sizes, ratios = tok.compression_curve()
+    sizes, ratios = tok.history_.compression(tok.vocabulary.n_alphabet)
     assert arrays["curvesize"].tolist() == sizes.tolist() and arrays["curve"] == pytest.approx(ratios)
     assert data["colours"]["dark"]["hues"] == list(colours.HUES)
 

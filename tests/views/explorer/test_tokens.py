@@ -40,7 +40,7 @@ def test_every_id_stands_for_what_it_decodes_to(name: str) -> None:
         if found.kinds[t] == GAP:
             assert found.lengths[t] == 0
         elif tok.alphabet_.kind == "bytes":
-            assert symbols.astype(np.uint8).tobytes() == tok.decode_bytes([t])
+            assert symbols.astype(np.uint8).tobytes() == tok.decode([t], as_bytes=True)
         else:
             decoded = tok.decode([t])
             assert symbols.tolist() == (list(map(ord, decoded)) if isinstance(decoded, str) else decoded.tolist())
@@ -56,7 +56,7 @@ def test_a_token_is_its_parents_one_after_the_other(name: str) -> None:
     assert found.parents is not None
     for t in np.flatnonzero(found.kinds == LEARNED).tolist():
         left, right = found.parents[t].tolist()
-        assert tok.decode_bytes([left]) + tok.decode_bytes([right]) == tok.decode_bytes([t])
+        assert tok.decode([left], as_bytes=True) + tok.decode([right], as_bytes=True) == tok.decode([t], as_bytes=True)
     assert (found.parents[found.kinds != LEARNED] == -1).all()
 
 

@@ -90,7 +90,7 @@ def of_ids(tok: Any, size: int) -> list[str]:
     names = []
     for i in range(size):
         try:
-            symbols = tok.decode_bytes([i]).decode("utf-8", "backslashreplace") if is_bytes else tok.decode([i])
+            symbols = tok.decode([i], as_bytes=True).decode("utf-8", "backslashreplace") if is_bytes else tok.decode([i])
         except UnknownTokenError:
             symbols = f"<{i}>"
         names.append(symbols if isinstance(symbols, str) else " ".join(map(str, symbols.tolist())))

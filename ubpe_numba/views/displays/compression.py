@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.errors import quoted
+from ubpe_numba.errors import NotFittedError, quoted
 from ubpe_numba.views.colours import N_HUES, Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
 
@@ -47,7 +47,7 @@ class CompressionDisplay:
     def from_tokenizers(
         cls, tokenizers: Tokenizer | Mapping[str, Tokenizer], *, ax: Any = None, theme: str | Theme = "light"
     ) -> Self:
-        """Draw the curves of tokenizers (`Tokenizer.compression_curve`).
+        """Draw the curves of tokenizers (`history_.compression`).
 
         Parameters
         ----------
@@ -62,7 +62,11 @@ class CompressionDisplay:
             If one knows nothing of its fit.
         """
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
-        return cls({name: tok.compression_curve() for name, tok in named.items()}).plot(ax, theme=theme)
+        for tok in named.values():
+            if not hasattr(tok, "history_"):
+                raise NotFittedError(f"this {type(tok).__name__} was not learned by fit and has no history_ of its corpus")
+        curves = {name: tok.history_.compression(tok.vocabulary.n_alphabet) for name, tok in named.items()}
+        return cls(curves).plot(ax, theme=theme)
 
     def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
         """Draw again.

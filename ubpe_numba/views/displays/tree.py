@@ -101,7 +101,7 @@ class TreeDisplay:
         Examples
         --------
         >>> from matplotlib.figure import Figure
-        >>> from ubpe_numba import Vocabulary
+        >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
         >>> tree = Vocabulary.from_merges(2, [[0, 1]]).tree(2)
         >>> display = TreeDisplay(tree, ["ab", "a", "b"], n_alphabet=2).plot(Figure().subplots(), theme="dark")
         >>> [text.get_text() for text in display.ax_.texts]

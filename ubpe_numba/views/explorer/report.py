@@ -216,7 +216,7 @@ def _arrays(
         if cut.widths is not None:
             arrays[f"widths{i}"] = cut.widths
     try:
-        sizes, ratios = tok.compression_curve()
+        sizes, ratios = tok.history_.compression(tok.vocabulary.n_alphabet)
     except NotFittedError:  # no record of a fit
         pass
     else:
