@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference.occurrences import occurrences
 
 from ubpe_numba import BPE, Ragged
-from ubpe_numba.coding.occurrences import Occurrences, TokenIndex, find
+from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
 from ubpe_numba.errors import NotFittedError, UnknownTokenError
 
 
@@ -27,7 +27,7 @@ def test_equal_to_the_definition(docs: list[list[int]], sizes: list[int]) -> Non
     assert len(index) == 6
     for token in range(6):
         expected = occurrences(docs, token, sizes)
-        assert rows(index[token]) == rows(find(token, ids, np.array(sizes))) == expected
+        assert rows(index[token]) == expected
         assert index.counts[token] == len(expected)
         assert index.document_frequencies[token] == len({document for document, _, _ in expected})
     assert [rows(found) for found in index] == [occurrences(docs, token, sizes) for token in range(6)]
@@ -48,35 +48,35 @@ def test_of_a_tokenizer() -> None:
     index = tok.index(ids)
     for token in np.unique(ids.values).tolist():
         expected = [(d, i, int(starts[d][i])) for d in range(len(ids)) for i in np.flatnonzero(ids[d] == token).tolist()]
-        assert rows(tok.find(token, ids)) == rows(index[token]) == expected
-    found = tok.find(tok.special_ids["<e>"], ids)  # positions are those of bytes
+        assert rows(index[token]) == expected
+    found = tok.index(ids)[tok.special_ids["<e>"]]  # positions are those of bytes
     assert (found.documents.tolist(), found.starts.tolist()) == ([0, 2], [13, 9])
 
 
 @pytest.mark.parametrize("given", [[[2, 0], [2]], np.array([[2], [2]]), Ragged.from_lists([[2], [], [2]])])
 def test_forms_of_ids(given: Any) -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    assert tok.find(2, given).documents.size == tok.index(given).counts[2] == tok.usage(ids=given).counts[2] == 2
-    assert rows(tok.find(2, np.array([0, 2, 2]))) == [(0, 1, 1), (0, 2, 3)]
-    assert rows(tok.find(2, np.array([0, 2, 2]), offsets=[0, 2, 3])) == [(0, 1, 1), (1, 0, 0)]
+    assert tok.index(given)[2].documents.size == tok.index(given).counts[2] == tok.usage(ids=given).counts[2] == 2
+    assert rows(tok.index(np.array([0, 2, 2]))[2]) == [(0, 1, 1), (0, 2, 3)]
+    assert rows(tok.index(np.array([0, 2, 2]), offsets=[0, 2, 3])[2]) == [(0, 1, 1), (1, 0, 0)]
 
 
 def test_tokens_and_ids_that_cannot_be_looked_up_are_refused() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
     with pytest.raises(IndexError, match=r"token 3: expected 0\.\.2"):
-        tok.find(3, [[2]])
+        tok.index([[2]])[3]
     with pytest.raises(IndexError, match=r"token -1: expected 0\.\.2"):
         tok.index([[2]])[-1]
     for token in ("a", 1.0, True, None):
         with pytest.raises(TypeError, match="token: expected an integer"):
-            tok.find(token, [[2]])  # type: ignore[arg-type]
-    for call in (lambda ids: tok.find(2, ids), tok.index, lambda ids: tok.usage(ids=ids)):
+            tok.index([[2]])[token]  # type: ignore[arg-type]
+    for call in (lambda ids: tok.index(ids)[2], tok.index, lambda ids: tok.usage(ids=ids)):
         with pytest.raises(UnknownTokenError, match="document 1, position 0"):
             call([[0], [3]])
         with pytest.raises(TypeError, match="ids: expected documents, got a flat list"):
             call([0, 1])
     with pytest.raises(NotFittedError):
-        BPE().find(0, [[0]])
+        BPE().index([[0]])
 
 
 def test_an_index_stays_when_its_batch_is_written_to() -> None:
