@@ -40,8 +40,8 @@ def honesty(b: Bench) -> None:
 def _short(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
     best = bounds.encode_nbest(tokenizer, documents, 1, exact=True)[0].weights
     found = {
-        "top-1": tokenizer.encode_nbest([documents], 1)[0],
-        "beam of 16": tokenizer.encode_nbest([documents], 1, beam=16)[0],
+        "top-1": tokenizer.encode_nbest(documents, 1),
+        "beam of 16": tokenizer.encode_nbest(documents, 1, beam=16),
         "guided beam of 16": bounds.encode_nbest(tokenizer, documents, 1, guided=True)[0],
     }
     below = {way: _below(these, best) for way, these in found.items()}
@@ -54,8 +54,8 @@ def _long(b: Bench, name: str, tokenizer: UBPE, documents: Ragged) -> None:
     guided, gaps = bounds.encode_nbest(tokenizer, documents, 1, guided=True)
     bound = guided.weights + gaps
     found = {
-        "top-1": tokenizer.encode_nbest([documents], 1)[0],
-        "beam of 64": tokenizer.encode_nbest([documents], 1, beam=64, distinct="bag")[0],
+        "top-1": tokenizer.encode_nbest(documents, 1),
+        "beam of 64": tokenizer.encode_nbest(documents, 1, beam=64, distinct="bag"),
         "guided beam of 16": guided,
     }
     far = {way: 100 * _below(these, bound).mean() for way, these in found.items()}

@@ -48,8 +48,8 @@ def journeys(folder: pathlib.Path) -> Iterator[tuple[str, Callable[[], object]]]
 
     path = folder / "model.npz"
     universal.save(path)
-    UBPE.load(path).encode_nbest([[docs[0]]], 5)[0][0]
-    yield "load and n-best", lambda: UBPE.load(path).encode_nbest([[docs[0]]], 5)[0][0]
+    UBPE.load(path).encode_nbest([docs[0]], 5)[0]
+    yield "load and n-best", lambda: UBPE.load(path).encode_nbest([docs[0]], 5)[0]
 
 
 def trace(journey: Callable[[], object]) -> list[Call]:

@@ -59,7 +59,7 @@ def ours(job: Job) -> Adapter:
     if job["action"] == "nbest":
         return Adapter(
             lambda *arrays: arrays,
-            lambda docs: tokenizer.encode_nbest([docs[0]], job["top_n"], docs[1])[0],
+            lambda docs: tokenizer.encode_nbest(docs[0], job["top_n"], docs[1]),
             lambda result: ragged(paths[0] for paths, _ in result),
         )
     if job["action"] == "decode" and job["form"] == "bytes":  # a single document

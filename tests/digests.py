@@ -174,7 +174,7 @@ def paths(seed: int) -> str:
     for objective in ("tfidf", "shortest", "additive", "likelihood"):
         tok: Any = UBPE(size + 60, alphabet=size, objective=objective).fit(docs, progress=False)
         ids = tok.encode_batch(given)
-        best = tok.encode_nbest([[given[3][:60]]], 4)[0][0]
+        best = tok.encode_nbest([given[3][:60]], 4)[0]
         found += [ids, tok.decode_batch(ids), best, *[tok.encode(doc) for doc in given[:9]]]
         if objective in ("additive", "likelihood"):
             found.append(tok.encode_batch(given, sample=0.3, seed=5))

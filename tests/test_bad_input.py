@@ -114,7 +114,7 @@ def test_one_document(docs: Any) -> None:
     assert len(warned) == 1
     shortest = fitted(UBPE, docs, objective="shortest")
     assert tok.encode(doc).tolist() == shortest.encode(doc).tolist()
-    assert len(tok.encode(doc)) == len(tok.encode_nbest([[doc]], 1)[0][0][0][0]) <= len(fitted(BPE, docs).encode(doc))
+    assert len(tok.encode(doc)) == len(tok.encode_nbest([doc], 1)[0][0][0]) <= len(fitted(BPE, docs).encode(doc))
     fitted(UBPEClassic, docs)
 
 
@@ -367,7 +367,7 @@ def test_bad_documents(cls: Any, docs: Any, error: Any, match: str) -> None:
 )  # fmt: skip
 def test_bad_single_document(cls: Any, doc: Any, error: Any, match: str) -> None:
     tok = fitted(cls)
-    for call in (tok.encode, lambda d: tok.encode_nbest([[d]], 2)[0][0]) if cls is UBPE else (tok.encode,):
+    for call in (tok.encode, lambda d: tok.encode_nbest([d], 2)[0]) if cls is UBPE else (tok.encode,):
         with pytest.raises(error, match=match):
             call(doc)
 
@@ -501,8 +501,8 @@ def test_unknown_symbols(cls: Any, kind: str) -> None:
         assert tok.encode_batch([docs[0], bad], unknown=id_) == tok.encode_batch([docs[0], want])
     if cls is UBPE:
         with pytest.raises(UnknownSymbolError, match=f"document 0, {message}"):
-            tok.encode_nbest([[bad]], 2)[0][0]
-        assert tok.encode_nbest([[bad]], 1, unknown="skip")[0][0][0][0].tolist() == tok.encode(known).tolist()
+            tok.encode_nbest([bad], 2)[0]
+        assert tok.encode_nbest([bad], 1, unknown="skip")[0][0][0].tolist() == tok.encode(known).tolist()
 
 
 def test_unknown_bytes(cls: Any) -> None:
@@ -635,7 +635,7 @@ def test_what_needs_a_fit_says_so(cls: Any, use: Any, tmp_path: pathlib.Path) ->
 
 def test_nbest_needs_fit_and_a_positive_number() -> None:
     with pytest.raises(NotFittedError, match="this UBPE has no vocabulary yet"):
-        UBPE().encode_nbest([[[0]]], 1)[0][0]
+        UBPE().encode_nbest([[0]], 1)[0]
     tok = fitted(UBPE)
     for n, error, match in (
         (0, ValueError, "n: expected at least 1, got 0"), (-1, ValueError, "n: expected at least 1, got -1"),
@@ -645,12 +645,12 @@ def test_nbest_needs_fit_and_a_positive_number() -> None:
         (10**30, ValueError, "n: 10* paths"),
     ):  # fmt: skip
         with pytest.raises(error, match=match):
-            tok.encode_nbest([[DOCS[0]]], n)[0][0]
-    paths, weights = tok.encode_nbest([[DOCS[0]]], 1000)[0][0]
+            tok.encode_nbest([DOCS[0]], n)[0]
+    paths, weights = tok.encode_nbest([DOCS[0]], 1000)[0]
     assert len(paths) == len(weights) < 1000
     assert len({tuple(path) for path in paths.to_lists()}) == len(paths)
     assert all(tok.decode(path).tolist() == DOCS[0] for path in paths)
-    paths, weights = tok.encode_nbest([[[]]], 3)[0][0]
+    paths, weights = tok.encode_nbest([[]], 3)[0]
     assert (paths.to_lists(), weights.tolist()) == ([[]], [0.0])
 
 

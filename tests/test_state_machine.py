@@ -229,7 +229,7 @@ class TokenizerMachine(RuleBasedStateMachine):
         """Different segmentations, best first, with their weights."""
         doc = self.known(indices)
         top = self.tok.encode(doc).tolist()
-        found, weights = self.tok.encode_nbest([[doc]], n)[0][0]
+        found, weights = self.tok.encode_nbest([doc], n)[0]
         paths = [ids.tolist() for ids in found]
         assert 1 <= len(paths) <= n and len({tuple(path) for path in paths}) == len(paths) == weights.size
         assert all(plain(self.tok.decode(path)) == doc for path in paths)

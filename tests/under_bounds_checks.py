@@ -140,10 +140,10 @@ def paths() -> None:
             tok = UBPE(size + 400, 20, alphabet=size, rules=FitRules(order=order), objective=objective)
             tok.fit(docs, progress=False)
             there_and_back(tok, docs)
-            tok.encode_nbest([[docs[1][:300]]], 5)[0][0]
+            tok.encode_nbest([docs[1][:300]], 5)[0]
             with patch.object(n_best, "_FIRST_IDS", 1), patch.object(thread_pool, "SERIAL_BELOW", 500):
                 some = [doc[:40] for doc in docs]
-                few = [tok.set_params(n_threads=n_threads).encode_nbest([some], 3)[0] for n_threads in (1, 3)]
+                few = [tok.set_params(n_threads=n_threads).encode_nbest(some, 3) for n_threads in (1, 3)]
             assert few[0].candidates == few[1].candidates
             if objective == "tfidf":
                 bounds.encode_nbest(tok, [docs[1][:300]], 3, distinct="bag", guided=True)

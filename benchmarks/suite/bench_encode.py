@@ -61,7 +61,7 @@ class NBest(Corpora):
 
     def encode(self) -> None:
         for document in self.documents:
-            self.tokenizer.encode_nbest([[document]], self.n_best)[0][0]
+            self.tokenizer.encode_nbest([document], self.n_best)[0]
 
     def time_encode(self, *_: object) -> None:
         self.encode()

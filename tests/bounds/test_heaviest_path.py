@@ -77,14 +77,14 @@ def test_a_guided_search_of_a_long_document() -> None:
     long = [0, 1, 1, 0, 1] * 6000
     found, gaps = encode_nbest(tok, [long, []], 3, beam=8, guided=True)
     assert all(tok.decode(path).tolist() == long for path in found[0][0]) and gaps[0] >= 0 == gaps[1]
-    assert found.weights[0] >= tok.encode_nbest([[long]], 3, beam=8)[0][0][1][0]
+    assert found.weights[0] >= tok.encode_nbest([long], 3, beam=8)[0][1][0]
 
 
 @pytest.mark.filterwarnings("ignore:every idf is 0")
 def test_without_any_idf_and_by_other_objectives() -> None:
     tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
     found, gaps = encode_nbest(tok, ["abbab", ""], 4, exact=True)
-    assert found.candidates == tok.encode_nbest([["abbab", ""]], 4, beam=16)[0].candidates and gaps.tolist() == [0, 0]
+    assert found.candidates == tok.encode_nbest(["abbab", ""], 4, beam=16).candidates and gaps.tolist() == [0, 0]
     with pytest.raises(ValueError, match="objective: expected 'tfidf', got 'shortest'"):
         encode_nbest(tok.set_params(objective="shortest"), ["abbab"], 4)
 

@@ -62,4 +62,4 @@ DOCS = ["abab abba", "baab abab", "abc", "", "ccab"]
 def test_too_many_tails_are_refused() -> None:
     tok = UBPE(10, 2, objective="additive").fit(DOCS, progress=False)
     with pytest.raises(ValueError, match="n: 1000000000 paths of 4 symbols need"):
-        tok.encode_nbest([["abab"]], 10**9)[0][0]
+        tok.encode_nbest(["abab"], 10**9)[0]

@@ -32,7 +32,7 @@ def test_beam_against_brute_force(data: st.DataObject) -> None:
     idf = dict(enumerate(v.weights.tolist()))
     for d in docs:
         best = encode_paths.path_weight(encode_paths.best_path(d, tokens, idf), idf)
-        _, weights = tok.encode_nbest([[d]], 4)[0][0]
+        _, weights = tok.encode_nbest([d], 4)[0]
         assert weights[0] * 2**24 <= best + len(tokens)
         if v.n_learned == 1:
             assert abs(weights[0] * 2**24 - best) <= 1
@@ -126,12 +126,12 @@ def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     doc = (pattern * 150)[:150]
     for by_bag in (False, True):
         for n in (1, 3, 10):
-            candidates, weights = tok.encode_nbest([[doc]], n, distinct="bag" if by_bag else "path")[0][0]
+            candidates, weights = tok.encode_nbest([doc], n, distinct="bag" if by_bag else "path")[0]
             want = search_paths.beam_search(doc, tokens, idf, n, by_bag)
             assert candidates.to_lists() == [list(path) for path, _ in want]
             assert weights.tolist() == pytest.approx([formula(path, idf) for path, _ in want], rel=1e-12, abs=1e-12)
     long = (pattern * 30_000)[:30_000]
-    assert all(tok.decode(path).tolist() == long for path in tok.encode_nbest([[long]], 3, beam=8)[0][0][0])
+    assert all(tok.decode(path).tolist() == long for path in tok.encode_nbest([long], 3, beam=8)[0][0])
 
 
 def formula(path: tuple[int, ...], idf: dict[int, float]) -> float:
@@ -157,7 +157,7 @@ def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None
     tok = UBPE(60, 3, alphabet=4, objective=objective).fit(docs, progress=False)
     n_pairs = 0
     for doc in docs:
-        paths, weights = tok.encode_nbest([[doc]], 40)[0][0]
+        paths, weights = tok.encode_nbest([doc], 40)[0]
         of_bag: dict[tuple[int, ...], set[float]] = {}
         for path, weight in zip(paths.to_lists(), weights.tolist(), strict=True):
             of_bag.setdefault(tuple(sorted(path)), set()).add(weight)
@@ -171,12 +171,12 @@ def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None
 def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str, Any]) -> None:
     tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
     for doc in ("abbab", "aabbaabb", "b", ""):
-        candidates, weights = tok.encode_nbest([[doc]], 4, **options)[0][0]
+        candidates, weights = tok.encode_nbest([doc], 4, **options)[0]
         assert candidates[0].tolist() == tok.encode(doc).tolist()
         assert not weights.any() and all(tok.decode(path) == doc for path in candidates)
         bags = [tuple(sorted(path)) if options.get("distinct") else tuple(path) for path in candidates.to_lists()]
         assert len(set(bags)) == len(bags)
-        batch = tok.encode_nbest([[doc, "ab"]], 4, **options)[0]
+        batch = tok.encode_nbest([doc, "ab"], 4, **options)
         assert batch[0][0] == candidates and batch[1][0][0].tolist() == tok.encode("ab").tolist()
 
 
@@ -185,10 +185,10 @@ def test_scratch_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     docs = [rng.integers(0, 3, n) for n in (50, 0, 400, 7, 300)]
     tok = UBPE(60, 4, alphabet=3).fit(docs, progress=False)
-    want = tok.encode_nbest([docs], 7)[0]
+    want = tok.encode_nbest(docs, 7)
     monkeypatch.setattr(module, "_FIRST_NODES", 120)
     monkeypatch.setattr(module, "_FIRST_IDS", 1)
-    found = tok.encode_nbest([docs], 7)[0]
+    found = tok.encode_nbest(docs, 7)
     assert found.candidates == want.candidates and found.weights.tolist() == want.weights.tolist()
 
 
@@ -198,16 +198,16 @@ def test_threads_change_nothing(n_threads: int) -> None:
     docs = np.split(rng.integers(0, 9, 210_000).astype(np.int32), np.sort(rng.integers(0, 210_000, 400)))
     tok = UBPE(200, 20, alphabet=9, n_threads=n_threads).fit(docs[:50], progress=False)
     for options in ({}, {"distinct": "bag"}, {"beam": 4}):
-        found = tok.encode_nbest([docs], 2, **options)[0]
+        found = tok.encode_nbest(docs, 2, **options)
         assert len(found) == len(docs) and found.offsets[-1] == len(found.candidates) == found.weights.size
         for i in (0, 17, 399, 400):
-            one = tok.encode_nbest([[docs[i]]], 2, **options)[0][0]
+            one = tok.encode_nbest([docs[i]], 2, **options)[0]
             assert one[0] == found[i][0] and one[1].tolist() == found[i][1].tolist()
 
 
 def test_options_that_make_no_sense() -> None:
     tok = UBPE(6, 2, alphabet=2).fit([[0, 1, 0, 1, 1], [1, 0]], progress=False)
-    for call in (lambda **k: tok.encode_nbest([[[0, 1]]], 3, **k)[0][0], lambda **k: tok.encode_nbest([[[0, 1]]], 3, **k)[0]):
+    for call in (lambda **k: tok.encode_nbest([[0, 1]], 3, **k)[0], lambda **k: tok.encode_nbest([[0, 1]], 3, **k)):
         with pytest.raises(ValueError, match="beam: expected at least n = 3, got 2"):
             call(beam=2)
         with pytest.raises(TypeError, match="beam: expected an int, got 3.0"):

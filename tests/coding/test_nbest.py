@@ -14,7 +14,7 @@ from ubpe_numba.coding.n_best import NBest
 def test_what_a_batch_gives() -> None:
     docs = [[0, 1, 0, 1, 1], [], [1, 0, 1], [2]]
     tok = UBPE(6, 2, alphabet=3).fit(docs, progress=False)
-    found = tok.encode_nbest([docs], 3)[0]
+    found = tok.encode_nbest(docs, 3)
     assert isinstance(found, NBest) and repr(found) == f"NBest(4 documents, {len(found.candidates)} candidates)"
     assert [len(candidates) for candidates, _ in found] == np.diff(found.offsets).tolist()
     assert all(tok.decode(path).tolist() == doc for doc, (paths, _) in zip(docs, found, strict=True) for path in paths)
@@ -31,5 +31,5 @@ def test_what_a_batch_gives() -> None:
         found[::2]
     with pytest.raises(TypeError, match="index: expected an integer or a slice"):
         found["a"]
-    empty = tok.encode_nbest([[]], 3)[0]
+    empty = tok.encode_nbest([], 3)
     assert len(empty) == 0 and len(empty.candidates) == 0

@@ -250,6 +250,6 @@ def test_ids_equal_those_of_sentencepiece(tmp_path: pathlib.Path) -> None:
     lines.append("".join(lines) * 3)  # whose sum of scores is far beyond 100000
     for line, ids in zip(lines, tok.encode_batch(lines).to_lists(), strict=True):
         assert [names[i] for i in ids] == peer.encode(line, out_type=str)
-    candidates, weights = tok.encode_nbest([[lines[0]]], 3)[0][0]
+    candidates, weights = tok.encode_nbest([lines[0]], 3)[0]
     assert len(candidates) == 3 and weights[0] >= weights[1] >= weights[2]
     assert tok.decode(tok.encode(lines[0], sample=0.3, seed=1)) == lines[0]

@@ -166,7 +166,7 @@ def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
     doc = docs[0][:300]
     weights = dict(enumerate(v.log_probabilities.tolist()))
     assert tok.encode(doc).tolist() == list(encode_paths.encode_additive(list(doc), tokens, weights))
-    candidates, worth = tok.encode_nbest([[doc]], 3)[0][0]
+    candidates, worth = tok.encode_nbest([doc], 3)[0]
     assert candidates[0].tolist() == tok.encode(doc).tolist()
     assert abs(worth[0] - sum(weights[t] for t in candidates[0].tolist())) < 1e-5
     assert v.occurrences.tolist() == counted(tok.encode_batch(docs), [1] * len(docs), len(v))

@@ -241,7 +241,7 @@ def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
             assert t.encode(doc).tolist() == ids.tolist()
             assert as_list(t.decode(ids)) == as_list(doc)
             if cls is UBPE and len(doc) < 20:
-                paths, weights = t.encode_nbest([[doc]], 4)[0][0]
+                paths, weights = t.encode_nbest([doc], 4)[0]
                 assert all(as_list(t.decode(path)) == as_list(doc) for path in paths)
                 assert (np.diff(weights) <= 1e-5).all()  # they are compared in fixed point
 

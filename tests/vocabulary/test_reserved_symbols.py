@@ -156,13 +156,13 @@ def test_samples_and_dropout_never_cross() -> None:
 def test_the_n_best_by_sums_are_those_without_tokens_that_cross() -> None:
     for tok, plain in tokenizers(break_tokens=[0, 3])[:8]:
         if isinstance(tok, UBPE) and tok.objective != "tfidf":
-            got, weights = tok.encode_nbest([[[1, 2, 1, 0, 2, 1]]], 5)[0][0]
-            want, others = plain.encode_nbest([[[1, 2, 1, 0, 2, 1]]], 5)[0][0]
+            got, weights = tok.encode_nbest([[1, 2, 1, 0, 2, 1]], 5)[0]
+            want, others = plain.encode_nbest([[1, 2, 1, 0, 2, 1]], 5)[0]
             assert got.to_lists() == want.to_lists() and weights.tolist() == others.tolist()
     for tok, _ in tokenizers(break_tokens=[0, 3])[8:]:
         if isinstance(tok, UBPE):
             with pytest.raises(ValueError, match="encode_nbest: the segmentations of a document that is cut"):
-                tok.encode_nbest([[[1, 0, 1]]], 2)[0][0]
+                tok.encode_nbest([[1, 0, 1]], 2)[0]
 
 
 TEXT = "one|two, three|four\none|two, three|| 低い|低い\n" * 3

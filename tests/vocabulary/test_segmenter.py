@@ -105,9 +105,9 @@ def test_fit_more_and_truncate() -> None:
 def test_n_best_is_of_whole_documents() -> None:
     tok = UBPE(30, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(TEXT, progress=False)
     with pytest.raises(ValueError, match="encode_nbest: the segmentations of a document that is cut"):
-        tok.encode_nbest([["the"]], 2)[0][0]
+        tok.encode_nbest(["the"], 2)[0]
     plain = UBPE.for_text(300, pretokenizer=None).fit(TEXT, progress=False)
-    assert plain.encode_nbest([["the"]], 1)[0][0][0][0].tolist() == plain.encode("the").tolist()
+    assert plain.encode_nbest(["the"], 1)[0][0][0].tolist() == plain.encode("the").tolist()
 
 
 PIECES = ["the", "cat ", "<a>", "<ab>", "<", "ab>", " 12", "\n", "<a", "END", ">", "é"]
