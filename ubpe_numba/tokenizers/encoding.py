@@ -41,11 +41,10 @@ class Encoding(Fitted):
         """
         if options:
             if unknown := options.keys() - _OPTIONS:
-                import difflib  # here only: for a message
+                from ubpe_numba.tokenizers.counterparts import of_argument  # here only: for a message
 
-                name = min(unknown)
-                near = difflib.get_close_matches(name, (*_OPTIONS, "return_offsets"), 1)
-                hint = f". Did you mean {near[0]!r}?" if near else f"; expected return_offsets, {listed(sorted(_OPTIONS))}"
+                name, known = min(unknown), ["return_offsets", *sorted(_OPTIONS)]
+                hint = of_argument(name, known) or f"; expected {listed(known, 9)}"
                 raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{hint}")
             if (drawn := self._drawn_plan(options)) is not None:
                 return drawn

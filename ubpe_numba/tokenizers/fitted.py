@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from abc import ABC
+from abc import ABCMeta
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -37,7 +38,71 @@ BY_PROBABILITY = {"likelihood": "additive", "sentencepiece": "sentencepiece", "t
 _LEARNED = ("alphabet", "preprocessing")
 
 
-class Fitted(ABC):
+#: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be wrapped.
+_WRAPPED = frozenset(["fit", "fit_more", "truncate", "refine", "reweight", "usage", "index", "save", "decode_batch", "__call__"])
+
+
+def _told(name: str, function: Any) -> Any:
+    """A method whose error of an unknown argument says what that is called here."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            _, mark, argument = str(error).partition(f"{name}() got an unexpected keyword argument '")
+            if not mark:
+                raise
+            from ubpe_numba.tokenizers.counterparts import of_argument  # here only: for a message
+
+            raise TypeError(f"{error}{of_argument(argument[:-1], signature)}") from None
+
+    signature = inspect.signature(function).parameters.keys() - {"self"}
+    return call
+
+
+class _Class(ABCMeta):
+    """Class of the classes of tokenizers: unknown attributes and arguments are told what they are called here."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
+        """Wrap the methods that are not called often."""
+        wrapped = {key: _told(key, value) for key, value in namespace.items() if key in _WRAPPED and inspect.isfunction(value)}
+        return super().__new__(cls, name, bases, {**namespace, **wrapped}, **options)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """That of the constructor, not of `__call__`."""
+        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return signature.replace(parameters=[*signature.parameters.values()][1:], return_annotation=signature.empty)
+
+    def __call__(cls, *args: Any, **params: Any) -> Any:
+        """Make an object."""
+        known = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+            return super().__call__(*args, **params)
+        if (odd := next((name for name in params if name not in known), None)) is not None:
+            from ubpe_numba.tokenizers.counterparts import of_argument  # here only: for a message
+
+            hint = of_argument(odd, list(known)[1:])
+            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {odd!r}{hint}")
+        return super().__call__(*args, **params)
+
+    if not TYPE_CHECKING:  # or checkers would know every attribute
+
+        def __getattr__(cls, name: str) -> Any:
+            raise _unknown_attribute(cls, name)
+
+
+def _unknown_attribute(cls: type, name: str) -> AttributeError:
+    hint = ""
+    if not name.startswith("_"):
+        from ubpe_numba.tokenizers.counterparts import of_attribute  # here only: for a message
+
+        hint = of_attribute(name, [known for known in dir(cls) if not known.startswith("_")])
+    return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{hint}", name=name)
+
+
+class Fitted(metaclass=_Class):
     """The constructor's arguments and the model of a tokenizer; other parts of `Tokenizer` build on it."""
 
     #: Whether encoding needs the pairs that tokens are made of.
@@ -53,6 +118,15 @@ class Fitted(ABC):
     _made_tables: Tables | None = None
     _made_names: TokenNames | None = None
     _made_plans: Mapping[str, Any] = MappingProxyType({})
+
+    if not TYPE_CHECKING:  # or checkers would know every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if inspect.getattr_static(type(self), name, None) is not None:  # a property that raised an AttributeError: again
+                return object.__getattribute__(self, name)
+            if name == "history_":
+                raise NotFittedError(f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus")
+            raise _unknown_attribute(type(self), name)
 
     def _store(self, given: dict[str, Any]) -> None:
         """Set the arguments of a constructor, which are its `locals()`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.errors import NotFittedError, quoted
+from ubpe_numba.errors import quoted
 from ubpe_numba.views.colours import N_HUES, Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
 
@@ -62,9 +62,6 @@ class CompressionDisplay:
             If one knows nothing of its fit.
         """
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
-        for tok in named.values():
-            if not hasattr(tok, "history_"):
-                raise NotFittedError(f"this {type(tok).__name__} was not learned by fit and has no history_ of its corpus")
         curves = {name: tok.history_.compression(tok.vocabulary.n_alphabet) for name, tok in named.items()}
         return cls(curves).plot(ax, theme=theme)
 

@@ -1,0 +1,70 @@
+"""Words of other libraries are told what they are called here, and what they are told exists."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+import ubpe_numba
+from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece
+from ubpe_numba.coding.plan import EncodeOptions
+from ubpe_numba.errors import NotFittedError
+from ubpe_numba.tokenizers.counterparts import ARGUMENTS, ATTRIBUTES
+
+TOK = BPE.from_merges([[0, 1]], alphabet="ab")
+
+
+def known() -> set[str]:
+    """Names that a hint may begin with: members, arguments, and functions of the library."""
+    found = {*dir(BPE), *dir(UBPE), *dir(WordPiece), *ubpe_numba.__all__, "tok", "ubpe_numba"} | EncodeOptions.__optional_keys__
+    for cls in (BPE, UBPE, WordPiece, Preprocessing):
+        found |= inspect.signature(cls).parameters.keys()
+    for method in (BPE.fit, BPE.__call__, BPE.encode):
+        found |= inspect.signature(method).parameters.keys()
+    return found
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_an_attribute_of_another_library_names_what_is_here(name: str) -> None:
+    hint = ATTRIBUTES[name]
+    words = re.findall(r"[A-Za-z_]+", hint)
+    assert words[0] in known(), hint
+    for part in re.findall(r"tok\.(\w+)", hint):
+        assert hasattr(TOK, part) or hasattr(UBPE, part)
+    if not hasattr(BPE, name):
+        with pytest.raises(AttributeError, match=re.escape(f"; here: {hint}")):
+            getattr(TOK, name)
+        with pytest.raises(AttributeError, match=re.escape(f"; here: {hint}")):
+            getattr(BPE, name)
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_argument_of_another_library_names_what_is_here(name: str) -> None:
+    hint = ARGUMENTS[name]
+    assert re.findall(r"\w+", hint)[0] in known(), hint
+    for call in (lambda: BPE(**{name: 1}), lambda: BPE().fit([[1]], **{name: 1}), lambda: TOK.encode("ab", **{name: 1})):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            call()
+        assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: TOK.encode_bath, AttributeError, "did you mean 'encode_batch'"),
+        (lambda: BPE(n_token=3), TypeError, "did you mean 'n_tokens'"),
+        (lambda: BPE().fit([[1]], progres=False), TypeError, "did you mean 'progress'"),
+        (lambda: TOK.encode("a", smaple=0.1), TypeError, "did you mean 'sample'"),
+        (lambda: TOK.truncate(3, bye="idf"), TypeError, "did you mean 'by'"),
+        (lambda: ubpe_numba.quantise, AttributeError, "did you mean 'quantize'"),
+        (lambda: BPE().vocabulary, NotFittedError, "call fit or load first"),
+        (lambda: TOK.history_, NotFittedError, "no history_ of its corpus"),
+        (lambda: TOK._nothing, AttributeError, "'BPE' object has no attribute '_nothing'$"),
+    ],
+)
+def test_what_is_near_is_named(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,143 @@
+"""Words of other libraries, and what they are called here: hints in the errors of attributes and arguments that do not exist."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+#: Attributes and methods of other libraries' tokenizers, or of the module.
+ATTRIBUTES = {
+    # tiktoken
+    "encode_ordinary": "encode(doc, disallowed_special='none')",
+    "encode_ordinary_batch": "encode_batch(docs, disallowed_special='none')",
+    "encode_single_token": "token_to_id(token)",
+    "decode_bytes": "decode(ids, as_bytes=True)",
+    "decode_single_token_bytes": "decode([id], as_bytes=True)",
+    "decode_tokens_bytes": "[decode([i], as_bytes=True) for i in ids]",
+    "decode_with_offsets": "encode(doc, return_offsets=True)",
+    "encode_with_unstable": "stream()",
+    "token_byte_values": "vocabulary",
+    "n_vocab": "vocab_size",
+    "max_token_value": "vocab_size - 1",
+    "eot_token": "vocabulary.special",
+    "special_tokens_set": "vocabulary.special",
+    "get_encoding": "load(tiktoken.get_encoding(name))",
+    "encoding_for_model": "load(tiktoken.encoding_for_model(name))",
+    # tokenizers and transformers
+    "train": "fit(docs)",
+    "train_from_iterator": "fit(docs), where docs may be an iterator",
+    "train_new_from_iterator": "BPE(n_tokens, preprocessing=tok.preprocessing).fit(docs)",
+    "add_tokens": "Preprocessing(known_words=[...])",
+    "add_special_tokens": "Preprocessing(special_tokens=[...])",
+    "enable_padding": "tok(docs, padding=True)",
+    "enable_truncation": "tok(docs, truncation=True, max_length=n)",
+    "get_vocab_size": "vocab_size",
+    "tokenize": "[tok.id_to_token(i) for i in tok.encode(doc)]",
+    "convert_tokens_to_ids": "token_to_id(token)",
+    "convert_ids_to_tokens": "id_to_token(id)",
+    "encode_plus": "tok(doc)",
+    "batch_encode_plus": "tok(docs)",
+    "batch_decode": "decode_batch(batch)",
+    "from_pretrained": "load(tokenizers.Tokenizer.from_pretrained(name)), or load(folder)",
+    "save_pretrained": "export(tok, 'transformers', folder)",
+    "from_file": "load(path)",
+    "from_str": "load(text)",
+    "to_str": "export(tok, 'tokenizer.json')",
+    "from_buffer": "load(data)",
+    "pre_tokenizer": "preprocessing.pretokenizer",
+    "pretokenizer": "preprocessing.pretokenizer",
+    "normalizer": "preprocessing.normalizer",
+    "special_tokens": "preprocessing.special_tokens",
+    "all_special_ids": "vocabulary.special",
+    "apply_chat_template": "export(tok, 'transformers', chat_template=...)",
+    # sentencepiece
+    "encode_as_ids": "encode(doc)",
+    "EncodeAsIds": "encode(doc)",
+    "encode_as_pieces": "[tok.id_to_token(i) for i in tok.encode(doc)]",
+    "EncodeAsPieces": "[tok.id_to_token(i) for i in tok.encode(doc)]",
+    "DecodeIds": "decode(ids)",
+    "decode_ids": "decode(ids)",
+    "piece_to_id": "token_to_id(token)",
+    "id_to_piece": "id_to_token(id)",
+    "get_piece_size": "vocab_size",
+    "GetPieceSize": "vocab_size",
+    "nbest_encode": "encode_nbest(docs, n)",
+    "sample_encode": "encode(doc, sample=0.1, seed=...)",
+    "SampleEncode": "encode(doc, sample=0.1, seed=...)",
+    "Load": "load(path)",
+    # ubpe, minbpe, scikit-learn
+    "dumps": "export(tok, 'ubpe')",
+    "loads": "load(text)",
+    "fit_predict": "fit_transform(docs)",
+    "partial_fit": "fit_more(docs, n_tokens)",
+    "predict": "transform(docs)",
+    "merges": "vocabulary.merges",
+    "vocab": "vocabulary, or get_vocab()",
+    # names of this library that are in a module
+    "Normalizer": "ubpe_numba.text.Normalizer",
+    "Pretokenizer": "ubpe_numba.text.Pretokenizer",
+    "Splitter": "ubpe_numba.text.Splitter",
+}
+#: Arguments of other libraries.
+ARGUMENTS = {
+    "vocab_size": "n_tokens",
+    "n_vocab": "n_tokens",
+    "size": "n_tokens",
+    "num_merges": "n_tokens, which counts the alphabet too",
+    "min_frequency": "rules=FitRules(min_count=n)",
+    "min_count": "rules=FitRules(min_count=n)",
+    "max_token_length": "rules=FitRules(max_token_length=n)",
+    "limit_alphabet": "alphabet",
+    "initial_alphabet": "alphabet",
+    "character_coverage": "alphabet, of the characters to keep, and unknown",
+    "show_progress": "progress",
+    "verbose": "progress",
+    "n_jobs": "n_threads",
+    "num_threads": "n_threads",
+    "num_proc": "n_threads",
+    "unk_token": "unknown",
+    "unk_id": "unknown",
+    "pre_tokenizer": "preprocessing=Preprocessing(pretokenizer)",
+    "pat_str": "preprocessing=Preprocessing(pattern)",
+    "pattern": "preprocessing=Preprocessing(pattern)",
+    "add_special_tokens": "template, of tok(docs, template=...); encode adds nothing",
+    "return_offsets_mapping": "return_offsets",
+    "padding_side": "side",
+    "dropout": "sample",
+    "alpha": "sample",
+    "nbest_size": "sample, which draws among all",
+    "enable_sampling": "sample",
+    "out_type": "decode, id_to_token",
+    "token_weights": "objective, a name or weights by id",
+    "files": "docs: read the files, or give an iterator of their texts",
+}
+#: Parts of `Preprocessing`, which other libraries have as arguments of a constructor.
+_PARTS = (
+    "pretokenizer", "special_tokens", "special_first", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens",
+)  # fmt: skip
+ARGUMENTS |= {name: f"preprocessing=Preprocessing({name}=...), or for_text({name}=...)" for name in _PARTS}
+
+
+def of_attribute(name: str, known: Iterable[str]) -> str:
+    """What an attribute that does not exist is called here, as the end of a message; empty if nothing is near.
+
+    >>> of_attribute("encode_ordinary", []), of_attribute("encode_bath", ["encode_batch"])
+    ("; here: encode(doc, disallowed_special='none')", "; did you mean 'encode_batch'?")
+    """
+    return _hint(ATTRIBUTES.get(name), name, known)
+
+
+def of_argument(name: str, known: Iterable[str]) -> str:
+    """What an argument that does not exist is called here, as `of_attribute`.
+
+    >>> of_argument("vocab_size", ["n_tokens"]), of_argument("progres", ["progress"]), of_argument("xyz", ["progress"])
+    ('; here: n_tokens', "; did you mean 'progress'?", '')
+    """
+    return _hint(ARGUMENTS.get(name), name, known)
+
+
+def _hint(here: str | None, name: str, known: Iterable[str]) -> str:
+    if here is not None:
+        return f"; here: {here}"
+    near = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
