@@ -25,6 +25,9 @@ class Encode(Corpora):
     def peakmem_encode(self, *_: object) -> None:
         self.encode()
 
+    def time_count(self, *_: object) -> None:
+        self.tokenizer.count(self.corpus.values, self.corpus.offsets)
+
     def track_symbols_per_second(self, *_: object) -> float:
         return rate(self.corpus.values.size, self.encode)
 
@@ -44,6 +47,9 @@ class EncodeOneDocument(Encode):
         self.corpus = documents.cut()
         self.tokenizer = fitted(tokenizer, documents, n_threads)
         self.encode()
+
+    def time_first_100_ids(self, *_: object) -> None:
+        self.tokenizer(self.corpus.values, truncation=True, max_length=100)
 
 
 class NBest(Corpora):

@@ -29,7 +29,7 @@ WORDS = ["<s>", "the", "ab", " \n", "x" * 12]
 def small(group: int = 5) -> Iterator[None]:
     """Parts as small as they are exact."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("GROUP", group), ("LONG", 1), ("_FIRST", 1), ("_PER_ID", 1), ("_SHARE", 1)):
+        for name, value in (("GROUP", group), ("DOCUMENTS", 2), ("LONG", 1), ("_FIRST", 1), ("_PER_ID", 1), ("_SHARE", 1)):
             patch.setattr(parts, name, value)
         yield
 
@@ -124,6 +124,8 @@ def test_errors_are_those_of_the_whole() -> None:
         for docs in (["ab", "ab", "bx"], iter(["ab", "ab", "bx"])):
             with pytest.raises(UnknownSymbolError, match="document 2, position 1: symbol 'x'"):
                 tok.count(docs)
+        with pytest.raises(ValueError, match="offsets"):
+            tok.count(np.zeros(9, np.int64), np.array([0, 10]))
         with pytest.raises(TypeError, match="unexpected"):
             tok.count(["ab"], return_offsets=True)
         with pytest.raises(UnknownSymbolError, match="position 1: symbol 'x'"):

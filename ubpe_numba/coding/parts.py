@@ -7,7 +7,7 @@ the whole does; with the suffixes that begin at the first L places it ends with 
 `streams.final_ids` finds out how many ids of a prefix are final from one encoding. A special token is a token like any other.
 
 Patterns with a kernel take a text from left to right. A segment ends by what its run of white space, letters or signs is, and
-three characters more, so what follows a prefix may change the last two segments, and `_UNSURE` are left out. Places that a suffix
+three characters more, so what follows a prefix may change the last three segments, and more are left out. Places that a suffix
 may begin at, whatever is before it, are found by looks::
 
     "... ends here\nThen ..."          after a newline between a character of ASCII and a letter
@@ -31,16 +31,17 @@ from ubpe_numba.coding.streams import EncoderStream, final_ids
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, read_document
 from ubpe_numba.errors import LocatedError
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import check_offsets, offsets_of
 from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.unknown import choice_of
 
 GROUP = BATCH  # symbols that are counted at a time
+DOCUMENTS = 1 << 16  # of a list
 LONG = 1 << 17  # symbols of a document from which on a part of it is looked for: those of shorter ones are encoded as fast
 _FIRST = 1 << 10  # symbols of the first part, and so many more for each id
 _PER_ID = 8
 _SHARE = 4  # of a document, what is read at most before the whole is
-_UNSURE = 8  # segments at the end of a prefix
+_UNSURE = 8  # segments at the end of a prefix that are left out
 _REACH = 1 << 16  # bytes in which a place is looked for
 _TRIES = 16  # places
 _PLACES = re.compile(rb"[!-~]\n(?=[A-Za-z])|[a-z](?= [a-z])")
@@ -53,7 +54,7 @@ Encode = Callable[..., Any]  # `encode_batch` of a tokenizer
 
 
 def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]) -> NDArray[np.int64]:
-    """The number of ids of each document, as `encode` makes them of a group at a time; `plan` is its plan, if it has one.
+    """The number of ids of each document, counted a group at a time; `encode`, an `encode_batch`, is by `plan`, if it has one.
 
     What it raises for all documents is raised here, whichever group they are in: the whole is encoded then.
     """
@@ -93,39 +94,54 @@ def _groups(docs: Iterable[Any]) -> Iterator[list[Any]]:
 def _count_parts(
     plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]
 ) -> NDArray[np.int64] | None:
-    """The counts, group by group, a long document in parts; None for documents of one group, or in a form that has no slices."""
+    """The counts, group by group; None for documents in a form that has no slices, or of several types."""
     if offsets is None and plan is not None and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1):
         docs = [docs]
     elif isinstance(docs, Ragged) and offsets is None:
         docs, offsets = docs.values, docs.offsets
-    flat = offsets is not None
-    if flat and isinstance(docs, (bytes, np.ndarray)) and isinstance(offsets, np.ndarray) and offsets.dtype == np.int64:
-        ends = offsets
-    elif not flat and type(docs) in (list, tuple) and len(types := set(map(type, docs))) == 1 and types.issubset(_SLICED):
-        ends = offsets_of(np.fromiter(map(len, docs), np.int64, len(docs)))
-    else:
+    if isinstance(docs, (bytes, np.ndarray)) and isinstance(offsets, np.ndarray) and offsets.dtype == np.int64:
+        check_offsets(offsets, len(docs))
+        return _count_flat(plan, encode, docs, offsets, options)
+    if offsets is not None or type(docs) not in (list, tuple):
         return None
-    n = ends.size - 1
-    if n < 1 or ends[-1] - ends[0] <= GROUP:
-        return None
-    counts = np.empty(n, np.int64)
+    counts = []
+    for a in range(0, len(docs), DOCUMENTS):
+        some = docs if len(docs) <= DOCUMENTS else docs[a : a + DOCUMENTS]
+        if type(some[0]) is not type(docs[0]):
+            return None
+        if sum(map(len, some)) <= GROUP:
+            counts.append(encode(some, **options).lengths)
+        else:
+            counts.append(_count_flat(plan, encode, some, offsets_of(np.fromiter(map(len, some), np.int64)), options))
+    return np.concatenate(counts) if counts else None
+
+
+def _count_flat(
+    plan: Plan | None, encode: Encode, docs: Any, ends: NDArray[np.int64], options: Mapping[str, Any]
+) -> NDArray[np.int64]:
+    """The counts of documents in a list, or in one document that is divided at `ends`; a long document in parts."""
+    flat = not isinstance(docs, (list, tuple))
+    counts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     a = 0
-    while a < n:
+    while a < ends.size - 1:
         b = max(a + 1, int(np.searchsorted(ends, ends[a] + GROUP, side="right")) - 1)
-        counted = None
+        found = None
         if ends[b] - ends[a] > GROUP and plan is not None:
-            counted = _count_long(plan, encode, docs[ends[a] : ends[b]] if flat else docs[a], options)
-        if counted is None:
-            counted = encode(docs if flat else docs[a:b], ends[a : b + 1] if flat else None, **options).lengths
-        counts[a:b] = counted
+            found = _count_long(plan, encode, docs[ends[a] : ends[b]] if flat else docs[a], options)
+        if found is not None:
+            counts.append(np.array([found]))
+        elif flat:
+            counts.append(encode(docs, ends[a : b + 1], **options).lengths)
+        else:
+            counts.append(encode(docs[a:b], **options).lengths)
         a = b
-    return counts
+    return np.concatenate(counts)
 
 
 def _count_long(plan: Plan, encode: Encode, doc: Any, options: Mapping[str, Any]) -> int | None:
     """The number of ids of a document, a part of GROUP symbols at a time; None where that is not exact."""
     segmenter = plan.model.segmenter
-    if plan.final is not None and plan.tables.is_plain:
+    if plan.final is not None and plan.tables.is_plain and isinstance(doc, _SLICED):
         said = options.get("unknown")
         stream = EncoderStream(plan, None, choice_of(plan.unknown if said is None else said, plan.model.alphabet, None))
         return sum(stream.push(doc[a : a + GROUP]).size for a in range(0, len(doc), GROUP)) + stream.finish().size
@@ -139,7 +155,7 @@ def _count_long(plan: Plan, encode: Encode, doc: Any, options: Mapping[str, Any]
         if not place:
             break
         total += encode([part[:place]], **options).values.size
-        at += place if isinstance(doc, bytes) else len(part[:place].decode("utf-8", "surrogatepass"))
+        at += place if len(part) == GROUP else len(part[:place].decode("utf-8", "surrogatepass"))  # one byte a character
     return total + int(encode([doc[at:]], **options).values.size)
 
 

@@ -126,19 +126,22 @@ def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: i
     n, longest = text.size, int(encoder.lengths.max())
     if n <= longest:
         return 0
-    starts = np.cumsum(encoder.lengths[ids]) - encoder.lengths[ids]
     reach = 4 * longest
     while True:
+        near = ids[-reach - 1 :]
+        skipped = ids.size - near.size
+        starts = n - np.cumsum(encoder.lengths[near[::-1]])[::-1]
         # if the encodings of all these prefixes go through the start of this token, none of the text before it matters
         i = max(0, int(np.searchsorted(starts, n - reach, side="right")) - 1)
         start = int(starts[i])
         last = np.empty(n - start + 1, np.int32)
-        incremental.last_tokens(text[start:], int(ids[i - 1]) if i else before, encoder.tables, last)
+        previous = int(ids[skipped + i - 1]) if skipped + i else before
+        incremental.last_tokens(text[start:], previous, encoder.tables, last)
         first = n - longest + 1 - start
         end = int(incremental.common_ancestor(last, encoder.lengths, first, np.zeros(last.size, np.uint8)))
         if end >= 0:
-            return int(np.searchsorted(starts, start + end))
-        assert i, "where the text before is final, every prefix goes through it"
+            return skipped + int(np.searchsorted(starts, start + end))
+        assert skipped + i, "where the text before is final, every prefix goes through it"
         reach *= 4
 
 
@@ -211,8 +214,8 @@ class EncoderStream:
             assert self._encoder is not None  # `stream_of` has checked that
             found = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values
             n = final_ids(self._encoder, rest, found, before)
+            done = rest.size - int(self._encoder.lengths[found[n:]].sum())
             found = found[:n].copy()
-            done = int(self._encoder.lengths[found].sum())
             before = int(found[-1]) if n else before
             wanted = 2 * (rest.size - done)  # so that symbols that are encoded again add up to a constant factor
         # at the end: after an error the text is as it was before
