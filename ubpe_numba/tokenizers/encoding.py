@@ -219,8 +219,8 @@ class Encoding(Fitted):
         docs, offsets
             As for `encode_batch`. Of an iterator, what was counted is forgotten.
         **options
-            Further arguments of `encode_batch`, but for `return_offsets` and `units`. With `boundaries`, `dropout` or `sample`
-            the ids of all documents are in memory at once.
+            Further arguments of `encode_batch`, but for `return_offsets`, `units` and `out`. With `boundaries` or `sample` the
+            ids of all documents are in memory at once.
 
         Returns
         -------
@@ -468,7 +468,7 @@ class Encoding(Fitted):
 
 
 def refuse_positions(options: dict[str, Any]) -> None:
-    """TypeError for an option that changes the result of `encode_batch` to a pair."""
-    for name in ("return_offsets", "units"):
+    """TypeError for an option that changes the result of `encode_batch`, or where it goes."""
+    for name in ("return_offsets", "units", "out"):
         if name in options:
             raise TypeError(f"unexpected argument {quoted(name)}")
