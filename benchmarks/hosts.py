@@ -22,8 +22,8 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.messages import Part, together
 from ubpe_numba.distributed.remote_text import fit_remotely
-from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Corpus, as_corpus
 from ubpe_numba.fitting.fit import Merges, Settings, fit
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet

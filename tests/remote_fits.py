@@ -14,7 +14,7 @@ from ubpe_numba.distributed import messages, remote_text
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.remote_text import RemoteText, fit_remotely
-from ubpe_numba.documents.counts import Corpus, as_corpus
+from ubpe_numba.documents.read import Corpus, as_corpus
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.fitting.fit import Merges, Settings
 from ubpe_numba.fitting.kernels import text_cells

@@ -400,8 +400,8 @@ import multiprocessing, os, pickle, sys
 import numpy as np
 
 def threads():
-    from ubpe_numba.runtime import thread_pool
-    return thread_pool.resolve(None)
+    from ubpe_numba.runtime.arrays import resolve_threads
+    return resolve_threads(None)
 
 def work(tokenizer, docs):
     ids = tokenizer.encode_batch(docs)

@@ -15,7 +15,7 @@ from remote_fits import Place, cut
 from ubpe_numba.distributed import host as hosts
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.messages import Batch, Fills, Part, Setup
-from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 

@@ -14,7 +14,7 @@ from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.remote_text import RemoteText, ask_at_first
-from ubpe_numba.documents.counts import Corpus, as_corpus
+from ubpe_numba.documents.read import Corpus, as_corpus
 
 Fate = Callable[[int, str, int], str | None]
 

@@ -17,7 +17,7 @@ from remote_fits import Cut, InProcess, Losing, Place, Sizes, chaos, cut, endles
 from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.remote_text import fit_remotely
-from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.runtime.messages import Progress

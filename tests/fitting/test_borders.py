@@ -13,7 +13,7 @@ from reference import fit as reference
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
 from ubpe_numba.distributed.messages import Batch, Fills, Setup
-from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting.fit import allocate_task
 from ubpe_numba.fitting.kernels import rounds, text_cells
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours

@@ -19,7 +19,7 @@ from reference import encode_paths, path_sums
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, count_documents
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.errors import ModelFormatError, NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting import reweight
 from ubpe_numba.runtime.messages import Progress

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
-from ubpe_numba.documents.counts import as_corpus
+from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.runtime.messages import Progress

@@ -9,24 +9,25 @@ import threading
 import pytest
 
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import MOST_THREADS, resolve_threads
 
 
 def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: pytest.MonkeyPatch):
     """From the argument and from the environment, which are named; in no time and without a thread, however long the number."""
     monkeypatch.delenv("UBPE_NUM_THREADS", raising=False)
     monkeypatch.setenv("NUMBA_NUM_THREADS", "5000")
-    most = thread_pool.MOST
-    assert thread_pool.resolve(most) == most and thread_pool.resolve(None) == 5000
+    most = MOST_THREADS
+    assert resolve_threads(most) == most and resolve_threads(None) == 5000
     with pytest.raises(ValueError, match=f"^n_threads: expected at most {most}, got 999999$"):
-        thread_pool.resolve(999_999)
+        resolve_threads(999_999)
     for text in (str(most + 1), "9" * 5000):
         monkeypatch.setenv("UBPE_NUM_THREADS", text)
         match = f"^environment variable UBPE_NUM_THREADS: expected an integer in 1..{most}, got '"
         with pytest.raises(ValueError, match=match) as caught:
-            thread_pool.resolve(None)
+            resolve_threads(None)
         assert len(str(caught.value)) < 200
     monkeypatch.setenv("UBPE_NUM_THREADS", "0" * 30 + str(most))
-    assert thread_pool.resolve(None) == most
+    assert resolve_threads(None) == most
 
 
 def test_ctrl_c_does_not_wait_for_a_kernel():

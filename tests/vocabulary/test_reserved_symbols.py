@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from reference.atoms import parts_at
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, UBPEClassic, export
-from ubpe_numba.documents.counts import as_corpus
-from ubpe_numba.documents.read import as_documents
+from ubpe_numba.documents.read import as_corpus, as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.vocabulary.reserved import BREAK, STOP, Reserved
 

@@ -86,10 +86,10 @@ def _run(options: argparse.Namespace) -> int:
 
         return run(options.tokens, options.plot, not options.quiet)
     from ubpe_numba.cli import commands
-    from ubpe_numba.runtime import thread_pool
+    from ubpe_numba.runtime.arrays import check_threads
 
     if getattr(options, "threads", None) is not None:
-        thread_pool.checked(options.threads, "--threads")
+        check_threads(options.threads, "--threads")
     command = getattr(commands, options.command)
     command(options)
     return 0

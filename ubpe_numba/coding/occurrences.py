@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.kernels.occurrences import count_tokens, list_places
-from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Corpus
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import checked_token, offsets_of, writable
 
@@ -84,7 +84,7 @@ def usage_of(
 def usage_in(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) -> Usage:
     """How the encoded segments of a corpus use `size` tokens, documents counted by weight.
 
-    >>> from ubpe_numba.documents.counts import as_corpus
+    >>> from ubpe_numba.documents.read import as_corpus
     >>> corpus = as_corpus([[0, 1, 0], [0]], boundaries=[[1], []], sample_weight=[3, 1])
     >>> found = usage_in(Ragged.from_lists([[0], [1, 0], [0]]), corpus, 2, 1)
     >>> found.counts.tolist(), found.document_frequencies.tolist(), found.n_documents

@@ -21,11 +21,10 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.places import UNITS, Places, in_units, places_of_tokens
 from ubpe_numba.coding.run import Bound
 from ubpe_numba.coding.short import Many, One, short_decoder, short_encoders
-from ubpe_numba.documents.counts import as_corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, read_document, read_documents
+from ubpe_numba.documents.read import Documents, as_corpus, read_document, read_documents
 from ubpe_numba.errors import LocatedError, quoted
-from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import THREAD_VARIABLES, requested_threads
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
@@ -204,8 +203,8 @@ class Plan:
 
     def _make_short(self) -> tuple[One, Many]:
         """Make `short`, of `general` where there is no such way."""
-        if self.n_threads is not None or any(map(os.environ.get, thread_pool.VARIABLES)):
-            thread_pool.asked_for(self.n_threads)  # raises for a bad one, which short documents do not need
+        if self.n_threads is not None or any(map(os.environ.get, THREAD_VARIABLES)):
+            requested_threads(self.n_threads)  # raises for a bad one, which short documents do not need
         one: One = general
         many: Many = general
         if self._bound is not None and self.tables.is_plain and self.isolated is None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import offsets_of, requested_threads, resolve_threads
 
 #: `bound(longest, out, out_offsets, first)` -> `(kernel, args)`; see above.
 Bounded = tuple[Callable[..., int], tuple[Any, ...]]
@@ -51,7 +51,7 @@ def over_documents(bound: Bound, documents: Ragged, n_threads: int | None) -> Ra
 
     size = documents.offsets.item(-1) - documents.offsets.item(0)
     if documents.offsets.size == 2 and size < thread_pool.LONG:
-        thread_pool.asked_for(n_threads)  # a loop over short documents should not pay for threads, nor count processors
+        requested_threads(n_threads)  # a loop over short documents should not pay for threads, nor count processors
         return Ragged._trusted(*one(0, 1))
     parts = thread_pool.run(one, thread_pool.chunks_of(documents.offsets, n_threads), n_threads, size)
     if len(parts) == 1:
@@ -77,7 +77,7 @@ def blocks_of(offsets: np.ndarray, n_threads: int | None, least: int = BLOCK) ->
     (array([0, 1, 5, 9]), array([1]), array([2]))
     """
     total = offsets.item(-1) - offsets.item(0)
-    if total < 2 * least or (threads := thread_pool.resolve(n_threads)) == 1:
+    if total < 2 * least or (threads := resolve_threads(n_threads)) == 1:
         return None
     size = max(least, total // (4 * threads))
     sizes = np.diff(offsets)

@@ -16,7 +16,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.short import LONGEST, One
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import offsets_of, requested_threads, resolve_threads
 from ubpe_numba.runtime.compiler import direct
 from ubpe_numba.runtime.tables.packed import NOBODY, NODES, byte_trie, pair_buckets
 from ubpe_numba.text.cut import as_text, in_blocks, kernel_of, places_between_parts
@@ -72,9 +72,9 @@ class WordEncoder:
         """
         values = as_text(values)
         if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
-            thread_pool.asked_for(n_threads)  # raises for a bad n_threads
+            requested_threads(n_threads)  # raises for a bad n_threads
             return self._encode(values, offsets, segments)
-        workers = thread_pool.resolve(n_threads)
+        workers = resolve_threads(n_threads)
         places = places_between_parts(values, offsets, segments) if workers > 1 else np.empty(0, np.int64)
         starts = np.insert(offsets, np.searchsorted(offsets, places), places) if places.size else offsets
         per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)

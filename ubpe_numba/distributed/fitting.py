@@ -22,11 +22,11 @@ from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.relay import unfitted
 from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
 from ubpe_numba.documents.read import Documents, as_document
-from ubpe_numba.fitting.fit import Settings, learned
+from ubpe_numba.fitting.fit import Settings, learn, learned
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.alphabet import Alphabet, alphabet_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -141,8 +141,9 @@ def fit(
             flat = found.counts.flat
             alphabet = Alphabet.learn(flat, max(found.n_symbols, int(flat.offsets[-1])))
         else:
-            alphabet = read._alphabet_of(corpus.given)
-        return tok._fit_corpus(corpus, alphabet, settings, bar)
+            alphabet = alphabet_of(read.alphabet, corpus.given)
+        tok._check_alphabet(alphabet, settings)
+        return tok._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
     check_rules(settings)
     if tok._weighs_by_text:
         raise ValueError(

@@ -26,15 +26,13 @@ from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Part, Setup, Stepped, least_bytes
 from ubpe_numba.distributed.partitions import no_documents
-from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents
+from ubpe_numba.documents.read import Corpus, Documents, as_corpus
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.fit import allocate_task, plan
 from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.text import Cut, LocalText, cut
-from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import offsets_of, resolve_threads
 from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -55,7 +53,7 @@ class Host:
         joined: bool = False,
     ) -> None:  # fmt: skip
         self.corpus: Corpus | None = corpus
-        self.n_threads = thread_pool.resolve(n_threads)
+        self.n_threads = resolve_threads(n_threads)
         self.names, self.first, self.joined = list(names), offsets_of(np.array(sizes, np.int64)), joined
         self.number = -1  # of the last message of rounds
         self.answer: Any = None

@@ -24,7 +24,7 @@ import numpy as np
 
 from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, LostHostsError, Part, Setup, Stepped
-from ubpe_numba.documents.counts import MOST
+from ubpe_numba.documents.read import MOST
 from ubpe_numba.fitting.fit import Loop, Merges, Settings, room_for
 from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.kernels.borders import Borders, borders_of, left_neighbours

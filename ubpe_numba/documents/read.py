@@ -14,20 +14,31 @@ import math
 import os
 import sys
 from array import array as stdlib_array
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import Documents, GrowingArray, check_offsets, describe, flatten_ints, has_arrow, offsets_of, plain
+from ubpe_numba.runtime.arrays import (
+    Documents,
+    GrowingArray,
+    check_offsets,
+    describe,
+    distinct,
+    flatten_ints,
+    has_arrow,
+    offsets_of,
+    plain,
+)
 
-__all__ = ["Documents", "as_document", "as_documents", "as_utf8", "code_points", "read_document", "read_documents", "text_of"]
-__all__ += ["utf8_document", "utf8_documents"]
+__all__ = ["Corpus", "Documents", "as_corpus", "as_document", "as_documents", "as_utf8", "code_points", "read_document"]
+__all__ += ["read_documents", "text_of", "utf8_document", "utf8_documents"]
 
+MOST = 2**62  # symbols in all, weights counted: far enough below 2**63 that sums do not overflow
 _INT32 = np.dtype(np.int32)
 _LISTS = (list, tuple, range)
 _NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)  # whatever their `__bytes__` gives
@@ -400,3 +411,120 @@ def _from_arrow(given: Documents, as_bytes: bool = False) -> Documents:
     if points.size < values.size:  # a character begins where a byte is not 10xxxxxx
         offsets = offsets_of((values & 0xC0) != 0x80)[offsets]
     return Documents(points, offsets, "str")
+
+
+class Corpus(NamedTuple):
+    """Documents divided into s segments; no token crosses the end of one."""
+
+    given: Documents  # as they were passed, those of weight 0 included
+    values: np.ndarray
+    offsets: np.ndarray  # int64[s + 1]: segment i is values[offsets[i] : offsets[i + 1]]
+    document_of: np.ndarray | None  # int32[s], the document of each segment; None if segments are documents
+    weights: np.ndarray | None  # int64[s], of each segment, above 0; None if all are 1
+    n_documents: int  # weights counted, as are symbols
+    n_symbols: int
+
+    @property
+    def n_empty(self) -> int:
+        """The number of documents without symbols, weights counted."""
+        lengths = np.diff(self.offsets)
+        weights = np.ones(lengths.size, np.int64) if self.weights is None else self.weights
+        if self.document_of is not None:
+            first = np.flatnonzero(np.diff(self.document_of, prepend=-1))
+            lengths, weights = np.add.reduceat(lengths, first) if first.size else lengths, weights[first]
+        return int(weights[lengths == 0].sum())
+
+
+def as_corpus(
+    docs: Any,
+    offsets: Any = None,
+    sample_weight: Any = None,
+    boundaries: Any = None,
+    read: Callable[[Any, Any], Documents] = as_documents,
+) -> Corpus:
+    """Read the arguments of `fit`.
+
+    `read` makes `Documents` of `docs` and `offsets`; `Counts` have offsets and weights of their own. `sample_weight` int[n] is at
+    least 0, and documents of weight 0 are left out. `boundaries` are for each document the positions that no token may cross, 0
+    to its length; for one document that is a `str`, bytes or a 1-D array its positions alone. TypeError and ValueError name the
+    argument, the document and the position; there are less than 2**62 symbols in all.
+
+    >>> as_corpus([[1, 2, 3], [4]], boundaries=[[1], []]).offsets
+    array([0, 1, 3, 4])
+    """
+    if hasattr(docs, "are_segments"):  # `Counts`
+        if not (offsets is None and sample_weight is None):
+            raise TypeError("docs: Counts have offsets and weights of their own")
+        given = docs.flat
+        weights: np.ndarray | None = docs.weights
+    else:
+        given = read(docs, offsets)
+        weights = None if sample_weight is None else weights_of(sample_weight, given.offsets)
+    values, cuts = given.values, given.offsets
+    n = cuts.size - 1
+    inner = None if boundaries is None else _inner(docs, offsets, boundaries, given)
+    if weights is not None and not weights.all():  # documents of weight 0 are left out
+        stay = np.flatnonzero(weights)
+        kept = given.take(stay)
+        if inner is not None:
+            at, of = inner[0][weights[inner[1]] > 0], inner[1][weights[inner[1]] > 0]
+            number = np.searchsorted(stay, of)
+            inner = at - cuts[of] + kept.offsets[number], number
+        values, cuts, weights, n = kept.values, kept.offsets, weights[stay], stay.size
+    n_documents, n_symbols = n, int(cuts[-1] - cuts[0])
+    if weights is not None:
+        n_documents, n_symbols = int(weights.sum()), int((weights * np.diff(cuts)).sum())
+    if inner is None:
+        return Corpus(given, values, cuts, None, weights, n_documents, n_symbols)
+    starts, of = np.concatenate([cuts[:-1], inner[0]]), np.concatenate([np.arange(n), inner[1]])
+    order = np.lexsort((of, starts))
+    document_of = of[order].astype(np.int32)
+    segments = np.append(starts[order], cuts[-1])
+    return Corpus(given, values, segments, document_of, None if weights is None else weights[document_of], n_documents, n_symbols)
+
+
+def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[np.ndarray, np.ndarray]:
+    """The boundaries inside documents, each once: flat positions int64[k] and the document of each, int64[k]."""
+    dtype, cuts = getattr(docs, "dtype", None), read.offsets
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    one = getattr(docs, "ndim", None) == 1 and read.kind == "int" and getattr(dtype, "kind", "i") in "iu"  # no column of texts
+    single = offsets is None and (isinstance(docs, (str, bytes, bytearray, memoryview)) or one)
+    if single:
+        given = as_document(boundaries, name="boundaries")
+    else:
+        given = as_documents(boundaries, name="boundaries")
+    n = cuts.size - 1
+    if given.kind != "int":
+        raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
+    if given.offsets.size - 1 != n:
+        raise ValueError(f"boundaries: expected {n} lists of positions, one for each document, got {given.offsets.size - 1}")
+    positions = given.values[given.offsets[0] : given.offsets[-1]].astype(np.int64)
+    of = np.repeat(np.arange(n), np.diff(given.offsets))
+    lengths = np.diff(cuts)
+    if (bad := np.flatnonzero((positions < 0) | (positions > lengths[of]))).size:
+        i = int(of[bad[0]])
+        raise ValueError(f"boundaries: document {i}: position {positions[bad[0]]} is not in 0..{lengths[i]}")
+    inside = (positions > 0) & (positions < lengths[of])
+    found = distinct(positions[inside] + cuts[of[inside]])
+    return found, np.searchsorted(cuts, found, side="right") - 1
+
+
+def weights_of(sample_weight: Any, offsets: np.ndarray) -> np.ndarray:
+    """The argument `sample_weight`, int64[n], of n documents with these offsets; TypeError or ValueError if it is not valid."""
+    given = as_document(sample_weight, name="sample_weight")
+    n = offsets.size - 1
+    if given.kind != "int":
+        raise TypeError(f"sample_weight: expected integers, got {describe(sample_weight)}")
+    if given.values.size != n:
+        raise ValueError(f"sample_weight: expected {n} weights, one for each document, got {given.values.size}")
+    weights = given.values.astype(np.int64)
+    if (bad := np.flatnonzero(weights < 0)).size:
+        raise ValueError(f"sample_weight: document {bad[0]}: expected 0 or more, got {weights[bad[0]]}")
+    if size_by_weight(weights, np.diff(offsets)) >= MOST:
+        raise ValueError("sample_weight: expected less than 2**62 symbols and documents in all, by weight")
+    return weights
+
+
+def size_by_weight(weights: np.ndarray, lengths: np.ndarray) -> float:
+    """Symbols, at least one a document, with weights counted; in float64, which does not overflow."""
+    return float(weights.astype(np.float64) @ np.maximum(lengths, 1).astype(np.float64))

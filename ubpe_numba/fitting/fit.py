@@ -26,9 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents
+from ubpe_numba.documents.read import Corpus, Documents
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels import pair_table as d
 from ubpe_numba.fitting.kernels import rounds, text_cells
@@ -226,16 +225,18 @@ class Loop:
         state["candidates"] = self.n_candidates
         state["batch"] = self.batch = self.wanted_batch = max(_SMALL, by_weight // _BATCH_PART)
 
-    def run(self, progress: Progress) -> Merges:
-        """Rounds and epochs until the vocabulary is full, or no pair is frequent enough."""
+    def run(self, progress: Progress | None) -> Merges:
+        """Rounds and epochs until the vocabulary is full, or no pair is frequent enough; silent without `progress`."""
         state = self.state
-        progress.start(int(state["next_id"]), int(state["limit"]))
+        if progress is not None:
+            progress.start(int(state["next_id"]), int(state["limit"]))
         if state["next_id"] < state["limit"]:
             self._begin_epoch()
             full_at = -1
             while (reason := self.text.rounds(self.driver, self.task, self.ties, self.control, self.threads)) != rounds.DONE:
                 last = int(state["next_id"])
-                progress.update(last, int(self.driver.learned["count"][last - 1]))
+                if progress is not None:
+                    progress.update(last, int(self.driver.learned["count"][last - 1]))
                 if reason == rounds.THIN:
                     self.threshold = max(self.min_count, self.threshold // _STEP)
                 if reason in (rounds.THIN, rounds.FULL):
@@ -251,7 +252,8 @@ class Loop:
                     self._grow(int(state["need"]), int(state["need"]))
         else:
             self.text.count_symbols()
-        progress.finish(int(state["next_id"]))
+        if progress is not None:
+            progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
         return Merges(
             np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32),
@@ -414,7 +416,7 @@ class Loop:
             self._grow(need, 0)
 
 
-def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress) -> tuple[Vocabulary, History]:
+def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None) -> tuple[Vocabulary, History]:
     """Learn a vocabulary, in order of creation, from a corpus, and the history of its merges; see `fit`."""
     return learned(fit(corpus, alphabet, settings, progress), corpus.n_documents, corpus.n_symbols)
 
@@ -423,11 +425,14 @@ def learned(merges: Merges, n_documents: int, n_symbols: int) -> tuple[Vocabular
     """The vocabulary and the history that the merges of a fit make."""
     lengths = n_symbols - np.cumsum(merges.replaced)
     history = History(merges.counts, merges.documents, lengths, np.full(lengths.size, n_symbols, np.int64), merges.last_round)
+    occurrences = merges.occurrences()
     found = merges.pairs, idf(n_documents, merges.documents), merges.counts, merges.documents
-    return Vocabulary.from_fit(merges.symbols.size, *found, merges.occurrences(), n_documents, n_symbols), history
+    return Vocabulary.from_fit(merges.symbols.size, *found, occurrences, n_documents, n_symbols), history
 
 
-def fit(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress, lengths: np.ndarray | None = None) -> Merges:
+def fit(
+    corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None, lengths: np.ndarray | None = None
+) -> Merges:
     """Learn merges until the vocabulary is full, or no pair is frequent enough.
 
     lengths: int64[alphabet], the symbols in each id where the alphabet is one of tokens. MemoryError if the fit cannot keep to
@@ -472,7 +477,7 @@ def room_for(n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int) 
 
 
 def learn_more(
-    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, history: History | None, settings: Settings, progress: Progress
+    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, history: History | None, settings: Settings, progress: Progress | None
 ) -> tuple[Vocabulary, History | None]:
     """Continue from a vocabulary of pairs in order of creation.
 
@@ -492,7 +497,7 @@ def learn_more(
     kept = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
     if kept < old.n_learned:
         again = settings._replace(n_tokens=len(old))
-        last_round = fit(*_encoded(corpus, ids, old, kept), again, Progress(False), np.diff(old.offsets))
+        last_round = fit(*_encoded(corpus, ids, old, kept), again, None, np.diff(old.offsets))
         if not np.array_equal(last_round.pairs, old_pairs[kept:]):
             kept = old.n_learned
     start, tokens = _encoded(corpus, ids, old, kept)

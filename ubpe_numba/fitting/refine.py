@@ -27,9 +27,8 @@ import numpy as np
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
-from ubpe_numba.documents.counts import Corpus, as_corpus
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents
+from ubpe_numba.documents.read import Corpus, Documents, as_corpus
 from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.fit import Settings, learn
 from ubpe_numba.fitting.kernels import other_paths
@@ -92,7 +91,7 @@ def refined(
     wanted = int(SPARE[objective] * n)
     settings = settings._replace(longest=settings.longest if longest is None else min(settings.longest, longest))
 
-    def merges_of(given: Corpus, alphabet: Alphabet, n: int, progress: Progress) -> Ragged:
+    def merges_of(given: Corpus, alphabet: Alphabet, n: int, progress: Progress | None) -> Ragged:
         size = min(MAX_SIZE, n_alphabet + n)
         return learn(given, alphabet, settings._replace(n_tokens=size), progress)[0][n_alphabet:].compact()
 
@@ -103,7 +102,7 @@ def refined(
         sizes = len(candidates), candidates.longest, candidates.lengths.size
         log.info("refine: %d candidates of up to %d symbols, %d edges", *sizes)
         some = as_corpus(documents, sample_weight=units.weights)
-        candidates = candidates.extended(merges_of(some, Alphabet.dense(n_alphabet), _MORE * wanted, Progress(False)))
+        candidates = candidates.extended(merges_of(some, Alphabet.dense(n_alphabet), _MORE * wanted, None))
         tables = max(1, most // max(1, len(candidates)))
         tokens = search_vocabulary(units, candidates, wanted, robust, min_count, least, tables, n_threads, deadline, progress)
     else:
@@ -115,7 +114,7 @@ def refined(
     if objective == "likelihood":
         return pruned(ids, corpus, made, n, n_threads, progress)
     if robust is False or not units.n_folds or deadline.is_over():  # then the merges of a fit may be better
-        merges = merges_of(corpus, alphabet, n, Progress(False))
+        merges = merges_of(corpus, alphabet, n, None)
         other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
         assert made.occurrences is not None
         assert other.occurrences is not None

@@ -18,8 +18,8 @@ import numpy as np
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.documents.counts import Corpus
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Corpus
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 from ubpe_numba.vocabulary.weights import token_counts

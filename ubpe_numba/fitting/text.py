@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ubpe_numba.documents.counts import Corpus
+from ubpe_numba.documents.read import Corpus
 from ubpe_numba.fitting.kernels import rounds
 from ubpe_numba.fitting.kernels import text_cells as s
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
@@ -238,16 +238,23 @@ class LocalText:
             if ids.min() < 0:
                 alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
             segment = s.load(ids, first, offsets, segment, shard.cells)
-            if self._counted:
-                counts += _counted(ids, _weights_from(first, ids.size, corpus), counts.size)
+            if not self._counted:
+                continue
+            if corpus.weights is None:
+                counts += np.bincount(ids, minlength=counts.size)
+            else:
+                stop = first + ids.size
+                a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, stop)
+                lengths = np.diff(np.clip(corpus.offsets[a : b + 1], first, stop))
+                counts += _weighed(ids, np.repeat(corpus.weights[a:b], lengths), counts.size)
         s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
         if not self._counted:
             lasts = shard.cells[shard.separators[1:] - 1]
             ends = lasts != s.SEPARATOR
             ends[ends.size - place.inside[k + 1] :] = False  # a segment that goes on in the next shard
-            counts = _counted(
-                lasts[ends], None if corpus.weights is None else corpus.weights[slice(*segments)][ends], alphabet.size
-            )
+            if corpus.weights is None:
+                return np.bincount(lasts[ends], minlength=alphabet.size)
+            return _weighed(lasts[ends], corpus.weights[slice(*segments)][ends], alphabet.size)
         return counts
 
     def count_symbols(self) -> None:
@@ -271,10 +278,10 @@ class LocalText:
             return counts, weights
 
         found = self.each(one)
-        total: np.ndarray = found[0][1].astype(np.int64, copy=self.weighted is None)
-        for _, more in found[1:]:
+        self._dense, weights = zip(*found, strict=True)
+        total: np.ndarray = weights[0].astype(np.int64, copy=self.weighted is None)
+        for more in weights[1:]:
             total += more
-        self._dense = [counts for counts, _ in found]
         if self.borders is not None:
             left, right, weight = pairs_across(self.shards, self.borders)
             np.add.at(total, left * n_tokens + right, weight)
@@ -443,20 +450,10 @@ class LocalText:
         return self.weighted.weights[begin:end]
 
 
-def _counted(ids: np.ndarray, weights: np.ndarray | None, size: int) -> np.ndarray:
-    """How often each of `size` ids occurs, int64, by weights, int64 of as many."""
-    if weights is None:
-        return np.bincount(ids, minlength=size)
+def _weighed(ids: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
+    """The sum of the weights of each of `size` ids, int64; weights int64, one an occurrence."""
     low = np.bincount(ids, weights & (1 << 26) - 1, size)  # sums of floats, exact below 2**53
     return low.astype(np.int64) + (np.bincount(ids, weights >> 26, size).astype(np.int64) << 26)
-
-
-def _weights_from(first: int, n: int, corpus: Corpus) -> np.ndarray | None:
-    """The weights of `n` symbols of a corpus from `first` on; None where all are 1."""
-    if corpus.weights is None:
-        return None
-    a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, first + n)
-    return np.repeat(corpus.weights[a:b], np.diff(np.clip(corpus.offsets[a : b + 1], first, first + n)))
 
 
 def run_rounds(

@@ -2,7 +2,8 @@
 
 Two parts, in this order:
 
-- any value: `describe` names it in messages, `positive` checks an integer that a user gave;
+- any value: `describe` names it in messages, `positive` checks an integer that a user gave, `resolve_threads` finds out how many
+  threads to use;
 - arrays of documents: `Documents` is their form, `plain` and `writable` give arrays the layout that kernels are compiled for,
   `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the indices of ranges,
   `flatten_ints` flattens lists, `GrowingArray` collects batches.
@@ -11,6 +12,7 @@ Two parts, in this order:
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Sequence
 from itertools import chain
 from types import SimpleNamespace
@@ -21,6 +23,10 @@ from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted, shortened
 
+#: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
+MOST_THREADS = 8192
+#: Variables of the environment that request a number of threads, in order of precedence.
+THREAD_VARIABLES = ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
 _TYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)]
 
 
@@ -45,6 +51,45 @@ def positive(value: Any, name: str, expected: str = "an int") -> int:
     if value < 1:
         raise ValueError(f"{name}: expected at least 1, got {quoted(int(value))}")
     return int(value)
+
+
+def resolve_threads(n_threads: int | None) -> int:
+    """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
+
+    Raises TypeError or ValueError that names the argument or variable if its value is not an integer in 1..MOST_THREADS.
+    """
+    if (requested := requested_threads(n_threads)) is not None:
+        return requested
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def check_threads(n_threads: int, name: str) -> int:
+    """A number of threads that the user gave by an argument of this `name`; raises as `resolve_threads`.
+
+    >>> check_threads(10**6, "--threads")
+    Traceback (most recent call last):
+    ValueError: --threads: expected at most 8192, got 1000000
+    """
+    n = positive(n_threads, name, "an int or None")
+    if n > MOST_THREADS:
+        raise ValueError(f"{name}: expected at most {MOST_THREADS}, got {quoted(n)}")
+    return n
+
+
+def requested_threads(n_threads: int | None) -> int | None:
+    """The number of threads that the argument or the environment requests, None if neither does; raises as `resolve_threads`."""
+    if n_threads is not None:
+        return check_threads(n_threads, "n_threads")
+    for name in THREAD_VARIABLES:
+        if text := os.environ.get(name):
+            digits = text.lstrip("0")[:20] if text.isascii() and text.isdigit() else ""  # Python makes no int of thousands
+            n = int(digits or 0)
+            if not 1 <= n <= MOST_THREADS:
+                raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST_THREADS}, got {quoted(text)}")
+            return n
+    return None
 
 
 def integer(value: Any, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Threads over documents: how many, how documents are divided into chunks, and workers that run those.
+"""Threads over documents: how documents are divided into chunks, and workers that run those.
 
 Kernels release the GIL, so Python threads use every core. A worker thread never submits tasks: it runs nested work itself.
 
@@ -28,17 +28,12 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.arrays import resolve_threads
 
 T = TypeVar("T")
 
 SERIAL_BELOW = 200_000  # symbols: below this, threads cost more than they save (submitting a chunk: ~16 µs, ~300 symbols)
 LONG = 4_000_000  # symbols: kernels from here on run 0.1 s or more, during which the calling thread cannot handle Ctrl-C
-#: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
-MOST = 8192
-#: Variables of the environment that request a number of threads, in order of precedence.
-VARIABLES = ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
 _CHUNKS_PER_THREAD = 4  # balances chunks of unequal speed
 _POLL_SECONDS = 0.1  # between two checks for Ctrl-C
 _MOST_GROUPS = 4  # kept, one for each number of threads requested recently
@@ -51,56 +46,18 @@ _this_thread = threading.local()
 _ended = False  # the interpreter ends: no thread is to be started
 
 
-def resolve(n_threads: int | None) -> int:
-    """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
-
-    Raises TypeError or ValueError that names the argument or variable if its value is not an integer in 1..MOST.
-    """
-    if (asked := asked_for(n_threads)) is not None:
-        return asked
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def checked(n_threads: int, name: str) -> int:
-    """A number of threads that the user gave by an argument of this `name`; raises as `resolve`.
-
-    >>> checked(10**6, "--threads")
-    Traceback (most recent call last):
-    ValueError: --threads: expected at most 8192, got 1000000
-    """
-    n = positive(n_threads, name, "an int or None")
-    if n > MOST:
-        raise ValueError(f"{name}: expected at most {MOST}, got {quoted(n)}")
-    return n
-
-
-def asked_for(n_threads: int | None) -> int | None:
-    """The number of threads that the argument or the environment requests, None if neither does; raises as `resolve`."""
-    if n_threads is not None:
-        return checked(n_threads, "n_threads")
-    for name in VARIABLES:
-        if text := os.environ.get(name):
-            digits = text.lstrip("0")[:20] if text.isascii() and text.isdigit() else ""  # Python makes no int of thousands
-            n = int(digits or 0)
-            if not 1 <= n <= MOST:
-                raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST}, got {quoted(text)}")
-            return n
-    return None
-
-
 def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHUNKS_PER_THREAD) -> list[tuple[int, int]]:
     """Ranges (begin, end) of whole documents for `run`, of about equally many symbols.
 
     `offsets` int64[n + 1] are those of the documents. There are `per_thread` ranges per thread (1 for work that builds tables for
-    every chunk), or a single one for one thread or fewer than `SERIAL_BELOW` symbols. Raises as `resolve`. O(ranges * log n).
+    every chunk), or a single one for one thread or fewer than `SERIAL_BELOW` symbols. Raises as `resolve_threads`.
+    O(ranges * log n).
 
     >>> chunks_of(np.array([0, 10, 20]), 2)
     [(0, 2)]
     """
     n = offsets.size - 1
-    threads = resolve(n_threads)
+    threads = resolve_threads(n_threads)
     if threads == 1 or n < 2 or offsets[-1] - offsets[0] < SERIAL_BELOW:
         return [(0, n)]
     targets = np.linspace(offsets[0], offsets[-1], threads * per_thread + 1)[1:-1]
@@ -120,7 +77,7 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
     done: SimpleQueue[object] = SimpleQueue()
     tasks = [Task(partial(function, *chunk), done) for chunk in chunks]
     try:
-        if not submit(tasks, min(resolve(n_threads), len(chunks))):
+        if not submit(tasks, min(resolve_threads(n_threads), len(chunks))):
             return [function(*chunk) for chunk in chunks]
         for _ in tasks:
             wait(done)

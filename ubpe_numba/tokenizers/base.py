@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import inspect
-import logging
 import os
 import sys
 from typing import Any, Self
 
 import numpy as np
 
-from ubpe_numba.documents.counts import Corpus, Counts, as_corpus
+from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, as_utf8, read_documents
+from ubpe_numba.documents.read import Corpus, as_corpus, as_utf8, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
@@ -24,20 +22,14 @@ from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.fitted import DEFAULT_RULES
 from ubpe_numba.tokenizers.saving import Saving, class_of
-from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet, alphabet_of, check_size
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Tokenizer"]
 
-log = logging.getLogger("ubpe_numba")
-
 _LONGEST_PATH = 4096  # a longer text is no name of a file
-_MANY = 1000  # fits of fewer tokens are trials
-
-
 #: Arguments of `for_text` that are those of `Preprocessing`, beside its own.
 _PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
 
@@ -62,9 +54,6 @@ class Tokenizer(Decoding, Saving):
         A record of each merge of the fit, a `History` of arrays, kept in model files. Not there without a fit, as after
         `from_merges`.
     """
-
-    #: Whether `_weighed` needs the corpus of a fit.
-    _weighs_by_text: bool = False
 
     @classmethod
     def for_text(
@@ -184,10 +173,11 @@ class Tokenizer(Decoding, Saving):
         >>> list(bars.get_vocab())[3:]
         [(60, 62), (60, 62, 64)]
         """
-        settings, bar = self._settings(memory_limit), Progress(progress)
+        settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
         if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
             raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
-        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
+        given = docs, offsets, sample_weight, boundaries
+        corpus = as_corpus(*given) if self.preprocessing is None else self._corpus(*given)
         if corpus.given.offsets.size == 1:
             if hasattr(docs, "__next__"):
                 raise ValueError("docs: the iterator gave no document; was it used up before?")
@@ -198,62 +188,16 @@ class Tokenizer(Decoding, Saving):
                 if texts and all(isinstance(doc, str) and len(doc) < _LONGEST_PATH and os.path.isfile(doc) for doc in texts):
                     name = quoted(texts[0])
                     warn(f"docs: {name} is taken for a text to learn from, and there is a file of this name: read it first")
-        return self._fit_corpus(corpus, self._alphabet_of(corpus.given), settings, bar)
-
-    def _fit_corpus(self, corpus: Corpus, alphabet: Alphabet, settings: Settings, bar: Progress) -> Self:
-        """Learn from a corpus that has been read."""
-        self._check_alphabet(alphabet, settings)
-        vocabulary, history = learn(corpus, alphabet, settings, bar)
-        return self._learned(alphabet, settings, vocabulary, history, corpus, bar)
+        alphabet = alphabet_of(self.alphabet, corpus.given)
+        if self.preprocessing is not None or not isinstance(self.unknown, str) or self.unknown != "raise":
+            self._check_symbols(alphabet, self._segmenter(alphabet.kind, None))
+        check_size(alphabet, settings.n_tokens, self.alphabet is None)  # before a long fit
+        return self._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
 
     def _check_alphabet(self, alphabet: Alphabet, settings: Settings) -> None:
         """ValueError, before a long fit, if the arguments do not suit the alphabet."""
         self._check_symbols(alphabet, self._segmenter(alphabet.kind, None))
-        if settings.n_tokens < alphabet.size:
-            hint = ""
-            if self.alphabet is None and alphabet.is_identity and alphabet.kind == "int":
-                hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
-            raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {settings.n_tokens}{hint}")
-
-    def _learned(
-        self,
-        alphabet: Alphabet,
-        settings: Settings,
-        vocabulary: Vocabulary,
-        history: History,
-        corpus: Corpus | None = None,
-        bar: Progress | None = None,
-    ) -> Self:
-        """Become fitted with the result of a fit; weighed by its corpus where that is here."""
-        if settings.rules.order == "idf":
-            vocabulary = _rearranged(vocabulary, settings.n_tokens, settings.rules.trim, self._needs_pairs)
-        if corpus is not None and bar is not None:
-            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
-        size = len(vocabulary)
-        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, size)))
-        self.history_ = history
-        if size < settings.n_tokens != MAX_SIZE:
-            self._tell_the_end(settings, size, alphabet.size)
-        return self
-
-    def _tell_the_end(self, settings: Settings, size: int, had: int) -> None:
-        """Log that a fit from `had` ids ended at `size`, below the size requested; warn if it is far below.
-
-        Far is less than a tenth of the tokens to learn, where these are a thousand or more, and there is any symbol to learn
-        from. The default of `n_tokens` requests nothing.
-        """
-        asked = settings.n_tokens
-        longest = settings.rules.max_token_length
-        limits = f" and makes a token of at most {longest} symbols" if longest is not None else ""
-        told = (
-            f"n_tokens: the fit ended at {size} tokens of {asked}, alphabet included: "
-            f"no pair is left that occurs {settings.rules.min_count} times or more{limits}"
-        )
-        log.info(told)
-        default = inspect.signature(type(self).__init__).parameters["n_tokens"].default
-        wanted = asked - had
-        if asked != default and self.model_.vocabulary.n_symbols and wanted >= _MANY and size - had < wanted / 10:
-            warn(f"{told}; are these the documents that were meant?")
+        check_size(alphabet, settings.n_tokens, self.alphabet is None)
 
     def fit_more(
         self,
@@ -315,13 +259,14 @@ class Tokenizer(Decoding, Saving):
                     f"{name}: expected ids from {end} on, the others would have to move; fit with a mapping to such ids"
                 )
         settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
-        bar = Progress(progress)
+        bar = None if progress is False else Progress(progress)
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         history: History | None = getattr(self, "history_", None)
         if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
             history = None
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
-        vocabulary = self._weighed(corpus, alphabet, vocabulary, bar)
+        if self._weighs_by_text:
+            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
         size = len(vocabulary)
         self._adopt(
             model._replace(
@@ -395,7 +340,9 @@ class Tokenizer(Decoding, Saving):
         if positive(n_tokens, "n_tokens") < n:
             raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
         if by == "idf":
-            shorter = _rearranged(vocabulary, n_tokens, "closed", self._needs_pairs)
+            from ubpe_numba.vocabulary.weights import rearranged  # here only: fits need not wait for it
+
+            shorter = rearranged(vocabulary, n_tokens, "closed", self._needs_pairs)
         else:
             stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
             merges = None if vocabulary.merges is None else vocabulary.merges[stay]
@@ -455,17 +402,6 @@ class Tokenizer(Decoding, Saving):
             other.history_ = self.history_
         return other
 
-    def _segmenter(self, kind: str, size: int | None) -> Segmenter:
-        """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
-        return self._prepared._segmenter(kind, size)
-
-    def _alphabet_of(self, given: Documents) -> Alphabet:
-        """The alphabet of a fit: the argument, or the one learned from the documents."""
-        if self.alphabet is None:
-            return Alphabet.learn(given)
-        # documents without any symbol are of any kind
-        return Alphabet.from_user(self.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
-
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
         """The documents of a fit: text as bytes, cut into segments."""
         corpus, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
@@ -492,28 +428,6 @@ class Tokenizer(Decoding, Saving):
             reserved = None if segmenter.pretokenizer is not None or segmenter.lone is None else segmenter.lone.symbols_only()
             segmenter = PLAIN._replace(reserved=reserved)
         return corpus, segmenter
-
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
-        """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
-        return vocabulary
-
-
-def _rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool) -> Vocabulary:
-    """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
-    from ubpe_numba.vocabulary.weights import keep_by_weight, renumber  # here only: most fits keep the order of creation
-
-    n = vocabulary.n_alphabet
-    merges = vocabulary.merges if by_pairs else None
-    stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
-    if merges is None:
-        return vocabulary.select(stay, None)
-    pairs, dangling = renumber(merges, n, stay)
-    if dangling:
-        raise ValueError(
-            f"rules: trim={quoted(trim)} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
-            "such a vocabulary cannot decode: use trim='closed', or order='creation'"
-        )
-    return vocabulary.select(stay, pairs)
 
 
 def segments_of(corpus: Corpus, alphabet: Alphabet) -> Ragged:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ubpe_numba.coding.decode import ids_to_skip
 from ubpe_numba.coding.plan import BATCH
-from ubpe_numba.documents.counts import Counts, weights_of
+from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of
+from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of, weights_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import requested_threads
 from ubpe_numba.runtime.lazy import html_of, view
 from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 
@@ -355,7 +355,7 @@ class Decoding(Encoding):
         try:
             return self._made_plans["decode"]  # type: ignore[no-any-return]
         except KeyError:
-            thread_pool.asked_for(self.n_threads)  # raises for a bad one, which short documents do not need
+            requested_threads(self.n_threads)  # raises for a bad one, which short documents do not need
             made = self.__dict__.setdefault("_made_plans", {})
             short = made["decode"] = self._tables.decode_short
             return short

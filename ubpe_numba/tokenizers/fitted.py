@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import logging
 from abc import ABCMeta
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -12,17 +13,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ubpe_numba.coding.plan import Tables
+from ubpe_numba.documents.read import Corpus
 from ubpe_numba.errors import NotFittedError, quoted
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import describe, integer, positive
+from ubpe_numba.runtime.arrays import describe, integer, positive, resolve_threads
+from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import SHORT, Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
-from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of, hides_symbols
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -36,6 +38,9 @@ OBJECTIVES = ("tfidf", "shortest", "additive", "log_frequency", "likelihood", "s
 BY_PROBABILITY = {"likelihood": "additive", "sentencepiece": "sentencepiece", "tokenizers": "tokenizers"}
 #: Constructor arguments that decide ids, of a fitted tokenizer by what it learned.
 _LEARNED = ("alphabet", "preprocessing")
+_MANY = 1000  # fits of fewer tokens are trials
+
+log = logging.getLogger("ubpe_numba")
 
 
 #: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be wrapped.
@@ -107,6 +112,8 @@ class Fitted(metaclass=_Class):
 
     #: Whether encoding needs the pairs that tokens are made of.
     _needs_pairs: ClassVar[bool] = True
+    #: Whether `_weighed` needs the corpus of a fit.
+    _weighs_by_text: bool = False
     n_tokens: int | None
     alphabet: Any
     rules: FitRules | None
@@ -208,7 +215,7 @@ class Fitted(metaclass=_Class):
         longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
         n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
         limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
-        return Settings(n_tokens, n_candidates, rules, thread_pool.resolve(self.n_threads), longest, memory_limit=limit)
+        return Settings(n_tokens, n_candidates, rules, resolve_threads(self.n_threads), longest, memory_limit=limit)
 
     @property
     def _prepared(self) -> Preprocessing:
@@ -219,6 +226,10 @@ class Fitted(metaclass=_Class):
             hint = "for_text takes the parts of one as arguments"
             raise TypeError(f"preprocessing: expected a Preprocessing or None, got {describe(self.preprocessing)}; {hint}")
         return self.preprocessing
+
+    def _segmenter(self, kind: str, size: int | None) -> Segmenter:
+        """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
+        return PLAIN if self.preprocessing is None else self._prepared._segmenter(kind, size)
 
     def _fitted(self) -> Model:
         """The model, or a NotFittedError."""
@@ -244,6 +255,52 @@ class Fitted(metaclass=_Class):
             segmenter.lone.symbol_ids(alphabet)
         if not isinstance(self.unknown, str) or self.unknown != "raise":
             choice_of(self.unknown, alphabet, segmenter.special)
+
+    def _learned(
+        self,
+        alphabet: Alphabet,
+        settings: Settings,
+        vocabulary: Vocabulary,
+        history: History,
+        corpus: Corpus | None = None,
+        bar: Progress | None = None,
+    ) -> Self:
+        """Become fitted with the result of a fit; weighed by its corpus where that is here."""
+        if settings.rules.order == "idf":
+            from ubpe_numba.vocabulary.weights import rearranged  # here only: most fits keep the order of creation
+
+            vocabulary = rearranged(vocabulary, settings.n_tokens, settings.rules.trim, self._needs_pairs)
+        if corpus is not None and self._weighs_by_text:
+            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
+        size = vocabulary.offsets.size - 1
+        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, size)))
+        self.history_ = history
+        if size < settings.n_tokens != MAX_SIZE:
+            self._tell_the_end(settings, size, alphabet.size)
+        return self
+
+    def _tell_the_end(self, settings: Settings, size: int, had: int) -> None:
+        """Log that a fit from `had` ids ended at `size`, below the size requested; warn if it is far below.
+
+        Far is less than a tenth of the tokens to learn, where these are a thousand or more, and there is any symbol to learn
+        from. The default of `n_tokens` requests nothing.
+        """
+        asked = settings.n_tokens
+        longest = settings.rules.max_token_length
+        limits = f" and makes a token of at most {longest} symbols" if longest is not None else ""
+        told = (
+            f"n_tokens: the fit ended at {size} tokens of {asked}, alphabet included: "
+            f"no pair is left that occurs {settings.rules.min_count} times or more{limits}"
+        )
+        log.info(told)
+        default = inspect.signature(type(self).__init__).parameters["n_tokens"].default
+        wanted = asked - had
+        if asked != default and self.model_.vocabulary.n_symbols and wanted >= _MANY and size - had < wanted / 10:
+            warn(f"{told}; are these the documents that were meant?")
+
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
+        """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
+        return vocabulary
 
     @property
     def _tables(self) -> Tables:

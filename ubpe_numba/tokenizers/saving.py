@@ -13,8 +13,7 @@ import numpy as np
 from ubpe_numba import formats
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.arrays import positive, resolve_threads
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.tokenizers.fitted import Fitted, objective_from, objective_of
@@ -127,7 +126,7 @@ class Saving(Fitted):
         """A tokenizer from the content of a file of so many bytes."""
         make: Any = cls  # the constructors differ
         tok: Self = make(n_threads=n_threads)
-        thread_pool.resolve(n_threads)  # raises for the argument, or for the environment, before the file is looked into
+        resolve_threads(n_threads)  # raises for the argument, or for the environment, before the file is looked into
         at_most = formats.model_file.claimable(n_bytes) if max_symbols is None else positive(max_symbols, "max_symbols")
         try:
             params = {"unknown": "raise", **state["params"]}

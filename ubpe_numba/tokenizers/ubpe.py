@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.n_best import NBest, k_best, n_best_paths
 from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.plan import LIKELIHOOD, Plan, checked_seed, plan_by_path
-from ubpe_numba.documents.counts import Corpus, Counts
+from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import read_document, read_documents
+from ubpe_numba.documents.read import Corpus, read_document, read_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.runtime.arrays import positive
@@ -157,8 +157,6 @@ class UBPE(Tokenizer):
         return isinstance(self.objective, str) and self.objective in BY_PROBABILITY
 
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
-        if not self._weighs_by_text:
-            return vocabulary
         counts, ids = token_counts(vocabulary), segments_of(corpus, alphabet)
         return self._likeliest(ids, corpus, vocabulary, counts, _ROUNDS, progress)
 

@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.counts import as_corpus, count_documents
+from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting.fit import Settings, fit
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field
-from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.saving import load
@@ -71,9 +71,9 @@ def warmup() -> None:
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
-        fit(corpus, Alphabet.dense(4), plain, Progress(False))
+        fit(corpus, Alphabet.dense(4), plain, None)
     wide = [rng.integers(0, 1200, 2000)] * 2
-    fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), Progress(False))
+    fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), None)
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
     UBPEClassic(10, alphabet=4, rules=FitRules(ties="first_seen")).fit(counts.documents, progress=False)
     # candidates of a search and merges beside them

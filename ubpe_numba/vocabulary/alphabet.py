@@ -495,6 +495,23 @@ def distinct_symbols(documents: Documents) -> NDArray[Any]:
     return np.flatnonzero(seen) + low
 
 
+def alphabet_of(argument: Any, given: Documents) -> Alphabet:
+    """The alphabet of a fit: the argument of the constructor, or if that is None the one learned from the documents."""
+    if argument is None:
+        return Alphabet.learn(given)
+    # documents without any symbol are of any kind
+    return Alphabet.from_user(argument, given.kind if given.offsets[-1] > given.offsets[0] else None)
+
+
+def check_size(alphabet: Alphabet, n_tokens: int, learned: bool) -> None:
+    """ValueError if the ids of a vocabulary are fewer than the symbols of its alphabet, which may be `learned`."""
+    if n_tokens < alphabet.size:
+        hint = ""
+        if learned and alphabet.is_identity and alphabet.kind == "int":
+            hint = f"; it was learned as 0..{alphabet.size - 1}, alphabet=numpy.unique(...) takes those that occur"
+        raise ValueError(f"n_tokens: expected at least the alphabet's {alphabet.size} symbols, got {n_tokens}{hint}")
+
+
 def _limit(kind: object) -> int:
     """The largest size of an alphabet of this kind; ValueError for another kind."""
     if not isinstance(kind, str) or kind not in _LIMITS:

@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.documents.counts import Corpus
-from ubpe_numba.documents.read import Documents, as_document, text_of, utf8_document
+from ubpe_numba.documents.read import Corpus, Documents, as_document, text_of, utf8_document
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.counts import Corpus, Counts, as_corpus
-from ubpe_numba.documents.read import Documents, text_of
+from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.read import Corpus, Documents, as_corpus, text_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.schema import Field, Schema, check_fields, integers_of, pickled

@@ -250,14 +250,15 @@ class Vocabulary:
     ) -> Vocabulary:
         """Fill the arena of valid pairs, int32[m, 2]; in `order`, int32[m] indices of pairs, parents precede children."""
         left, right = pairs[:, 0].copy(), pairs[:, 1].copy()
-        lengths = np.empty(n_alphabet + len(pairs), np.int64)
+        offsets = np.zeros(n_alphabet + len(pairs) + 1, np.int64)
+        lengths = offsets[1:]
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)
         # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not overflow
         if float(lengths[n_alphabet:].astype(np.float64).sum()) > max_symbols:
             raise ModelFormatError(
                 f"merges: the tokens stand for more than {max_symbols} symbols in all; pass a larger max_symbols"
             )
-        offsets = offsets_of(lengths)
+        np.cumsum(lengths, out=lengths)
         arena = np.empty(offsets[-1], np.int32)
         arena_kernels.fill_arena(left, right, n_alphabet, order, offsets, arena)
         return cls(n_alphabet, pairs, arena, offsets, **statistics)

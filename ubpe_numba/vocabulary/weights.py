@@ -128,3 +128,19 @@ def renumber(pairs: np.ndarray, n_alphabet: int, stay: np.ndarray) -> tuple[np.n
     new = new_id[old]
     dangling = new < 0
     return np.where(dangling, old, new).astype(np.int32), int(np.count_nonzero(dangling))
+
+
+def rearranged(vocabulary: Vocabulary, n_tokens: int, trim: str, by_pairs: bool) -> Vocabulary:
+    """The vocabulary by idf, cut to `n_tokens`; ValueError if the rule leaves tokens built on removed ones."""
+    n = vocabulary.n_alphabet
+    merges = vocabulary.merges if by_pairs else None
+    stay = keep_by_weight(vocabulary.weights[n:], merges, n, n_tokens, trim)
+    if merges is None:
+        return vocabulary.select(stay, None)
+    pairs, dangling = renumber(merges, n, stay)
+    if dangling:
+        raise ValueError(
+            f"rules: trim={quoted(trim)} leaves {dangling} parts of pairs that point to removed tokens, as the original does; "
+            "such a vocabulary cannot decode: use trim='closed', or order='creation'"
+        )
+    return vocabulary.select(stay, pairs)
