@@ -97,7 +97,7 @@ def _homes_of_sizes() -> tuple[Any, Any]:
 
 def learned(tok: Any) -> str:
     """A hash of what a fit leaves."""
-    found = tok.vocabulary
+    found = tok._model.vocabulary
     history = getattr(tok, "history_", None)
     lengths = () if history is None else (history.lengths,)
     return digest(tok.fingerprint, found.merges, found.counts, found.document_frequencies, found.weights, *lengths)

@@ -26,7 +26,7 @@ def corpora(draw: st.DrawFn) -> tuple[list[list[int]], int]:
 
 
 def merges(tokenizer: UBPE | UBPEClassic | BPE) -> list[tuple[int, int, int, int]]:
-    v = tokenizer.vocabulary
+    v = tokenizer._model.vocabulary
     assert v.merges is not None
     n = v.n_alphabet
     return [

@@ -28,9 +28,12 @@ def english() -> list[str]:
 
 
 def same(a: Any, b: Any, docs: Any) -> None:
-    assert np.array_equal(a.vocabulary.merges, b.vocabulary.merges) and a.alphabet_ == b.alphabet_
+    assert np.array_equal(a._model.vocabulary.merges, b._model.vocabulary.merges) and a._model.alphabet == b._model.alphabet
     assert a.special_ids == b.special_ids
-    ours, theirs = a.segmenter_.pretokenizer, b.segmenter_.pretokenizer  # the version of Unicode is that of the other library
+    ours, theirs = (
+        a._model.segmenter.pretokenizer,
+        b._model.segmenter.pretokenizer,
+    )  # the version of Unicode is that of the other library
     assert (ours and ours.pattern) == (theirs and theirs.pattern)
     assert a.encode_batch(docs).to_lists() == b.encode_batch(docs).to_lists()
 

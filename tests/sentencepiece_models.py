@@ -53,7 +53,7 @@ def same_ids(data: bytes, tokenizer: Tokenizer, docs: list[str], remove: bool = 
     """
     peer = pytest.importorskip("sentencepiece").SentencePieceProcessor(model_proto=data)
     found = tokenizer.encode_batch(docs, disallowed_special="none").to_lists()
-    steps = () if tokenizer.segmenter_.normalizer is None else tokenizer.segmenter_.normalizer.steps
+    steps = () if tokenizer._model.segmenter.normalizer is None else tokenizer._model.segmenter.normalizer.steps
     marked = {word for step in steps for word in step.get("words", ()) if word.startswith("▁")}
     for doc, ids in zip(docs, found, strict=True):
         assert ids == peer.encode(doc), doc

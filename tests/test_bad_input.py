@@ -62,7 +62,7 @@ def same(decoded: Any, doc: Any) -> bool:
 )  # fmt: skip
 def test_a_corpus_without_symbols(cls: Any, docs: Any, n: int) -> None:
     tok = cls(256).fit(docs, progress=False)
-    assert tok.vocabulary.n_learned == 0
+    assert tok._model.vocabulary.n_learned == 0
     assert tok.encode_batch(docs).to_lists() == [[]] * n
     assert tok.encode_batch(iter([])).to_lists() == []
     assert len(tok.decode_batch(Ragged.from_lists([[]] * n))) == n
@@ -80,7 +80,7 @@ def test_a_corpus_without_symbols(cls: Any, docs: Any, n: int) -> None:
 @pytest.mark.parametrize("docs", [[[0]], [[3], [3]], ["x"], [[0, 1, 2, 3]], ["abc", "", "d"]])
 def test_nothing_to_merge_is_the_identity(cls: Any, docs: list[Any]) -> None:
     tok = fitted(cls, docs)
-    assert tok.vocabulary.n_learned == 0
+    assert tok._model.vocabulary.n_learned == 0
     for doc in docs:
         assert len(tok.encode(doc)) == len(doc)
         assert same(tok.decode(tok.encode(doc)), doc)
@@ -89,7 +89,7 @@ def test_nothing_to_merge_is_the_identity(cls: Any, docs: list[Any]) -> None:
 @pytest.mark.parametrize("docs", [[[0] * 9, [0] * 4, []], [[7] * 100, [7], [7, 7]], ["aaaaa", "aa", "a", ""]])
 def test_a_corpus_of_one_symbol(cls: Any, docs: list[Any]) -> None:
     tok = fitted(cls, docs, n_tokens=None)
-    assert tok.vocabulary.n_learned > 0
+    assert tok._model.vocabulary.n_learned > 0
     for doc in docs:
         assert same(tok.decode(tok.encode(doc)), doc)
 
@@ -98,8 +98,8 @@ def test_empty_documents_among_others(cls: Any) -> None:
     docs = [[], [0, 1, 0, 1], [], [], [1, 0, 1], []]
     tok = fitted(cls, docs)
     plain = fitted(cls, [doc for doc in docs if doc] + [[5][:0]])
-    np.testing.assert_array_equal(tok.vocabulary.merges, plain.vocabulary.merges)
-    assert tok.vocabulary.n_documents == 6
+    np.testing.assert_array_equal(tok._model.vocabulary.merges, plain._model.vocabulary.merges)
+    assert tok._model.vocabulary.n_documents == 6
     batch = tok.encode_batch(docs)
     assert [len(ids) == 0 for ids in batch] == [not doc for doc in docs]
     assert tok.decode_batch(batch).to_lists() == docs
@@ -460,8 +460,8 @@ def test_negative_and_huge_integers(cls: Any, low: int, high: int) -> None:
     docs = [[low, high, low, high, high], [high, low, high], [low, low], []]
     tok = fitted(cls, docs)
     small = fitted(cls, [[int(symbol == high) for symbol in doc] for doc in docs])
-    np.testing.assert_array_equal(tok.vocabulary.merges, small.vocabulary.merges)
-    assert tok.vocabulary.n_alphabet == 2
+    np.testing.assert_array_equal(tok._model.vocabulary.merges, small._model.vocabulary.merges)
+    assert tok._model.vocabulary.n_alphabet == 2
     for container in (docs, [np.array(doc, np.int64) for doc in docs], iter(docs)):
         batch = tok.encode_batch(container)
         assert batch == small.encode_batch([[int(symbol == high) for symbol in doc] for doc in docs])
@@ -564,7 +564,7 @@ BAD_IDS = [
 @pytest.mark.parametrize("ids, position, token", BAD_IDS, ids=str)
 def test_ids_out_of_range(cls: Any, ids: Any, position: int, token: int) -> None:
     tok = fitted(cls, n_tokens=8)
-    assert len(tok.vocabulary) == 8
+    assert len(tok._model.vocabulary) == 8
     message = f"position {position}: token id {token} is outside the vocabulary, 0..7"
     with pytest.raises(UnknownTokenError, match=f"document 0, {message}") as caught:
         tok.decode(ids)
@@ -621,7 +621,7 @@ def test_sliced_batches_report_their_own_documents(cls: Any) -> None:
         lambda tok, path: tok.encode([0]), lambda tok, path: tok.encode_batch([[0]]),
         lambda tok, path: tok.decode([0]), lambda tok, path: tok.decode_batch([[0]]),
         lambda tok, path: tok.transform([[0]]), lambda tok, path: tok.inverse_transform([[0]]),
-        lambda tok, path: tok.vocabulary, lambda tok, path: tok.fingerprint,
+        lambda tok, path: tok._model.vocabulary, lambda tok, path: tok.fingerprint,
         lambda tok, path: tok.truncate(5), lambda tok, path: tok.save(path / "m.json"),
         lambda tok, path: export(tok, "ubpe"), lambda tok, path: tok.encode(None),
     ],

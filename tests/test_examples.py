@@ -47,6 +47,6 @@ def test_no_token_crosses_a_bar_line(make: Callable[..., Tokenizer]) -> None:
     motifs = rng.integers(60, 72, (6, 4)) * 8 + rng.integers(0, 3, (6, 4))
     piece = motifs[rng.integers(0, 6, 400)]
     tok = make(64, alphabet=np.unique(piece)).fit(piece.ravel(), boundaries=np.arange(4, piece.size, 4))
-    assert np.diff(tok.vocabulary.offsets).max() == 4
+    assert np.diff(tok._model.vocabulary.offsets).max() == 4
     bars = tok.encode_batch(piece)
     assert bars.total == 400 and np.array_equal(np.array(tok.decode_batch(bars).to_lists()), piece)

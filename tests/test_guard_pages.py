@@ -167,7 +167,7 @@ def test_decoding_stays_within_its_arrays(alphabet: Any, end: bool) -> None:
     """Into room that ends with the last symbol: the kernel stops before, wherever it is."""
     rng = np.random.default_rng(4)
     tok = BPE.from_merges([[0, 1], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [5, 0], [8, 3]], alphabet=alphabet)
-    decoder = Decoder(tok.vocabulary, tok.alphabet_, tok.segmenter_)
+    decoder = Decoder(tok._model.vocabulary, tok._model.alphabet, tok._model.segmenter)
     wants = np.split(decoder.arena[: decoder.starts[-1]], decoder.starts[1:-1])
     guard = Guarded()
     tables = [guard(table, end) for table in decoder.tables]

@@ -633,7 +633,7 @@ CHANGES = {
     "formats/kernels": Change(
         "last_merges.py",
         "@helper\ndef lowest_rank(*_): return 0, -1",  # the first two parts are merged first
-        "print(*BPE.from_tiktoken(b'YQ== 0\\nYg== 1\\nYmI= 2\\nYWI= 3\\nYWJi 4\\n').vocabulary.merges[-1])",
+        "print(*BPE.from_tiktoken(b'YQ== 0\\nYg== 1\\nYmI= 2\\nYWI= 3\\nYWJi 4\\n')._model.vocabulary.merges[-1])",
         ("0 2", "3 1"),
     ),
     "fitting/kernels": Change(
@@ -764,7 +764,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                 other.decode_batch(Ragged(ids.values, ids.offsets))
         assert ubpe_numba.WordPiece(["[UNK]", "a"]).encode(["a", "b"]).tolist() == [1, 0]
         heavy = UBPE(200, 20, objective="additive").fit(base, offsets=offsets)
-        heavy.set_params(objective=np.full(len(heavy.vocabulary), 1e6)).encode(np.tile(base, 3))
+        heavy.set_params(objective=np.full(len(heavy._model.vocabulary), 1e6)).encode(np.tile(base, 3))
         atoms = BPE(120, known_words=[[1, 2], [3]])
         for x in forms:
             assert atoms.fit(x, offsets=offsets).decode(atoms.encode(x)).tolist() == base.tolist()
@@ -783,7 +783,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         from ubpe_numba.coding.pair_encoder import PairEncoder
         from ubpe_numba.coding.word_encoder import WordEncoder
         from ubpe_numba.text import count_words, cut as scan
-        pairs = PairEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"]).vocabulary, batch=False)
+        pairs = PairEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"])._model.vocabulary, batch=False)
         encoder = WordEncoder(pairs)
         digits = b" ".join(b"%d" % i for i in range(30_000))
         frozen = np.frombuffer(digits, np.uint8)
@@ -827,7 +827,7 @@ def test_ids_past_int32(warm: Warm) -> None:
         docs = corpus()
         for tokenizer in three():
             tokenizer.fit(docs)
-            n = len(tokenizer.vocabulary)
+            n = len(tokenizer._model.vocabulary)
             powers = [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, -(2**31), -(2**63)]
             for bad in [n, -1, *powers]:
                 try:

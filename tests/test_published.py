@@ -59,7 +59,7 @@ def test_same_vocabulary_and_encoding(name: str, n_candidates: int, classic: boo
             if classic and trim:
                 # the raw table, since one that is not closed is equal too but refused by fit
                 raw = UBPEClassic(size + more, n_candidates, alphabet=size, rules=PRESET.replace(order="creation"))
-                v = fitted(raw, docs).vocabulary
+                v = fitted(raw, docs)._model.vocabulary
                 assert v.merges is not None
                 stay = keep_by_weight(v.weights[size:], v.merges, size, size + more, rules.trim)
                 pairs, dangling = renumber(v.merges, size, stay)
@@ -70,7 +70,7 @@ def test_same_vocabulary_and_encoding(name: str, n_candidates: int, classic: boo
                     with pytest.raises(ValueError, match="point to removed tokens"):
                         fitted(ours, docs)
                     continue
-            v = fitted(ours, docs).vocabulary
+            v = fitted(ours, docs)._model.vocabulary
             mine = v.merges.tolist() if classic else [v.sequence(t).tolist() for t in range(size, len(v))]
             assert {size + i: tuple(s) for i, s in enumerate(mine)} == table
             weights = [theirs.tokens_weights[t] for t in table]
@@ -88,7 +88,7 @@ def test_same_vocabulary_and_encoding(name: str, n_candidates: int, classic: boo
                         seen["ties"] += 1
                         assert_first_difference_is_a_tie(theirs, ours, doc)
             loaded = cls.load(theirs.dumps(), kind="int")
-            np.testing.assert_allclose(loaded.vocabulary.weights, v.weights, rtol=1e-12)
+            np.testing.assert_allclose(loaded._model.vocabulary.weights, v.weights, rtol=1e-12)
             assert loaded.encode(docs[0]).tolist() == ours.encode(docs[0]).tolist()
             # 0.2.2 loads into dicts that all its instances share
             type(theirs).tokens_mapper = {"backward": {}, "forward": {}}
@@ -109,7 +109,7 @@ def test_same_fit_with_break_and_stop_tokens(names: list[str], classic: bool) ->
     theirs = cls(alphabet={i: i for i in range(6)}, n_tokens=40, **params)
     theirs.fit([list(doc) for doc in docs], n_candidates=4, rearrange_tokens=False, quiet=True)
     ours = (UBPEClassic if classic else UBPE)(40, 4, alphabet=6, rules=PRESET.replace(order="creation"), **params)
-    v = fitted(ours, docs).vocabulary
+    v = fitted(ours, docs)._model.vocabulary
     mine = v.merges.tolist() if classic else [v.sequence(t).tolist() for t in range(6, len(v))]
     assert list(map(tuple, mine)) == list(theirs.tokens_mapper["backward"].values())
     np.testing.assert_allclose(v.weights[6:], list(theirs.tokens_weights.values()), rtol=1e-12, atol=0)
@@ -171,7 +171,7 @@ def assert_first_difference_is_a_tie(theirs: Any, ours: Any, doc: list[int]) -> 
         [(path, weight)] = theirs.encode(doc[p:])
         got = ours.encode(doc[p:]).tolist()
         if got != path:
-            assert tfidf(got, ours.vocabulary.weights) == pytest.approx(weight, rel=1e-9)
+            assert tfidf(got, ours._model.vocabulary.weights) == pytest.approx(weight, rel=1e-9)
             return
 
 

@@ -57,7 +57,7 @@ def plain(doc: Any) -> Any:
 
 def deciding(tok: Any) -> tuple[Any, ...]:
     """All that decides encoding and decoding, which is what the fingerprint promises to stand for."""
-    v, state = tok.vocabulary, tok.alphabet_.state()
+    v, state = tok._model.vocabulary, tok._model.alphabet.state()
     return (
         type(tok).__name__, state["kind"], state["size"], plain(state["symbols"]), v.n_alphabet,
         v.merges.tolist() if v.merges is not None and v.merges.size else None,  # without a pair it is one whether pairs are known
@@ -90,7 +90,7 @@ class TokenizerMachine(RuleBasedStateMachine):
 
     def known(self, indices: list[int]) -> Any:
         """Likewise, of symbols that the alphabet has."""
-        have = set(self.tok.alphabet_.symbols.tolist())
+        have = set(self.tok._model.alphabet.symbols.tolist())
         symbols = [ord(s) if isinstance(s, str) else s for s in SYMBOLS[self.kind]]
         return self.document([i for i in indices if symbols[i] in have])
 
@@ -114,22 +114,22 @@ class TokenizerMachine(RuleBasedStateMachine):
         doc = self.known(indices)
         assert other is not self.tok
         assert (other.fingerprint, deciding(other)) == (self.print, self.state)
-        assert other.vocabulary == self.tok.vocabulary and other.alphabet_ == self.tok.alphabet_
+        assert other._model.vocabulary == self.tok._model.vocabulary and other._model.alphabet == self.tok._model.alphabet
         assert other.encode(doc).tolist() == self.tok.encode(doc).tolist()
         self.keep(self.tok, indices)
         self.tok = other
 
     def refused(self, errors: Any, call: Any, *args: Any, **kwargs: Any) -> None:
         """A call that must raise and change nothing."""
-        vocabulary, alphabet, params = self.tok.vocabulary_, self.tok.alphabet_, self.tok.get_params()
+        vocabulary, alphabet, params = self.tok._model.vocabulary, self.tok._model.alphabet, self.tok.get_params()
         with pytest.raises(errors):
             call(*args, **kwargs)
-        assert self.tok.vocabulary_ is vocabulary and self.tok.alphabet_ is alphabet
+        assert self.tok._model.vocabulary is vocabulary and self.tok._model.alphabet is alphabet
         assert self.tok.get_params() == params
 
     def weight(self, ids: list[int]) -> float:
         """The sum over distinct tokens of (1 + ln count) * idf."""
-        weights = self.tok.vocabulary.weights
+        weights = self.tok._model.vocabulary.weights
         return math.fsum((1 + math.log(n)) * float(weights[t]) for t, n in Counter(ids).items())
 
     # --- fitting
@@ -220,7 +220,7 @@ class TokenizerMachine(RuleBasedStateMachine):
         self.refused(TypeError, self.tok.encode, None)
         self.refused(TypeError, self.tok.encode, [0.5])
         self.refused(TypeError, self.tok.encode, [0] if self.kind == "str" else "a")
-        for token in (-1, len(self.tok.vocabulary), 2**40):
+        for token in (-1, len(self.tok._model.vocabulary), 2**40):
             self.refused(UnknownTokenError, self.tok.decode, [*self.tok.encode(doc).tolist(), token])
 
     @precondition(lambda self: isinstance(self.tok, UBPE))
@@ -237,10 +237,10 @@ class TokenizerMachine(RuleBasedStateMachine):
         assert (np.diff(weights) <= slack).all()
         worth = {
             "tfidf": self.weight, "shortest": lambda path: -len(path),
-            "additive": lambda path: float(self.tok.vocabulary.weights[path].sum()),
+            "additive": lambda path: float(self.tok._model.vocabulary.weights[path].sum()),
         }[self.tok.objective]  # fmt: skip
         assert weights.tolist() == pytest.approx([worth(path) for path in paths], abs=slack)
-        by_weight = self.tok.objective == "tfidf" and self.tok.vocabulary.weights.any()
+        by_weight = self.tok.objective == "tfidf" and self.tok._model.vocabulary.weights.any()
         if self.tok.objective != "tfidf" or (n == 1 and by_weight):
             assert paths[0] == top
         if len(paths) < n:  # nothing was dropped anywhere: these are all segmentations
@@ -274,13 +274,17 @@ class TokenizerMachine(RuleBasedStateMachine):
     @rule(n_less=st.integers(-2, 12), by=st.sampled_from(["creation", "idf"]), indices=INDICES, go_on=st.booleans())
     def truncate(self, n_less: int, by: str, indices: list[int], go_on: bool) -> None:
         """A smaller vocabulary leaves the larger as it was, and by creation is what a shorter fit gives."""
-        size, n_alphabet = len(self.tok.vocabulary), self.tok.vocabulary.n_alphabet
+        size, n_alphabet = len(self.tok._model.vocabulary), self.tok._model.vocabulary.n_alphabet
         n = size - n_less
         if n < n_alphabet:
             self.refused(ValueError, self.tok.truncate, n, by)
             return
         rules = self.tok.rules or FitRules()
-        if by == "creation" and self.tok.vocabulary.merges is not None and not self.tok.vocabulary.in_order_of_creation:
+        if (
+            by == "creation"
+            and self.tok._model.vocabulary.merges is not None
+            and not self.tok._model.vocabulary.in_order_of_creation
+        ):
             try:  # the lowest ids may not be closed
                 short = self.tok.truncate(n, by)
             except ValueError as error:
@@ -290,9 +294,9 @@ class TokenizerMachine(RuleBasedStateMachine):
         else:
             short = self.tok.truncate(n, by)
         assert type(short) is type(self.tok) and short.n_tokens == n
-        assert n_alphabet <= len(short.vocabulary) <= min(n, size)
+        assert n_alphabet <= len(short._model.vocabulary) <= min(n, size)
         if by == "creation" or isinstance(self.tok, UBPE):
-            assert len(short.vocabulary) == min(n, size)
+            assert len(short._model.vocabulary) == min(n, size)
         doc = self.known(indices)
         assert plain(short.decode(short.encode(doc))) == doc
         exact = self.as_fitted and by == "creation" and rules.order == "creation" and not rules.overshoot
@@ -338,7 +342,7 @@ class TokenizerMachine(RuleBasedStateMachine):
     def clone(self, indices: list[int]) -> None:
         """As scikit-learn clones: the parameters only; fitted on the same documents it is the same."""
         other = type(self.tok)(**self.tok.get_params())
-        assert other.get_params() == self.tok.get_params() and not hasattr(other, "vocabulary_")
+        assert other.get_params() == self.tok.get_params() and not hasattr(other, "_model")
         if self.as_fitted:
             self.adopt(self.fitted(other, self.docs), indices)
 

@@ -51,7 +51,7 @@ def _tokens(tok: Any) -> list[str]:
     """Every seventh token that is whole characters."""
     special = set(tok.special_ids.values())
     found = []
-    for i in range(0, len(tok.vocabulary), 7):
+    for i in range(0, len(tok._model.vocabulary), 7):
         try:
             text = "" if i in special else tok.decode([i])
         except ubpe_numba.errors.UnknownTokenError:  # ids are not without gaps

@@ -168,7 +168,7 @@ def fewest_and_likeliest() -> None:
             there_and_back(likely, docs)
             there_and_back(likely, docs, sample=True, alpha=0.2)
         likely.boundary_probabilities(docs[1])
-        assert likely.usage(docs).unused.size < len(likely.vocabulary)
+        assert likely.usage(docs).unused.size < len(likely._model.vocabulary)
     short = Ragged.from_lists(np.split(CORPORA[1][:6000], 6))
     likely = UBPE(60, 1, alphabet=4, objective="likelihood").fit(short, progress=False).refine(short, objective="likelihood")
     lattice = likely._lattice(1.0)
@@ -185,7 +185,7 @@ def texts() -> None:
             for pattern in PATTERNS:
                 counts = count_words(text, offsets, pattern)
                 tok = BPE(400, alphabet=256).fit(counts, progress=False)
-                WordEncoder(PairEncoder(tok.vocabulary, batch=False)).encode(text, offsets, pattern)
+                WordEncoder(PairEncoder(tok._model.vocabulary, batch=False)).encode(text, offsets, pattern)
     docs = ["low lower<e>lowest\nnew", "<e>", "", "the newer, the wider", "wide<e><e>widest " * 300, "low\nlow"]
     for cls in (BPE, UBPEClassic, UBPE):
         made = [

@@ -28,7 +28,7 @@ def _save(figure: Figure, path: pathlib.Path) -> None:
 def _draw(folder: pathlib.Path) -> None:
     (values, offsets), tok = beats(), tokenizer()
     first, last = offsets[list(_SECONDS)]
-    symbols = tok.alphabet_.to_symbols(tok.vocabulary.arena).astype(float)
+    symbols = tok._model.alphabet.to_symbols(tok.vocabulary.arena).astype(float)
     tokens = choose_motifs(tok.vocabulary, symbols, tok.usage(values, offsets=offsets).counts, _MOTIFS, least=_LEAST)
     for theme in THEMES:
         figure = Figure(figsize=(11, 2.6), layout="constrained")

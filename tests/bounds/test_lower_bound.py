@@ -37,7 +37,7 @@ def test_no_tokenizer_is_below(name: str) -> None:
     shortest = UBPE(n, alphabet=size, objective="shortest", rules=FitRules(max_token_length=8)).fit(docs, progress=False)
     found = lower_bound(ranked, docs, max_token_length=8, seconds=2, progress=False)
     assert 0.5 * found.own < found.tokens <= min(found.own, shortest.encode_batch(docs).total)
-    other = lower_bound(shortest, docs, len(ranked.vocabulary), max_token_length=8, seconds=2, progress=False)
+    other = lower_bound(shortest, docs, len(ranked._model.vocabulary), max_token_length=8, seconds=2, progress=False)
     assert other.own == shortest.encode_batch(docs).total
 
 
@@ -77,7 +77,7 @@ def test_tokens_that_only_whole_words_become() -> None:
     pairs = [[97, 98], [97, 97], [257, 98]]
     base = BPE.from_merges(pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"))
     whole = BPE.load(export(base, "tokenizer.json").replace('"ignore_merges": false', '"ignore_merges": true'))
-    assert whole.segmenter_.whole_words
+    assert whole._model.segmenter.whole_words
     for tok in (base, whole):
         assert lower_bound(tok, ["aab aabb"]).own == len(tok.encode("aab aabb"))
 

@@ -49,14 +49,17 @@ def test_what_is_marked_is_what_is_there(visit: Any, ecg: Made, j: int) -> None:
     """In all that is drawn, and in a part of it."""
     page = visit(ecg.path)
     ids = _cut(ecg, page, j)
-    token = int(np.argsort(-ecg.tok.usage(ids=ids).counts[ecg.tok.vocabulary.n_alphabet :])[3]) + ecg.tok.vocabulary.n_alphabet
+    token = (
+        int(np.argsort(-ecg.tok.usage(ids=ids).counts[ecg.tok._model.vocabulary.n_alphabet :])[3])
+        + ecg.tok._model.vocabulary.n_alphabet
+    )
     choose(page, token)
     press(page, "0")
     assert marked(page) == (ids.values == token).sum()
     assert marked(page, "#lanes") == sum((other.values == token).sum() for other in ecg.cuts().values())
     press(page, *"+++")
     first, rest = in_view(page)
-    ends = np.cumsum(np.diff(ecg.tok.vocabulary.offsets)[ids.values])  # documents stand one after the other
+    ends = np.cumsum(np.diff(ecg.tok._model.vocabulary.offsets)[ids.values])  # documents stand one after the other
     starts, last = np.append(0, ends[:-1]), first + ecg.docs.size - rest
     there = ((ids.values == token) & (starts < last) & (ends > first)).sum()
     assert marked(page) == pytest.approx(there, abs=1)  # the first symbol in view is rounded
@@ -136,7 +139,7 @@ def test_contexts_end_with_their_documents(visit: Any, ecg: Made) -> None:
     for token in ends:
         choose(page, token)
         found = ecg.tok.index(ids)[token]
-        n = int(np.diff(ecg.tok.vocabulary.offsets)[token])
+        n = int(np.diff(ecg.tok._model.vocabulary.offsets)[token])
         rows = rows_of(page, "alt-context")
         assert len(rows) == min(200, found.starts.size)
         if found.starts.size > 200:
@@ -150,9 +153,9 @@ def test_contexts_end_with_their_documents(visit: Any, ecg: Made) -> None:
 
 def test_the_tree_holds_the_parents(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
-    token = len(ecg.tok.vocabulary) - 1
+    token = len(ecg.tok._model.vocabulary) - 1
     choose(page, token)
-    parents = ecg.tok.vocabulary.parents(token)
+    parents = ecg.tok._model.vocabulary.parents(token)
     shown = [int(node.get_attribute("data-token")) for node in page.locator("#tree g[role=button]").all()]
     assert shown[:3] == [token, *parents]
     page.locator("#tree g[role=button]").nth(1).focus()
@@ -164,10 +167,10 @@ def test_the_charts_say_what_the_library_counts(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     ids = next(iter(ecg.cuts().values()))
     counts = ecg.tok.usage(ids=ids).counts
-    lengths = np.bincount(np.diff(ecg.tok.vocabulary.offsets)[ids.values])
+    lengths = np.bincount(np.diff(ecg.tok._model.vocabulary.offsets)[ids.values])
     assert [int(row[1].replace(",", "")) for row in rows_of(page, "alt-lengths")] == lengths[1:].tolist()
     by_rank = sorted(counts.tolist(), reverse=True)
     found = [[int(value.replace(",", "")) for value in row] for row in rows_of(page, "alt-zipf")]
     assert found[0][0] == 1 and len(found) > 50 and all(by_rank[rank - 1] == count for rank, count in found)
-    sizes, ratios = ecg.tok.history_.compression(ecg.tok.vocabulary.n_alphabet)
+    sizes, ratios = ecg.tok.history_.compression(ecg.tok._model.vocabulary.n_alphabet)
     assert rows_of(page, "alt-curve")[0] == [str(sizes[0]), f"{ratios[0]:g}"]

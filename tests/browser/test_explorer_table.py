@@ -12,10 +12,10 @@ from explorer_reports import Made
 
 def _fields(made: Made) -> dict[str, np.ndarray]:
     """The columns as the library has them."""
-    v = made.tok.vocabulary
+    v = made.tok._model.vocabulary
     usage = made.tok.usage(ids=next(iter(made.cuts().values())))
     lengths = np.append(np.diff(v.offsets), [7] * (usage.counts.size - len(v)))  # of the special token
-    values = made.tok.alphabet_.to_symbols(v.arena).astype(np.int64)
+    values = made.tok._model.alphabet.to_symbols(v.arena).astype(np.int64)
     spread = np.array([np.ptp(values[a:b]) for a, b in zip(v.offsets[:-1], v.offsets[1:], strict=True)])
     saves = usage.counts * (lengths - 1)
     says = np.where(usage.counts > 1, saves * (spread if made.unit == "sample" else 1), 0)
@@ -38,7 +38,7 @@ def _ordered(made: Made, found: np.ndarray, key: str, sign: int) -> list[int]:
 def test_without_a_search_those_in_use_are_listed_that_say_most_first(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     fields = _fields(ecg)
-    expected = _ordered(ecg, (fields["count"] > 0) & (fields["id"] >= ecg.tok.vocabulary.n_alphabet), "says", -1)
+    expected = _ordered(ecg, (fields["count"] > 0) & (fields["id"] >= ecg.tok._model.vocabulary.n_alphabet), "says", -1)
     assert n_listed(page) == len(expected) and listed(page) == expected[:12]
 
 
@@ -70,8 +70,8 @@ def test_a_search_finds_and_orders_as_python_does(visit: Any, ecg: Made, query: 
 
 def test_symbols_of_a_signal_are_found_in_a_row(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
-    v = ecg.tok.vocabulary
-    sequences = [ecg.tok.alphabet_.to_symbols(v.sequence(t)).tolist() for t in range(len(v))]
+    v = ecg.tok._model.vocabulary
+    sequences = [ecg.tok._model.alphabet.to_symbols(v.sequence(t)).tolist() for t in range(len(v))]
     part = sequences[-1][:2]
     search(page, ",".join(map(str, part)))
     holds = [t for t, s in enumerate(sequences) if any(s[i : i + 2] == part for i in range(len(s) - 1))]
@@ -83,7 +83,7 @@ def test_text_is_found(visit: Any, text: Made, query: str) -> None:
     page = visit(text.path)
     search(page, query)
     word = query.split(" len")[0].strip('"') if query.startswith('"') else query.split()[0]
-    lengths = np.append(np.diff(text.tok.vocabulary.offsets), 7)  # and that of the special token
+    lengths = np.append(np.diff(text.tok._model.vocabulary.offsets), 7)  # and that of the special token
     readings = [text.tok.decode([t], as_bytes=True).decode("utf-8", "replace") for t in range(lengths.size)]
     found = [t for t, reading in enumerate(readings) if word.replace("\\x07", "\x07") in reading]
     found = [t for t in found if "len>3" not in query or lengths[t] > 3]
@@ -114,7 +114,7 @@ def test_notes_are_found_by_name_and_by_number(visit: Any, notes: Made, query: s
     assert "C4,E4" in page.get_attribute("#search", "placeholder")
     search(page, query)
     wanted = [55, 60, 64] if "55" in query else [60, 64]
-    tokens = [notes.tok.decode([t]).tolist() for t in range(len(notes.tok.vocabulary))]
+    tokens = [notes.tok.decode([t]).tolist() for t in range(len(notes.tok._model.vocabulary))]
     n = len(wanted)
     found = sum(any(token[i : i + n] == wanted for i in range(len(token))) for token in tokens)
     assert n_listed(page) == found > 0
@@ -157,7 +157,7 @@ def test_keys_of_the_table(visit: Any, ecg: Made) -> None:
 def test_only_rows_in_view_are_there(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     search(page, "len>0")
-    assert page.locator(ROWS).count() < 45 < n_listed(page) == len(ecg.tok.vocabulary)
+    assert page.locator(ROWS).count() < 45 < n_listed(page) == len(ecg.tok._model.vocabulary)
     page.evaluate("document.getElementById('grid').scrollTop = 32 * 200")
     settle(page)
     assert int(page.locator(ROWS).first.get_attribute("aria-rowindex")) == 200 - 4 + 2

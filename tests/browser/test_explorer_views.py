@@ -47,7 +47,7 @@ def test_colours_are_those_of_the_library(visit: Any, text: Made) -> None:
     page = visit(text.path)
     press(page, "0", "Escape")
     ids = next(iter(text.cuts().values()))
-    hues = np.concatenate([colours.hues_of(doc, text.tok.vocabulary.n_alphabet) for doc in ids])
+    hues = np.concatenate([colours.hues_of(doc, text.tok._model.vocabulary.n_alphabet) for doc in ids])
     found = [hue for _, hue in page.evaluate(_SPANS)]
     assert found == ["" if hue < 0 else f"var(--hue{hue})" for hue in hues.tolist()]
     root = "getComputedStyle(document.documentElement).getPropertyValue"
@@ -138,7 +138,7 @@ def test_tokens_cover_no_more_than_everything_where_text_becomes_longer(visit: A
     tok = BPE.for_text(300, normalizer=["NFKC"]).fit(docs, progress=False)
     explore(tok, docs, path=tmp_path / "a.html", segmentations="rank", progress=False)
     page = visit(tmp_path / "a.html")
-    usage, lengths = tok.usage(docs), np.diff(tok.vocabulary.offsets)
+    usage, lengths = tok.usage(docs), np.diff(tok._model.vocabulary.offsets)
     token = int(np.argmax(usage.counts * lengths))
     choose(page, token)
     share = 100 * usage.counts[token] * lengths[token] / (usage.counts * lengths).sum()
@@ -161,7 +161,7 @@ def test_dna_stands_in_lines_with_their_places(visit: Any, dna: Made) -> None:
 def test_contexts_of_dna_end_with_their_documents(visit: Any, dna: Made) -> None:
     page = visit(dna.path)
     ids = next(iter(dna.cuts().values()))
-    lengths = np.diff(dna.tok.vocabulary.offsets)
+    lengths = np.diff(dna.tok._model.vocabulary.offsets)
     for token in {int(ids[0][0]), int(ids[2][0]), int(ids[4][-1])}:
         choose(page, token)
         found = dna.tok.index(ids)[token]

@@ -27,9 +27,9 @@ def test_options_of_fit_are_those_of_the_library(here: pathlib.Path, capsys: pyt
     more = ["--pretokenizer", "gpt2", "--max-token-length", "4", "--min-count", "3", "--memory-limit", "0.5G"]
     assert main(["fit", *options, *more, "-o", "u.npz", "a.txt", "more.txt"]) == 0
     tok = UBPE.load("u.npz")
-    assert np.diff(tok.vocabulary.offsets).max() <= 4 and tok.vocabulary.counts[256:].min() >= 3
+    assert np.diff(tok._model.vocabulary.offsets).max() <= 4 and tok._model.vocabulary.counts[256:].min() >= 3
     assert tok.objective == "shortest" and tok.pretokenizer.name == "gpt2"
-    assert f"u.npz: UBPE of {len(tok.vocabulary)} tokens" in capsys.readouterr().err
+    assert f"u.npz: UBPE of {len(tok._model.vocabulary)} tokens" in capsys.readouterr().err
 
 
 def test_the_curve_of_a_fit_is_written_as_csv_and_png(here: pathlib.Path) -> None:
@@ -39,7 +39,9 @@ def test_the_curve_of_a_fit_is_written_as_csv_and_png(here: pathlib.Path) -> Non
         BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8"))
         .fit(TEXT)
         .history_.compression(
-            BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(TEXT).vocabulary.n_alphabet
+            BPE(262, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8"))
+            .fit(TEXT)
+            ._model.vocabulary.n_alphabet
         )
     )
     rows = (here / "c.csv").read_text().splitlines()
@@ -147,14 +149,14 @@ def test_a_curve_without_matplotlib_is_refused_before_the_fit(
 def test_a_fit_that_ends_far_below_what_was_asked_for_says_so(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["fit", "--quiet", "a.jsonl", "-o", "short.json", "--n-tokens"]
     assert main([*asked, "5000"]) == 0
-    n = len(BPE.load("short.json").vocabulary)
+    n = len(BPE.load("short.json")._model.vocabulary)
     made = f"warning: --n-tokens: 5000 asked for, {n} made: no pair is left that occurs at least"
     assert capsys.readouterr().err == f"{made} 2 times\n"
     assert main([*asked, "20000"]) == 0  # where the library warns, too
     told = capsys.readouterr().err
     assert told.startswith("warning: --n-tokens: 20000 asked for") and told.count("\n") == 1
     assert main([*asked, "5000", "--min-count", "3", "--max-token-length", "2"]) == 0
-    n = len(BPE.load("short.json").vocabulary)
+    n = len(BPE.load("short.json")._model.vocabulary)
     wanted = f"--n-tokens: 5000 asked for, {n} made: no pair is left that occurs at least 3 times and would make a token within"
     assert wanted in capsys.readouterr().err
     assert main([*asked, "6"]) == 0  # as many as there are
@@ -168,7 +170,7 @@ def test_symbols_are_the_alphabet_and_fold_others(here: pathlib.Path, capsysbina
     assert main(["fit", "--quiet", "--lines", "dna.txt", "--symbols", "ACGTN,acgtn", "--n-tokens", "9", "-o", "dna.json"]) == 0
     tok = BPE.load("dna.json")
     same = BPE(9, alphabet=b"ACGTN", preprocessing=Preprocessing(encoding="utf-8")).fit(dna.upper().splitlines())
-    assert tok.vocabulary == same.vocabulary and not tok.is_lossless
+    assert tok._model.vocabulary == same._model.vocabulary and not tok.is_lossless
     assert tok.encode("acgTN").tolist() == same.encode(b"ACGTN").tolist()
     assert main(["encode", "dna.json", "--lines", "dna.txt", "-o", "dna.npz"]) == 0
     assert main(["decode", "dna.json", "--lines", "dna.npz"]) == 0

@@ -73,7 +73,7 @@ def test_motifs_are_tokens_with_their_occurrences() -> None:
     header, first, *_ = demo.motifs(tok, levels, offsets, encoded, scale, n=3)
     assert header.split() == ["token", "samples", "time", "values", "times", "in", "documents"]
     token, drawn, size, _, unit, reach, times, documents = first.split()
-    sequence = tok.vocabulary.sequence(int(token))
+    sequence = tok._model.vocabulary.sequence(int(token))
     assert (int(size), unit, reach) == (sequence.size, "s", f"{6 * sequence.min()}..{6 * sequence.max()}")
     assert int(times) == int(np.count_nonzero(encoded.values == int(token))) and int(documents) == 6
     assert len(drawn.split("|")[1]) == sequence.size

@@ -23,14 +23,14 @@ def test_fit_memory_maps(here: pathlib.Path) -> None:
     assert main(["fit", *options, "-o", "npy.json", "big.npy"]) == 0
     assert main(["fit", *options, "-o", "raw.json", "--dtype", ">i2", "--record", "30", "big.bin"]) == 0
     same = BPE(20, alphabet=12).fit(values.reshape(20, 30))
-    assert BPE.load("npy.json").vocabulary == BPE.load("raw.json").vocabulary == same.vocabulary
+    assert BPE.load("npy.json")._model.vocabulary == BPE.load("raw.json")._model.vocabulary == same._model.vocabulary
 
 
 def test_fit_reads_lines(here: pathlib.Path) -> None:
     assert main(["fit", "--quiet", "--n-tokens", "260", "--lines", "-o", "l.json", "a.txt"]) == 0
     lines = TEXT.split(b"\n")
     same = BPE(260, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(lines)
-    assert BPE.load("l.json").fingerprint == same.fingerprint and BPE.load("l.json").vocabulary.n_documents == len(lines)
+    assert BPE.load("l.json").fingerprint == same.fingerprint and BPE.load("l.json")._model.vocabulary.n_documents == len(lines)
 
 
 def test_standard_input_of_lines_and_ids(here: pathlib.Path) -> None:
@@ -149,6 +149,6 @@ def test_fit_reads_every_array_it_is_given(here: pathlib.Path) -> None:
     for name, part in (("first.npy", values[:4]), ("second.npy", values[4:])):
         np.save(name, part)
     assert main(["fit", "--quiet", "--n-tokens", "20", "--alphabet", "5", "-o", "two.json", "first.npy", "second.npy"]) == 0
-    assert BPE.load("two.json").vocabulary == BPE(20, alphabet=5).fit(values).vocabulary
+    assert BPE.load("two.json")._model.vocabulary == BPE(20, alphabet=5).fit(values)._model.vocabulary
     found = Reader(["first.npy"], Form()).whole()
     assert found["docs"].size == 200 and found["offsets"].tolist() == [0, 50, 100, 150, 200]

@@ -18,7 +18,7 @@ def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.C
     assert main(["inspect", "text.json", "--json", "--top", "3", "--sort", "count", "--on", "a.txt"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["fingerprint"] == tok.fingerprint and found["special_tokens"] == {"<end>": tok.special_ids["<end>"]}
-    assert len(found["tokens"]) == 3 and found["tokens"][0]["count"] == tok.vocabulary.counts.max()
+    assert len(found["tokens"]) == 3 and found["tokens"][0]["count"] == tok._model.vocabulary.counts.max()
     assert found["encoded"]["tokens"] == tok.encode(TEXT).size and found["encoded"]["symbols"] == len(TEXT)
     assert main(["inspect", "text.json"]) == 0
     out = capsys.readouterr().out
@@ -34,7 +34,7 @@ def test_inspect_has_a_curve(here: pathlib.Path, capsys: pytest.CaptureFixture[s
     (here / "two.jsonl").write_text("\n".join(map(json.dumps, docs)))
     assert main(["inspect", "two.json", "--json", "--on", "two.jsonl"]) == 0
     curve = json.loads(capsys.readouterr().out)["encoded"]["curve"]
-    sizes, ratios = tok.history_.compression(tok.vocabulary.n_alphabet)
+    sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
     assert curve == [[4, pytest.approx(ratios[sizes.tolist().index(4)])]]
     assert main(["inspect", "two.json", "--on", "two.jsonl"]) == 0
     assert re.search(r"^  at 4 tokens +\d+\.\d+ symbols a token$", capsys.readouterr().out, re.M)

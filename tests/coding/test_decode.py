@@ -83,12 +83,12 @@ def test_buffers_of_every_dtype_on_one_thread_and_on_three(dtype: str, n_threads
     tok = BPE.from_merges(MERGES, alphabet=ALPHABETS[dtype], n_threads=n_threads)
     ids = Ragged.from_lengths(np.random.default_rng(1).integers(0, 9, 300_000).astype(np.int32), [0, 100_000, 50_000] * 2)
     want = tok.decode_batch(ids)
-    n = int(np.diff(tok.vocabulary.offsets)[ids.values].sum())
+    n = int(np.diff(tok._model.vocabulary.offsets)[ids.values].sum())
     buffer = np.zeros(n, dtype)
     for out in (buffer, np.zeros(n + 10**5, dtype)):
         got = tok.decode_batch(ids, out=out)
         assert (
-            [tok.alphabet_.output(doc) for doc in got] == list(want)
+            [tok._model.alphabet.output(doc) for doc in got] == list(want)
             if dtype in ("uint8", "uint32")
             else all(np.array_equal(a, b) for a, b in zip(got, want, strict=True))
         )
@@ -102,7 +102,7 @@ def test_tokens_about_as_long_as_a_slot(dtype: str) -> None:
     """Tokens of every length up to 70 symbols, which a slot of 32 bytes holds or not, by themselves and one behind the other."""
     alphabet = ALPHABETS[dtype]
     tok = BPE.from_merges([[1, 0], *([k, k % 2] for k in range(2, 70))], alphabet=alphabet)
-    flat = reference_decode.expand(tok.vocabulary.merges.tolist(), 2)
+    flat = reference_decode.expand(tok._model.vocabulary.merges.tolist(), 2)
     assert [len(token) for token in flat] == [1, 1, *range(2, 71)]
     docs = [[t] for t in range(len(flat))] + [[t, 0, t, 1, t, t] for t in range(len(flat))]
     got = tok.decode_batch(docs)
@@ -119,7 +119,7 @@ def test_the_first_unknown_id_is_named(bad: int, n_threads: int) -> None:
     tok = BPE.from_merges(MERGES, alphabet=2, n_threads=n_threads)
     ids = np.random.default_rng(2).integers(0, 9, 250_000).astype(np.int32)
     offsets = np.array([0, 0, 1, 600, 100_000, 200_000, 250_000])
-    n = int(np.diff(tok.vocabulary.offsets)[ids].sum())
+    n = int(np.diff(tok._model.vocabulary.offsets)[ids].sum())
     for at in (0, 1, 599, 600, 1111, 199_999, 200_000, 249_999):
         wrong = ids.copy()
         wrong[at] = bad

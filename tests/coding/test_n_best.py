@@ -27,7 +27,7 @@ def test_beam_against_brute_force(data: st.DataObject) -> None:
     """The best path of a beam weighs at most as much as the true best, and as much with a single learned token."""
     docs = data.draw(st.lists(st.lists(st.integers(0, 1), max_size=9), min_size=2, max_size=4))
     tok = UBPE(5, 1, alphabet=2).fit([*docs, []], progress=False)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
     idf = dict(enumerate(v.weights.tolist()))
     for d in docs:
@@ -121,7 +121,7 @@ def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     """In periodic documents tails do not merge before the document ends, and the tree of tails has to grow."""
     docs = [(pattern * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
     tok = UBPE(40, 5, alphabet=2).fit(docs, progress=False)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
     doc = (pattern * 150)[:150]
     for by_bag in (False, True):

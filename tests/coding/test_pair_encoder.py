@@ -62,7 +62,7 @@ def test_long_runs_equal_the_reference(seed: int) -> None:
         return np.concatenate([*parts, rng.integers(0, 3, rng.integers(0, 4)), *parts[: rng.integers(0, 3)]])
 
     learned = [document() for _ in range(3)]
-    pairs = BPE(int(rng.integers(4, 60)), alphabet=3, n_threads=1).fit(learned, progress=False).vocabulary.merges
+    pairs = BPE(int(rng.integers(4, 60)), alphabet=3, n_threads=1).fit(learned, progress=False)._model.vocabulary.merges
     assert pairs is not None
     docs = [*learned, document(), np.zeros(0, np.int64), document()]
     ranks = {(a, b): (i, 3 + i) for i, (a, b) in enumerate(pairs.tolist())}
@@ -75,7 +75,7 @@ def test_runs_are_noted_as_far_as_there_is_room() -> None:
     rng = np.random.default_rng(0)
     parts = [part for _ in range(40) for part in (np.zeros(rng.integers(1, 800), int), rng.integers(0, 4, rng.integers(1, 9)))]
     learned, text = np.concatenate(parts[:40]), np.concatenate(parts[40:])
-    encoder = PairEncoder(BPE(300, alphabet=4, n_threads=1).fit([learned], progress=False).vocabulary, batch=False)
+    encoder = PairEncoder(BPE(300, alphabet=4, n_threads=1).fit([learned], progress=False)._model.vocabulary, batch=False)
     documents = Ragged.from_lists([text, text[3:]])
     lists = PairEncoder(encoder.vocabulary, batch=True)
     lists.batch = False

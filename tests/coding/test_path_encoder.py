@@ -52,14 +52,14 @@ def test_long_periodic_documents(text: str) -> None:
     short = [ord(c) - ord("a") for c in text[:700]]
     for cls in (BPE, UBPEClassic):
         tok = cls(60).fit(docs, progress=False)
-        v = tok.vocabulary
+        v = tok._model.vocabulary
         ranks = {(a, b): (i, v.n_alphabet + i) for i, (a, b) in enumerate(v.merges.tolist())}
         assert tok.encode(text[:700]).tolist() == encode_pairs.encode_rank(short, ranks)
         ids = tok.encode(text)
         assert tok.decode(ids) == text
         assert not {tuple(pair) for pair in zip(ids.tolist(), ids[1:].tolist(), strict=False)} & ranks.keys()
     tok = UBPE(60, 5).fit(docs, progress=False)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
     assert tok.encode(text[:700]).tolist() == list(encode_paths.encode_top(short, tokens, idf, 1)[0][0])
     assert tok.set_params(objective="shortest").encode(text[:700]).tolist() == list(
@@ -78,7 +78,7 @@ def test_lattice_batches_of_periodic_documents() -> None:
         for n in (300, 301, 299, 300)
     ]
     tok = UBPE(40, 5, alphabet=2).fit([*(d[:60] for d in docs), [0], [1], [0, 1]], progress=False)
-    enc = PathEncoder(tok.vocabulary)
+    enc = PathEncoder(tok._model.vocabulary)
     one = [enc.encode(Ragged.from_lists([d]), "tfidf", 1).to_lists()[0] for d in docs]
     for order in (range(len(docs)), rng.permutation(len(docs)), rng.permutation(len(docs))):
         some = [docs[i] for i in order]

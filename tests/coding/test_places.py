@@ -36,7 +36,7 @@ def test_tokens_stand_where_they_say(which: tuple[str, str], docs: list[str]) ->
         where = 0
         for token, begin in zip(ids.tolist(), begins.tolist(), strict=True):
             assert begin == kept[where]
-            where += tok.vocabulary.sequence(token).size
+            where += tok._model.vocabulary.sequence(token).size
         assert where == len(kept)
         one, single = tok.encode(given_doc, unknown="skip", return_offsets=True)
         assert one.tolist() == ids.tolist() and single.dtype == np.int64 and single.tolist() == begins.tolist()
@@ -46,7 +46,7 @@ def test_tokens_stand_where_they_say(which: tuple[str, str], docs: list[str]) ->
                 assert tok.decode([token]) == (given_doc[begin:end] if which[1] != "int" else pytest.approx(given_doc[begin:end]))
     replaced, places = tok.encode_batch(given_docs, unknown=1, return_offsets=True)
     for d, ids, begins in zip(docs, replaced, places, strict=True):
-        sizes = np.diff(tok.vocabulary.offsets)[ids]
+        sizes = np.diff(tok._model.vocabulary.offsets)[ids]
         assert begins.tolist() == (np.cumsum(sizes) - sizes).tolist() and sizes.sum() == len(d)
 
 

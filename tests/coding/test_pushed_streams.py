@@ -101,7 +101,7 @@ def test_decoded_streams_of_other_kinds_and_their_errors() -> None:
 
 def test_text_that_is_changed_back_as_a_whole() -> None:
     made: Any = BPE.load(export(BPE.from_merges([[0, 1]], alphabet="ab"), "sentencepiece"))
-    assert made.segmenter_.restores
+    assert made._model.segmenter.restores
     with pytest.raises(ValueError, match="decode_stream: a text of this tokenizer is changed back as a whole"):
         made.decode_stream()
 

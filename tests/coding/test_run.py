@@ -70,6 +70,6 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
         return ids
 
     parts = tok.encode_batch(docs.values, blocks[0])
-    found = run.join(encode, docs, blocks, parts, np.diff(tok.vocabulary.offsets), 64)
+    found = run.join(encode, docs, blocks, parts, np.diff(tok._model.vocabulary.offsets), 64)
     assert np.array_equal(found.values, tok.encode(text))
     assert sum(again) < 1.2 * text.size

@@ -107,7 +107,7 @@ def texts() -> list[Any]:
     ]
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
     made.append(BPE.load(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}))
-    return [ready(tok, "the cat" if tok.alphabet_.kind != "bytes" or tok.encoding else b"the cat") for tok in made]
+    return [ready(tok, "the cat" if tok._model.alphabet.kind != "bytes" or tok.encoding else b"the cat") for tok in made]
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def integers() -> list[Any]:
         BPE.from_merges(doubling, alphabet=2),
         BPE(300, alphabet=bytes(range(256))).fit(docs),
     ]
-    return [ready(tok, tok.alphabet_.symbols[:2] if tok.alphabet_.kind == "int" else b"ab") for tok in made]
+    return [ready(tok, tok._model.alphabet.symbols[:2] if tok._model.alphabet.kind == "int" else b"ab") for tok in made]
 
 
 def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
@@ -195,7 +195,7 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
 def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[Any]) -> None:
     rng = np.random.default_rng(7)
     for tok in integers:
-        symbols = tok.alphabet_.symbols
+        symbols = tok._model.alphabet.symbols
         for size in (*range(6), 16, 23, 24, 25, 60, 200, LONGEST - 1, LONGEST, LONGEST + 1):
             doc = symbols[rng.integers(0, min(symbols.size, 300), size)]
             for given in forms(doc, rng):
@@ -207,13 +207,13 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
                 is_same(tok, "decode", given)
                 is_same(tok, "decode_bytes", given)
             is_same(tok, "decode", ids, out=np.empty(2 * LONGEST, symbols.dtype))
-        for given in ([len(tok.vocabulary_)], [len(tok.vocabulary_) - 1] * 3, [39, 41], [-1], [2**31], [2**32]):
+        for given in ([len(tok._model.vocabulary)], [len(tok._model.vocabulary) - 1] * 3, [39, 41], [-1], [2**31], [2**32]):
             is_same(tok, "decode", given)
 
 
 def test_what_a_user_may_change_acts_at_once(integers: list[Any]) -> None:
     tok, doc = UBPE(60).fit([np.tile([0, 1, 2, 0, 1], 9), [2, 0, 1, 1, 2, 0, 0, 1, 2]]), [0, 1, 2, 0, 1, 1, 2, 0, 0, 1]
-    weights = np.linspace(0, 1, len(tok.vocabulary_))
+    weights = np.linspace(0, 1, len(tok._model.vocabulary))
     changes = [{"objective": "additive"}, {"objective": weights}, {"objective": "additive"}, {"objective": "shortest"}]
     changes += [{"objective": "other"}, {"objective": "tfidf"}, {"n_threads": 0}, {"n_threads": 2.0}, {"n_threads": True}]
     for change in [*changes, {"n_threads": 3}]:

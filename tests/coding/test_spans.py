@@ -22,7 +22,7 @@ def test_a_row_for_each_token(docs: list[list[int]]) -> None:
     for d, doc in enumerate(docs):
         at = 0
         for token in tok.encode(np.array(doc, np.int64)).tolist():
-            size = len(tok.vocabulary.sequence(token))
+            size = len(tok._model.vocabulary.sequence(token))
             expected.append((token, at, size, d))
             at += size
         assert at == len(doc)

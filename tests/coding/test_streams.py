@@ -135,7 +135,7 @@ def test_a_long_stream_holds_little_back() -> None:
     rng = np.random.default_rng(3)
     text = np.concatenate([rng.integers(0, 4, 60_000), np.tile([0, 1], 20_000), np.zeros(20_000, int)])
     tok = BPE(200, alphabet=4).fit([text[:30_000]], progress=False)
-    longest = int(np.diff(tok.vocabulary.offsets).max())
+    longest = int(np.diff(tok._model.vocabulary.offsets).max())
     given_so_far = came_out = 0
     ids = []
 

@@ -68,14 +68,14 @@ def texts() -> st.SearchStrategy[bytes]:
 @example([b"", b"abababab" * 9, b"", b"aaaaaaaaa a aaa", b""], 20, "cl100k", 3)
 def test_segments_are_encoded_as_by_the_reference(documents: list[bytes], n_learned: int, pattern: str, n_threads: int) -> None:
     tokenizer = fitted(documents, n_learned)
-    encoder = encoder_of(tokenizer.vocabulary)
+    encoder = encoder_of(tokenizer._model.vocabulary)
     values, offsets = text_of(*documents)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thread_pool, "SERIAL_BELOW", 0)
         ids = encoder.encode(values, offsets, pattern, n_threads)
         again = encoder.encode(values, offsets, scan(values, offsets, pattern), n_threads)  # with a warm cache
     assert ids == again
-    merges = tokenizer.vocabulary.merges
+    merges = tokenizer._model.vocabulary.merges
     assert merges is not None
     ranked = {(int(a), int(b)): (i, 256 + i) for i, (a, b) in enumerate(merges)}
     want = [reference.encode_segments(document, pattern, ranked, list(range(256))) for document in documents]
@@ -122,7 +122,7 @@ def test_words_that_recur_before_they_are_encoded(buckets: int) -> None:
     words = [kinds[i] for i in rng.integers(0, 60, 2000)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_encoder, "_BUCKETS", buckets)
-        encoder = encoder_of(tokenizer.vocabulary)
+        encoder = encoder_of(tokenizer._model.vocabulary)
         cuts = np.cumsum([0, *map(len, words)])
         assert encoder.encode(np.frombuffer(b"".join(words), np.uint8), cuts, cuts) == tokenizer.encode_batch(words)
 
@@ -130,7 +130,7 @@ def test_words_that_recur_before_they_are_encoded(buckets: int) -> None:
 def test_words_of_every_length() -> None:
     """Words that a cache holds, those it does not, and those too long to be merged side by side; alone and together."""
     tokenizer = fitted([b"abcabc bcabca cabb" * 9], 40)
-    encoder = encoder_of(tokenizer.vocabulary)
+    encoder = encoder_of(tokenizer._model.vocabulary)
     rng = np.random.default_rng(5)
     words = [rng.choice([97, 98, 99], n).astype(np.uint8).tobytes() for n in [*range(1, 70), *range(120, 135), 300, 5000]]
     want = tokenizer.encode_batch(words)
@@ -144,7 +144,7 @@ def test_words_of_every_length() -> None:
 def test_documents_of_str_and_bytes_and_threads() -> None:
     """Many parts are joined as one part would be."""
     documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)] * 40
-    encoder = encoder_of(fitted(documents[:200], 80).vocabulary)
+    encoder = encoder_of(fitted(documents[:200], 80)._model.vocabulary)
     text = text_of(*documents)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thread_pool, "SERIAL_BELOW", 0)
@@ -161,7 +161,7 @@ def test_encoding_of_other_tables(rules: FitRules) -> None:
     tokenizer = BPE(316, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="o200k"), rules=rules).fit(
         documents, progress=False
     )
-    uncut = BPE.from_merges(tokenizer.vocabulary.merges, alphabet=256, rules=rules)
+    uncut = BPE.from_merges(tokenizer._model.vocabulary.merges, alphabet=256, rules=rules)
     for n_threads in (1, 2):
         assert tokenizer.set_params(n_threads=n_threads).encode_batch(documents).to_lists() == joined(uncut, documents, "o200k")
 
@@ -191,13 +191,13 @@ def test_long_words() -> None:
     rng = np.random.default_rng(3)
     documents = [b"a" * 3_000_000, rng.choice([97, 98], 1_000_000).astype(np.uint8).tobytes(), b"ab" * 500_000]
     tokenizer = fitted([document[:4000] for document in documents], 200)
-    ids = encoder_of(tokenizer.vocabulary).encode(*text_of(*documents), "gpt2")
+    ids = encoder_of(tokenizer._model.vocabulary).encode(*text_of(*documents), "gpt2")
     assert ids == tokenizer.encode_batch(documents)
 
 
 def test_threads_share_an_encoder() -> None:
     documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)]
-    encoder = encoder_of(fitted(documents, 80).vocabulary)
+    encoder = encoder_of(fitted(documents, 80)._model.vocabulary)
     text = text_of(*documents)
     want = encoder.encode(*text, "cl100k")
     with ThreadPoolExecutor(8) as pool:
@@ -209,7 +209,7 @@ def test_many_words_meet_in_the_cache() -> None:
     rng = np.random.default_rng(1)
     document = b" ".join(b"%d" % i for i in rng.integers(0, 10**6, 150_000))
     tokenizer = fitted([document[:20_000]], 300)
-    encoder = encoder_of(tokenizer.vocabulary)
+    encoder = encoder_of(tokenizer._model.vocabulary)
     text = text_of(document)
     cuts = scan(*text, "gpt2")
     want = tokenizer.encode_batch(Ragged(text[0].astype(np.int32), cuts))

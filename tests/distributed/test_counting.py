@@ -92,13 +92,13 @@ def test_a_fit_on_counts_of_text(client: Any, make: Any) -> None:
         counts = count(divided(TEXTS, 5), make(), client=client, tables=tables, split_every=3, progress=False)
         got = make().fit(counts, progress=False)
         assert got.fingerprint == want.fingerprint
-        assert got.alphabet_.symbols.tolist() == want.alphabet_.symbols.tolist()
-        assert got.vocabulary.n_documents == want.vocabulary.n_documents
-        assert got.vocabulary.n_symbols == want.vocabulary.n_symbols
+        assert got._model.alphabet.symbols.tolist() == want._model.alphabet.symbols.tolist()
+        assert got._model.vocabulary.n_documents == want._model.vocabulary.n_documents
+        assert got._model.vocabulary.n_symbols == want._model.vocabulary.n_symbols
         assert got.history_.counts.tolist() == want.history_.counts.tolist()
     again = make().fit(count([counts, counts], make(), client=client, progress=False), progress=False)
-    assert again.vocabulary.n_symbols == 2 * want.vocabulary.n_symbols
-    assert again.vocabulary.n_documents == 2 * want.vocabulary.n_documents
+    assert again._model.vocabulary.n_symbols == 2 * want._model.vocabulary.n_symbols
+    assert again._model.vocabulary.n_documents == 2 * want._model.vocabulary.n_documents
 
 
 def test_text_files_and_parquet(client: Any, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_the_alphabet_of_integers_depends_on_how_many_there_are(client: Any) -> 
     assert found.n_symbols == 40_000
     assert found.counts == count_documents(docs)
     tok = BPE(70_002, known_words=[[1, 70_000]])
-    assert fit(tok, parts, client, progress=False).model_.alphabet.size == 70_001
+    assert fit(tok, parts, client, progress=False)._model.alphabet.size == 70_001
 
 
 def test_errors_name_the_partition(client: Any) -> None:

@@ -55,8 +55,8 @@ def same(found: Any, expected: Any) -> None:
     assert found.fingerprint == expected.fingerprint
     for name, value in expected.history_._asdict().items():
         np.testing.assert_array_equal(getattr(found.history_, name), value, err_msg=name)
-    assert found.alphabet_ == expected.alphabet_
-    one, other = pickle.loads(pickle.dumps(found.vocabulary_)), expected.vocabulary_
+    assert found._model.alphabet == expected._model.alphabet
+    one, other = pickle.loads(pickle.dumps(found._model.vocabulary)), expected._model.vocabulary
     for name in ("merges", "weights", "counts", "document_frequencies", "occurrences", "n_documents", "n_symbols"):
         if hasattr(other, name) and not callable(getattr(other, name)):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
@@ -263,7 +263,7 @@ def test_learned_alphabets(client: Any, name: str) -> None:
     n_tokens = 300 if name != "beyond 65536, dense" else 70_300
     expected = here(UBPEClassic(n_tokens, 2), docs)
     found = there(UBPEClassic(n_tokens, 2), split(docs, 2, 3, 11), client)
-    assert found.alphabet_.is_identity == expected.alphabet_.is_identity
+    assert found._model.alphabet.is_identity == expected._model.alphabet.is_identity
     same(found, expected)
 
 
@@ -271,7 +271,7 @@ def test_an_alphabet_that_is_learned_of_symbols_of_weight_0(client: Any) -> None
     docs = [[-5, 3, 3, 3], [900, 900], [3, 3, -5, 3]]
     found = there(BPE(8), split(docs, 1, 2), client, sample_weight=[[1], [0], [2]])
     same(found, here(BPE(8), docs, sample_weight=[1, 0, 2]))
-    assert 900 in found.alphabet_.symbols
+    assert 900 in found._model.alphabet.symbols
 
 
 @pytest.mark.parametrize("alphabet", [range(256), np.arange(300)[::-1], bytes(range(256))], ids=["range", "turned", "bytes"])
@@ -381,7 +381,7 @@ def test_arguments_of_partitions(client: Any, options: dict[str, Any], error: An
     tok = BPE(12)
     with pytest.raises(error, match=message):
         fit(tok, [[[0, 1], [1, 1]], [[0, 1, 1, 0]]], **{"client": client, **options})
-    assert not hasattr(tok, "model_")
+    assert not hasattr(tok, "_model")
     assert clean(client)
 
 
@@ -572,7 +572,7 @@ def test_a_partition_that_is_not_the_same_again(mortal: Any, monkeypatch: pytest
     tok = BPE(290)
     with pytest.raises(RuntimeError, match=r"partition \d.* not the same when"):
         fit(tok, parts, mortal, progress=False)
-    assert not hasattr(tok, "model_")
+    assert not hasattr(tok, "_model")
     assert clean(mortal)
 
 
@@ -652,10 +652,10 @@ def test_a_scheduler_that_dies(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> 
     address = mortal.scheduler.address
     at_batches(monkeypatch, "_merge", {2: lambda: mortal.cluster.close()})
     tok = BPE(290).fit([[0, 1, 0, 1]], progress=False)
-    model = tok.model_
+    model = tok._model
     with pytest.raises(ConnectionError, match=address):
         fit(tok, array(ECG, WAV_CHUNKS), mortal, progress=False)
-    assert tok.model_ is model
+    assert tok._model is model
     with pytest.raises(ConnectionError, match="client: the scheduler at .* cannot be reached"):
         fit(tok, [DOCS], mortal, progress=False)
 
@@ -668,7 +668,7 @@ def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
         return part
 
     tok = BPE(100_000).fit([[0, 1, 0, 1]], progress=False)
-    model = tok.model_
+    model = tok._model
     parts = [dask.delayed(part) for part in split(DOCS, 2, 3, 30)]
     if how == "while hosts are made":
         parts = [dask.delayed(slow)(part) for part in parts]
@@ -681,6 +681,6 @@ def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
         at_batches(monkeypatch, "_merge", {2: interrupt})
     with pytest.raises(KeyboardInterrupt):  # in the fit, or just behind it
         (fit(tok, parts, client, progress=False), time.sleep(5))
-    assert tok.model_ is model
+    assert tok._model is model
     assert clean(client)
     same(there(BPE(290), split(DOCS, 2, 3, 30), client), here(BPE(290), DOCS))  # and they work again

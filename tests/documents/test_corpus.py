@@ -39,17 +39,20 @@ CUTS: list[list[int]] = [[5, 2, 5, 0], [], [1, 4, 5], [3]]
 def test_boundaries_in_every_container(cls: Any) -> None:
     """Boundaries of many documents and of one, for documents in every container."""
     tok = make(cls, 9, 3, alphabet=3)
-    want = tok.fit(DOCS, boundaries=CUTS, progress=False).vocabulary
+    want = tok.fit(DOCS, boundaries=CUTS, progress=False)._model.vocabulary
     assert [tuple(merge) for merge in merges(tok)] == reference.fit(DOCS, 3, 9, 1 if cls is BPE else 3, boundaries=CUTS)[0]
     flat, offsets = Ragged.from_lists(DOCS).values, Ragged.from_lists(DOCS).offsets
     for cuts in (tuple(CUTS), [np.array(cut, np.uint8) for cut in CUTS], Ragged.from_lists(CUTS)):
-        assert tok.fit(DOCS, boundaries=cuts, progress=False).vocabulary == want
-        assert tok.fit(flat, offsets=offsets, boundaries=cuts, progress=False).vocabulary == want
-    one = tok.fit([DOCS[0]], boundaries=[CUTS[0]], progress=False).vocabulary
-    assert tok.fit(np.array(DOCS[0]), boundaries=CUTS[0], progress=False).vocabulary == one
-    assert tok.fit(bytes(DOCS[0]), boundaries=np.array(CUTS[0]), progress=False).vocabulary == one
-    assert tok.fit(np.array([DOCS[0]] * 2), boundaries=[CUTS[0]] * 2, progress=False).vocabulary.counts[3] == 2 * one.counts[3]
-    text = make(cls, 9, 3).fit("".join("aß😀"[i] for i in DOCS[0]), boundaries=CUTS[0], progress=False).vocabulary
+        assert tok.fit(DOCS, boundaries=cuts, progress=False)._model.vocabulary == want
+        assert tok.fit(flat, offsets=offsets, boundaries=cuts, progress=False)._model.vocabulary == want
+    one = tok.fit([DOCS[0]], boundaries=[CUTS[0]], progress=False)._model.vocabulary
+    assert tok.fit(np.array(DOCS[0]), boundaries=CUTS[0], progress=False)._model.vocabulary == one
+    assert tok.fit(bytes(DOCS[0]), boundaries=np.array(CUTS[0]), progress=False)._model.vocabulary == one
+    assert (
+        tok.fit(np.array([DOCS[0]] * 2), boundaries=[CUTS[0]] * 2, progress=False)._model.vocabulary.counts[3]
+        == 2 * one.counts[3]
+    )
+    text = make(cls, 9, 3).fit("".join("aß😀"[i] for i in DOCS[0]), boundaries=CUTS[0], progress=False)._model.vocabulary
     np.testing.assert_array_equal(text.merges, one.merges)
 
 

@@ -74,7 +74,7 @@ def test_a_fit_of_counts_is_one_of_weighted_documents(
         again.fit(counts.to_lists(), sample_weight=counts.weights, progress=False)
     else:
         again.fit(docs, progress=False)
-    assert tok.vocabulary == again.vocabulary
+    assert tok._model.vocabulary == again._model.vocabulary
 
 
 @pytest.mark.parametrize("kind", KINDS)

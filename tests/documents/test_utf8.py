@@ -66,7 +66,10 @@ def test_documents_of_every_form(cls: Any) -> None:
     joined = "".join(TEXT[:4])
     ends = np.cumsum([0, *map(len, TEXT[:4])])
     assert tok.encode_batch(joined, ends).to_lists() == want  # offsets count characters of a str
-    assert cls.for_text(300, pretokenizer="gpt2").fit(count_documents(TEXT), progress=False).vocabulary == tok.vocabulary
+    assert (
+        cls.for_text(300, pretokenizer="gpt2").fit(count_documents(TEXT), progress=False)._model.vocabulary
+        == tok._model.vocabulary
+    )
     with pytest.raises(TypeError, match="docs: expected str or bytes, got an array of int64"):
         tok.encode_batch([[1, 2]])
     with pytest.raises(TypeError, match="decode_bytes: the alphabet is one of str"):

@@ -48,7 +48,7 @@ def test_boundaries_weights_and_lengths_equal_the_reference(
     )
     rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
     tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules.replace(max_token_length=longest))
-    v = tok.fit(docs, **in_package(marks)).vocabulary
+    v = tok.fit(docs, **in_package(marks))._model.vocabulary
     assert merges(tok) == [tuple(merge) for merge in want]
     assert longest is None or np.diff(v.offsets).max() <= longest
     weights = [1] * len(docs) if marks["weights"] is None else marks["weights"]
@@ -106,10 +106,10 @@ def test_pairs_that_are_too_long_count_as_borders() -> None:
 def test_the_largest_length_is_a_parameter(cls: Any, tmp_path: Path) -> None:
     assert cls().get_params()["max_token_length"] is None
     tok = make(cls, None, 3, alphabet=3, rules=FitRules(max_token_length=3)).fit(DOCS, progress=False)
-    assert np.diff(tok.vocabulary.offsets).max() == 3
+    assert np.diff(tok._model.vocabulary.offsets).max() == 3
     tok.save(tmp_path / "m.json")
     assert cls.load(tmp_path / "m.json").get_params()["max_token_length"] == 3
-    assert tok.set_params(max_token_length=1).fit(DOCS, progress=False).vocabulary.n_learned == 0
+    assert tok.set_params(max_token_length=1).fit(DOCS, progress=False)._model.vocabulary.n_learned == 0
     for odd, error in ((0, ValueError), (-1, ValueError), (2.5, TypeError), ("3", TypeError), (True, TypeError)):
         with pytest.raises(error, match="^max_token_length"):
             tok.set_params(max_token_length=odd).fit(DOCS, progress=False)

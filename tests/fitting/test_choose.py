@@ -81,8 +81,8 @@ def test_a_round_looks_at_few_pairs_for_each_that_it_keeps(n: int, driver: list[
     """All candidates are kept: each was compared with all before it, n * n / 2 looks."""
     docs = np.tile(np.arange(2 * n).reshape(n, 2), (3, 1))
     tok = UBPEClassic(3 * n, n, alphabet=2 * n, n_threads=1).fit(list(docs), progress=False)
-    assert tok.vocabulary.merges is not None
-    assert tok.vocabulary.merges.tolist() == docs[:n].tolist()
+    assert tok._model.vocabulary.merges is not None
+    assert tok._model.vocabulary.merges.tolist() == docs[:n].tolist()
     assert driver[0].state["round"][0] == 1
     assert driver[0].state["visited"][0] < 40 * n
 

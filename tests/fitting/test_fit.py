@@ -39,7 +39,7 @@ def test_fit_equals_the_reference(
     tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules).fit(docs, progress=False)
     assert merges(tok) == [tuple(m) for m in want]
     weights = [reference.idf(len(docs), m.documents) for m in want]
-    assert tok.vocabulary.weights[size:].tolist() == pytest.approx(weights, rel=1e-14)
+    assert tok._model.vocabulary.weights[size:].tolist() == pytest.approx(weights, rel=1e-14)
     if n_candidates == 1 and docs:
         assert tok.encode_batch(docs).to_lists() == final
 
@@ -93,8 +93,8 @@ def test_hug_pug_pun_bun_hugs() -> None:
     """The third article's example: (u, g) first, five merges in all, and the text comes back."""
     text = "hug pug pun bun hugs"
     tok = BPE(n_tokens=None).fit([text], progress=False)
-    assert tok.vocabulary.counts[tok.vocabulary.n_alphabet :].tolist() == [3, 2, 2, 2, 2]
-    assert tok.decode(tok.vocabulary.merges[0]) == "ug"
+    assert tok._model.vocabulary.counts[tok._model.vocabulary.n_alphabet :].tolist() == [3, 2, 2, 2, 2]
+    assert tok.decode(tok._model.vocabulary.merges[0]) == "ug"
     assert tok.encode(text).size == 9
     assert tok.decode(tok.encode(text)) == text
 
@@ -104,12 +104,12 @@ def test_low_lower_newest() -> None:
     words = {"low": 5, "lower": 2, "lowest": 1, "new": 6, "newer": 3, "newest": 2, "wide": 3, "wider": 2, "widest": 1}
     docs = [f"{word}|" for word, n in words.items() for _ in range(n)]
     tok = BPE(n_tokens=12).fit(docs, progress=False)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     assert int(v.counts[v.n_alphabet]) == 11
     assert tok.decode(v.merges[0]) in ("ne", "ew", "w|")
     everything = UBPEClassic(n_tokens=200, n_candidates=1).fit(docs, progress=False)
-    n = everything.vocabulary.n_alphabet
-    by_text = {everything.decode([n + i]): int(c) for i, c in enumerate(everything.vocabulary.counts[n:])}
+    n = everything._model.vocabulary.n_alphabet
+    by_text = {everything.decode([n + i]): int(c) for i, c in enumerate(everything._model.vocabulary.counts[n:])}
     assert by_text["er"] == 7
 
 
@@ -117,10 +117,10 @@ def test_article_preset_fits_and_overshoots() -> None:
     """Whole rounds while the last id is below n_tokens, then the highest idf first, cut to size."""
     docs = [[0, 1, 2, 3] * 5, [3, 2, 1, 0] * 5, [0, 2, 0, 2, 1, 3] * 4]
     plain = UBPE(8, 10, alphabet=4, rules=FitRules.ARTICLE.replace(order="creation")).fit(docs, progress=False)
-    assert len(plain.vocabulary) > 8
+    assert len(plain._model.vocabulary) > 8
     tok = UBPE(8, 10, alphabet=4, rules=FitRules.ARTICLE).fit(docs, progress=False)
-    assert len(tok.vocabulary) == 8
-    assert np.all(np.diff(tok.vocabulary.weights[4:]) <= 0)
+    assert len(tok._model.vocabulary) == 8
+    assert np.all(np.diff(tok._model.vocabulary.weights[4:]) <= 0)
 
 
 def test_interrupted_fit_leaves_the_tokenizer_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_weighted_documents_equal_reference(
     want, final = reference.fit(docs, size, size + more, n_candidates, ties, min_count, overshoot, weights)
     rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
     tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules)
-    v = tok.fit(docs, sample_weight=weights, progress=False).vocabulary
+    v = tok.fit(docs, sample_weight=weights, progress=False)._model.vocabulary
     assert merges(tok) == [tuple(merge) for merge in want]
     assert v.n_documents == sum(weights)
     assert v.n_symbols == sum(len(doc) * weight for doc, weight in zip(docs, weights, strict=True))
@@ -204,9 +204,9 @@ def test_a_weight_is_a_repetition(
     want = reference.fit(repeated, size, size + more, n_candidates, ties)[0]
     assert reference.fit(docs, size, size + more, n_candidates, ties, weights=weights)[0] == want
     tok = make(cls, size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties))
-    plain = tok.fit(repeated, progress=False).vocabulary
+    plain = tok.fit(repeated, progress=False)._model.vocabulary
     for given_as in (weights, np.array(weights, np.uint8), tuple(weights)):
-        assert tok.fit(docs, sample_weight=given_as, progress=False).vocabulary == plain
+        assert tok.fit(docs, sample_weight=given_as, progress=False)._model.vocabulary == plain
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -243,9 +243,9 @@ def test_public_fit_on_threads() -> None:
 def test_counts_past_32_bits() -> None:
     """Counts and document frequencies beyond 2**31 without the memory: by weights."""
     heavy = BPE(4, alphabet=2).fit([[0, 1, 0, 1], [1, 1]], sample_weight=[2**40, 3], progress=False)
-    assert heavy.vocabulary.counts[2:].tolist() == [2**41, 2**40]
-    assert heavy.vocabulary.document_frequencies[2:].tolist() == [2**40, 2**40]
-    assert heavy.vocabulary.n_symbols == 2**42 + 6
+    assert heavy._model.vocabulary.counts[2:].tolist() == [2**41, 2**40]
+    assert heavy._model.vocabulary.document_frequencies[2:].tolist() == [2**40, 2**40]
+    assert heavy._model.vocabulary.n_symbols == 2**42 + 6
     assert heavy.history_.lengths.tolist() == [2**41 + 6, 2**40 + 6]
 
 

@@ -39,7 +39,7 @@ def expected(docs: list[list[int]], size: int, want: list[reference.Merge], mark
 
 def check_curve(tok: Any, size: int, n_symbols: int) -> None:
     """Check sizes and symbols per token: of the alphabet alone, then after each merge."""
-    sizes, rates = tok.history_.compression(tok.vocabulary.n_alphabet)
+    sizes, rates = tok.history_.compression(tok._model.vocabulary.n_alphabet)
     lengths = tok.history_.lengths.tolist()
     assert sizes.dtype == np.int64
     assert rates.dtype == np.float64
@@ -76,7 +76,7 @@ def test_history_equals_the_reference(
     tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules.replace(max_token_length=longest))
     tok.fit(docs, **in_package(marks))
     assert rows(tok) == expected(docs, size, want, marks)
-    check_curve(tok, size, tok.vocabulary.n_symbols)
+    check_curve(tok, size, tok._model.vocabulary.n_symbols)
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,17 @@ def test_history_of_large_corpora_equals_the_reference(
         monkeypatch.setattr(text_cells, "DENSE", dense)
         tok = UBPEClassic(size + 200, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, **in_package(marks))
         assert rows(tok) == expected(docs, size, want, marks)
-        check_curve(tok, size, tok.vocabulary.n_symbols)
+        check_curve(tok, size, tok._model.vocabulary.n_symbols)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_order_of_creation_also_where_ids_were_rearranged(cls: Any) -> None:
     by_creation = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
     by_idf = make(cls, 8, 2, alphabet=3, rules=FitRules(order="idf")).fit(DOCS, progress=False)
-    assert by_idf.vocabulary.counts.tolist() != by_creation.vocabulary.counts.tolist()
+    assert by_idf._model.vocabulary.counts.tolist() != by_creation._model.vocabulary.counts.tolist()
     assert rows(by_idf) == rows(by_creation)
-    assert [column.tolist() for column in by_idf.history_.compression(by_idf.vocabulary.n_alphabet)] == [
-        c.tolist() for c in by_creation.history_.compression(by_creation.vocabulary.n_alphabet)
+    assert [column.tolist() for column in by_idf.history_.compression(by_idf._model.vocabulary.n_alphabet)] == [
+        c.tolist() for c in by_creation.history_.compression(by_creation._model.vocabulary.n_alphabet)
     ]
 
 
@@ -110,25 +110,25 @@ def test_order_of_creation_also_where_ids_were_rearranged(cls: Any) -> None:
 def test_nothing_learned(cls: Any, docs: Any, size: int) -> None:
     tok = make(cls, 9, 2).fit(docs, progress=False)
     assert rows(tok) == [[], [], []]
-    sizes, rates = tok.history_.compression(tok.vocabulary.n_alphabet)
+    sizes, rates = tok.history_.compression(tok._model.vocabulary.n_alphabet)
     assert (sizes.tolist(), rates.tolist()) == ([size], [1.0])
 
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_where_there_is_no_history(cls: Any) -> None:
     with pytest.raises(NotFittedError):
-        cls(9).history_.compression(cls(9).vocabulary.n_alphabet)
+        cls(9).history_.compression(cls(9)._model.vocabulary.n_alphabet)
     with pytest.raises(AttributeError):
         _ = cls(9).history_
     tok = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
     others = [cls.load(export(tok, "ubpe"))]
     if cls is not UBPE:
-        others.append(cls.from_merges(tok.vocabulary.merges, 3))
+        others.append(cls.from_merges(tok._model.vocabulary.merges, 3))
     for other in others:
         assert not hasattr(other, "history_")
         with pytest.raises(NotFittedError, match="history"):
-            other.history_.compression(other.vocabulary.n_alphabet)
-        assert len(other.vocabulary) == len(tok.vocabulary)
+            other.history_.compression(other._model.vocabulary.n_alphabet)
+        assert len(other._model.vocabulary) == len(tok._model.vocabulary)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -159,8 +159,8 @@ def test_files_keep_it(cls: Any, rules: FitRules, suffix: str, tmp_path: Path) -
     assert all(
         map(
             np.array_equal,
-            again.history_.compression(again.vocabulary.n_alphabet),
-            tok.history_.compression(tok.vocabulary.n_alphabet),
+            again.history_.compression(again._model.vocabulary.n_alphabet),
+            tok.history_.compression(tok._model.vocabulary.n_alphabet),
         )
     )
     if rules.order == "creation":
@@ -176,7 +176,7 @@ def test_a_shorter_vocabulary_has_its_beginning(cls: Any) -> None:
     for size in (3, 5, 7, 9):
         shorter, fitted = tok.truncate(size), make(cls, size, 1, alphabet=3).fit(DOCS, progress=False)
         assert rows(shorter) == rows(fitted)
-        assert shorter.history_.last_round <= shorter.vocabulary.n_learned
+        assert shorter.history_.last_round <= shorter._model.vocabulary.n_learned
     assert not hasattr(tok.truncate(5, by="idf"), "history_")
 
 

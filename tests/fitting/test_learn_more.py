@@ -22,7 +22,7 @@ DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 
 
 
 def learned(tok: Any) -> tuple[Any, ...]:
-    return merges(tok), tok.vocabulary.weights.tolist(), tok.fingerprint
+    return merges(tok), tok._model.vocabulary.weights.tolist(), tok.fingerprint
 
 
 @given(
@@ -114,7 +114,10 @@ def test_a_fitted_tokenizer_on_another_corpus(corpus: Marked, split: int, first:
 @pytest.mark.parametrize("docs", [["she sells sea shells", "sea shore"], [b"abab\0abab", b"ab\xff"], [[-5, 2**40] * 9]])
 def test_symbols_keep_their_ids(docs: Any, tmp_path: Path) -> None:
     whole = BPE(None).fit(docs, progress=False)
-    for start in (whole.truncate(len(whole.vocabulary) - 2), BPE(whole.vocabulary.n_alphabet + 1).fit(docs, progress=False)):
+    for start in (
+        whole.truncate(len(whole._model.vocabulary) - 2),
+        BPE(whole._model.vocabulary.n_alphabet + 1).fit(docs, progress=False),
+    ):
         start.save(tmp_path / "m.npz")
         for tok in (BPE.load(tmp_path / "m.npz"), start):
             assert learned(tok.fit_more(docs, 10**6, progress=False)) == learned(whole)
@@ -125,10 +128,10 @@ def test_symbols_keep_their_ids(docs: Any, tmp_path: Path) -> None:
 
 
 def refused(tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_tokens: Any = 20, **params: Any) -> None:
-    before = tok.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))
+    before = tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))
     with pytest.raises(error, match=match):
         tok.fit_more(docs, n_tokens, **params)
-    assert (tok.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))) == before
+    assert (tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))) == before
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -149,7 +152,10 @@ def test_a_refused_fit_more_changes_nothing(cls: Any, monkeypatch: pytest.Monkey
     refused(tok, KeyboardInterrupt, "^$")
     monkeypatch.undo()
     by_idf = make(cls, 7, 2, alphabet=3, rules=FitRules(order="idf")).fit(DOCS, progress=False)
-    assert by_idf.vocabulary.counts.tolist() != make(cls, 7, 2, alphabet=3).fit(DOCS, progress=False).vocabulary.counts.tolist()
+    assert (
+        by_idf._model.vocabulary.counts.tolist()
+        != make(cls, 7, 2, alphabet=3).fit(DOCS, progress=False)._model.vocabulary.counts.tolist()
+    )
     refused(by_idf, ValueError, "order|pairs")  # of UBPE, sequences are left
 
 

@@ -26,7 +26,7 @@ def halves(name: str) -> tuple[list[list[int]], list[list[int]], int]:
 
 def sequences(tok: UBPE) -> list[tuple[int, ...]]:
     """All tokens as sequences of symbols."""
-    return [tuple(tok.vocabulary.sequence(t)) for t in range(len(tok.vocabulary))]
+    return [tuple(tok._model.vocabulary.sequence(t)) for t in range(len(tok._model.vocabulary))]
 
 
 @pytest.mark.parametrize("name", ["text/60", "ecg/0", "dna", "wav", "periodic"])
@@ -37,21 +37,23 @@ def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
     options: dict[str, Any] = {} if name in ("ecg/0", "periodic") else {"robust": True, "min_count": 4}
     fewer = tok.refine(seen, progress=False, **options)
     assert fewer is not tok and tok.objective == "additive" and fewer.objective == "shortest"
-    assert len(fewer.vocabulary) <= n and fewer.vocabulary.merges is None
+    assert len(fewer._model.vocabulary) <= n and fewer._model.vocabulary.merges is None
     found = sequences(fewer)
     assert len(set(found)) == len(found)
     ranked = BPE(n, alphabet=size).fit(seen, progress=False)
     batch = fewer.encode_batch(unseen)
     assert fewer.decode_batch(batch) == Ragged.from_lists(unseen)
     if name != "periodic":
-        assert len(fewer.vocabulary) == len(tok.vocabulary) == n
+        assert len(fewer._model.vocabulary) == len(tok._model.vocabulary) == n
         most = 1.01 if name == "wav" else 0.995  # what 20,000 symbols of sound teach hardly carries over
         assert batch.total < most * ranked.encode_batch(unseen).total
-    without_idf = Vocabulary.from_sequences(size, fewer.vocabulary.arena[size:], np.diff(fewer.vocabulary.offsets)[size:])
+    without_idf = Vocabulary.from_sequences(
+        size, fewer._model.vocabulary.arena[size:], np.diff(fewer._model.vocabulary.offsets)[size:]
+    )
     own = PathEncoder(without_idf).encode(Ragged.from_lists(seen), "shortest", 1)
-    assert fewer.vocabulary.counts[size:].tolist() == np.bincount(own.values, minlength=len(found))[size:].tolist()
+    assert fewer._model.vocabulary.counts[size:].tolist() == np.bincount(own.values, minlength=len(found))[size:].tolist()
     holding = Counter(t for ids in own.to_lists() for t in set(ids))
-    assert fewer.vocabulary.document_frequencies[size:].tolist() == [holding[t] for t in range(size, len(found))]
+    assert fewer._model.vocabulary.document_frequencies[size:].tolist() == [holding[t] for t in range(size, len(found))]
     assert tok.set_params(n_threads=3).refine(seen, progress=False, **options).fingerprint == fewer.fingerprint
 
 
@@ -95,7 +97,7 @@ def test_weights_are_repeated_documents() -> None:
     options = {"progress": False, "robust": False, "min_count": 2}
     weighed = tok.refine(docs, sample_weight=weights, **options)
     assert sequences(weighed) == sequences(tok.refine(repeated, **options))
-    assert weighed.vocabulary.counts.tolist() == tok.refine(repeated, **options).vocabulary.counts.tolist()
+    assert weighed._model.vocabulary.counts.tolist() == tok.refine(repeated, **options)._model.vocabulary.counts.tolist()
     counted = tok.refine(count_documents(docs, sample_weight=weights), **options)
     assert sorted(sequences(counted)) == sorted(sequences(weighed))
     flat = Ragged.from_lists(docs)
@@ -119,7 +121,7 @@ def test_text_that_is_cut(options: dict[str, Any], objective: str) -> None:
     tok = UBPE(400, objective="shortest", **options).fit(texts, progress=False)
     how: dict[str, Any] = {} if len(options) == 1 and objective == "shortest" else {"robust": True, "min_count": 3}
     fewer = tok.refine(texts, objective=objective, progress=False, **how)
-    assert len(fewer.vocabulary) == len(tok.vocabulary) and fewer.objective == objective
+    assert len(fewer._model.vocabulary) == len(tok._model.vocabulary) and fewer.objective == objective
     batch = fewer.encode_batch(texts, allowed_special="all")
     assert fewer.decode_batch(batch) == texts
     if objective == "shortest":
@@ -134,7 +136,7 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
     with pytest.raises(UnknownSymbolError, match="document 1, position 0: symbol 'x'"):
         tok.refine(["ab", "xb"])
     for nothing in ([], [""], ["a"]):
-        assert tok.refine(nothing, progress=False).vocabulary.n_learned == 0
+        assert tok.refine(nothing, progress=False)._model.vocabulary.n_learned == 0
     fewer = tok.refine("abcabc", progress=False)
     fewer.save(tmp_path / "m.json")
     assert UBPE.load(tmp_path / "m.json").fingerprint == fewer.fingerprint
@@ -169,7 +171,7 @@ def test_a_time_that_is_over_at_once_still_gives_a_full_vocabulary(name: str) ->
     docs, _, size = halves(name)
     tok = UBPE(size + 100, alphabet=size, objective="shortest").fit(docs, progress=False)
     fewer = tok.refine(docs, seconds=0, progress=False)
-    assert len(fewer.vocabulary) == size + 100
+    assert len(fewer._model.vocabulary) == size + 100
     assert fewer.encode_batch(docs).total <= tok.encode_batch(docs).total
     assert tok.refine(docs[:4], seconds=10**400, progress=False).fingerprint == tok.refine(docs[:4], progress=False).fingerprint
     assert fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
@@ -186,7 +188,7 @@ def test_the_log_says_what_is_left_out_for_a_limit_of_memory(caplog: pytest.LogC
         fewer = tok.refine(docs, progress=False)
     said = " ".join(record.getMessage() for record in caplog.records)
     assert "sequences, within its limit of memory" in said
-    assert len(fewer.vocabulary) == size + 50
+    assert len(fewer._model.vocabulary) == size + 50
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         tok.refine([[0] * 400], progress=False)
     assert "candidates of more than 17 symbols are left out" in caplog.text
@@ -232,7 +234,7 @@ def test_an_alphabet_alone(objective: str) -> None:
     docs = [[0, 1, 2, 3] * 50]
     tok = UBPE(4, objective="shortest").fit(docs, progress=False)
     fewer = tok.refine(docs, objective=objective, progress=False)
-    assert len(fewer.vocabulary) == 4 and fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
+    assert len(fewer._model.vocabulary) == 4 and fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
 
 
 def test_where_there_is_room_for_all_words_each_is_one_token() -> None:

@@ -56,7 +56,7 @@ def test_pruned_vocabularies_are_likelier(name: str) -> None:
     tok = UBPE(size + 200, 1, alphabet=size, objective="shortest").fit(seen, progress=False)
     options: dict[str, Any] = {"robust": True, "min_count": 4} if name == "text/60" else {}
     likely = tok.refine(seen, objective="likelihood", progress=False, **options)
-    v = likely.vocabulary
+    v = likely._model.vocabulary
     assert likely.objective == "likelihood" and tok.objective == "shortest" and v.merges is None
     assert len(v) <= size + 200 and v.log_probabilities is not None and v.occurrences is not None
     assert abs(math.fsum(np.exp(v.log_probabilities)) - 1.0) < 1e-9
@@ -74,7 +74,7 @@ def test_pruned_vocabularies_are_likelier(name: str) -> None:
 
 def bits(tok: UBPE, docs: list[np.ndarray]) -> float:
     """Of the best paths, by the probabilities of the tokenizer."""
-    logs = tok.vocabulary.log_probabilities
+    logs = tok._model.vocabulary.log_probabilities
     assert logs is not None
     return float(-logs[tok.encode_batch(docs).compact().values].sum())
 
@@ -82,7 +82,7 @@ def bits(tok: UBPE, docs: list[np.ndarray]) -> float:
 def test_refining_nothing_and_for_another_objective() -> None:
     tok = UBPE(8, objective="shortest").fit(["abcabc", "bcabca", ""], progress=False)
     for nothing in ([], [""], ["a"]):
-        assert tok.refine(nothing, objective="likelihood", progress=False).vocabulary.n_learned == 0
+        assert tok.refine(nothing, objective="likelihood", progress=False)._model.vocabulary.n_learned == 0
     with pytest.raises(ValueError, match="objective: expected 'shortest' or 'likelihood', got 'tfidf'"):
         tok.refine(["ab"], objective="tfidf")
 
@@ -91,11 +91,11 @@ def test_text_that_is_cut_is_pruned_by_its_segments() -> None:
     docs = ["low lower lowest", "slow slower slowest", "newest widest lowest new", "<end>low new"] * 5
     tok = UBPE.for_text(285, pretokenizer="gpt2", special_tokens=["<end>"], objective="shortest").fit(docs, progress=False)
     likely = tok.refine(docs, objective="likelihood", progress=False)
-    size = min(285, 256 + likely.vocabulary.n_learned)
-    assert likely.vocabulary.merges is None and len(likely.vocabulary) == size > len(tok.vocabulary)
+    size = min(285, 256 + likely._model.vocabulary.n_learned)
+    assert likely._model.vocabulary.merges is None and len(likely._model.vocabulary) == size > len(tok._model.vocabulary)
     assert likely.special_ids == {"<end>": size}
     ids = likely.encode("slowest <end>newer", allowed_special="all")
     assert size in ids.tolist() and likely.decode(ids) == "slowest <end>newer"
     batch = likely.encode_batch(docs, allowed_special="all")
     used = np.bincount(batch.compact().values, minlength=size + 1)
-    assert likely.vocabulary.occurrences.tolist() == used[:size].tolist()  # type: ignore[union-attr]
+    assert likely._model.vocabulary.occurrences.tolist() == used[:size].tolist()  # type: ignore[union-attr]

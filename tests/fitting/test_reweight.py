@@ -46,28 +46,32 @@ def test_occurrences_are_those_of_the_merged_corpus(name: str, n_threads: int) -
     for given_weights in (None, weights):
         tok = BPE(size + 200, alphabet=size, n_threads=n_threads)
         tok.fit(docs, sample_weight=given_weights, progress=False)
-        v = tok.vocabulary
+        v = tok._model.vocabulary
         assert v.occurrences is not None
         assert v.occurrences.tolist() == counted(tok.encode_batch(docs), given_weights or [1] * len(docs), len(v))
         shorter = tok.truncate(size + 50)
         assert (
-            shorter.vocabulary == BPE(size + 50, alphabet=size).fit(docs, sample_weight=given_weights, progress=False).vocabulary
+            shorter._model.vocabulary
+            == BPE(size + 50, alphabet=size).fit(docs, sample_weight=given_weights, progress=False)._model.vocabulary
         )
         shorter.fit_more(docs, size + 200, sample_weight=given_weights, progress=False)
-        assert shorter.vocabulary.occurrences.tolist() == v.occurrences.tolist()  # type: ignore[union-attr]
+        assert shorter._model.vocabulary.occurrences.tolist() == v.occurrences.tolist()  # type: ignore[union-attr]
 
 
 def test_occurrences_of_weights_that_are_large_of_cut_text_and_of_counts() -> None:
-    v = BPE(4, alphabet=2).fit([[0, 1, 0], [1, 1, 1]], sample_weight=[2**57 + 1, 3], progress=False).vocabulary
+    v = BPE(4, alphabet=2).fit([[0, 1, 0], [1, 1, 1]], sample_weight=[2**57 + 1, 3], progress=False)._model.vocabulary
     assert v.occurrences is not None
     assert v.merges is not None and v.merges.tolist() == [[0, 1], [2, 0]]
     assert v.occurrences.tolist() == [0, 9, 0, 2**57 + 1]
     tok = BPE.for_text(280, pretokenizer="gpt2").fit(DOCS * 3, progress=False)
-    assert tok.vocabulary.occurrences.tolist() == counted(tok.encode_batch(DOCS), [3] * len(DOCS), 280)[: len(tok.vocabulary)]
+    assert (
+        tok._model.vocabulary.occurrences.tolist()
+        == counted(tok.encode_batch(DOCS), [3] * len(DOCS), 280)[: len(tok._model.vocabulary)]
+    )
     again = BPE.for_text(280, pretokenizer="gpt2").fit(count_documents(DOCS * 3), progress=False)
-    assert again.vocabulary == tok.vocabulary
+    assert again._model.vocabulary == tok._model.vocabulary
     cut = BPE(5, alphabet=3).fit([[0, 1, 2, 0, 1]] * 2, boundaries=[[1], []], progress=False)
-    assert cut.vocabulary.occurrences.tolist() == [1, 1, 0, 1, 2]
+    assert cut._model.vocabulary.occurrences.tolist() == [1, 1, 0, 1, 2]
 
 
 def test_occurrences_of_some_tokens_and_of_unknown_ones() -> None:
@@ -96,14 +100,14 @@ def test_files_hold_what_is_known_and_older_ones_load(suffix: str, tmp_path: Any
     path = tmp_path / f"model{suffix}"
     tok.save(path)
     again = UBPE.load(path)
-    assert again.vocabulary == tok.vocabulary and again.fingerprint == tok.fingerprint
+    assert again._model.vocabulary == tok._model.vocabulary and again.fingerprint == tok.fingerprint
     assert again.encode_batch(DOCS) == tok.encode_batch(DOCS)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     old = UBPE(10, 2, objective="log_frequency").fit(DOCS, progress=False)
-    old._adopt(old.model_._replace(vocabulary=v.with_statistics(occurrences=None, log_probabilities=None)))
+    old._adopt(old._model._replace(vocabulary=v.with_statistics(occurrences=None, log_probabilities=None)))
     old.save(path)
     loaded = UBPE.load(path)
-    assert loaded.vocabulary.occurrences is None and loaded.fingerprint == old.fingerprint
+    assert loaded._model.vocabulary.occurrences is None and loaded.fingerprint == old.fingerprint
     expected = [math.log((1 + c) / (len(v) + int(v.counts.sum()))) for c in v.counts.tolist()]
     assert loaded._tables.paths("log_frequency").added.tolist() == expected
     if suffix == ".json":
@@ -144,7 +148,7 @@ def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(data: st.Dat
 
 def test_the_likelihood_rises_in_every_round() -> None:
     docs, size = corpora(20_000)["ecg/0"]
-    v = UBPE(size + 150, 1, alphabet=size, objective="shortest").fit(docs, progress=False).vocabulary
+    v = UBPE(size + 150, 1, alphabet=size, objective="shortest").fit(docs, progress=False)._model.vocabulary
     ids = Ragged.from_lists(docs)
     encoder, p, before = PathEncoder(v), reweight.probabilities(np.ones(len(v))), -math.inf
     for _ in range(5):
@@ -157,7 +161,7 @@ def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
     docs, size = corpora(30_000)["text/60"]
     for n_threads in (1, 3):
         tok = UBPE(size + 150, 1, alphabet=size, objective="likelihood", n_threads=n_threads).fit(docs, progress=False)
-        v = tok.vocabulary
+        v = tok._model.vocabulary
         if n_threads == 1:
             first = tok.fingerprint
         assert tok.fingerprint == first
@@ -171,11 +175,11 @@ def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
     assert abs(worth[0] - sum(weights[t] for t in candidates[0].tolist())) < 1e-5
     assert v.occurrences.tolist() == counted(tok.encode_batch(docs), [1] * len(docs), len(v))
     more = tok.fit_more(docs, size + 160, progress=False)
-    assert more.vocabulary.log_probabilities is not None and len(more.vocabulary.log_probabilities) == size + 160
+    assert more._model.vocabulary.log_probabilities is not None and len(more._model.vocabulary.log_probabilities) == size + 160
     plain = UBPE(size + 150, 1, alphabet=size, objective="shortest").fit(docs, progress=False)
     again = plain.reweight(docs)
-    assert again.objective == "likelihood" and plain.objective == "shortest" and plain.vocabulary.log_probabilities is None
-    assert again.vocabulary.merges.tolist() == plain.vocabulary.merges.tolist()
+    assert again.objective == "likelihood" and plain.objective == "shortest" and plain._model.vocabulary.log_probabilities is None
+    assert again._model.vocabulary.merges.tolist() == plain._model.vocabulary.merges.tolist()
     frequencies = plain.set_params(objective="likelihood")  # no estimates: by the frequency of occurrences
     assert frequencies.decode_batch(frequencies.encode_batch(docs)) == Ragged.from_lists(docs)
     assert frequencies.fingerprint != again.fingerprint
@@ -186,17 +190,17 @@ def test_idf_of_the_documents_own_encodings(objective: str) -> None:
     tok = UBPE(12, 2, objective=objective).fit(DOCS, progress=False)
     weights = [1, 2, 3, 1, 1, 2]
     other = tok.reweight(DOCS, "idf", 1, sample_weight=weights)
-    holding = Counter({t: 0 for t in range(len(tok.vocabulary))})
+    holding = Counter({t: 0 for t in range(len(tok._model.vocabulary))})
     for ids, weight in zip(tok.encode_batch(DOCS).to_lists(), weights, strict=True):
         for token in set(ids):
             holding[token] += weight
-    n = tok.vocabulary.n_alphabet
-    expected = [0.0] * n + [math.log((1 + sum(weights)) / (1 + holding[t])) for t in range(n, len(tok.vocabulary))]
-    assert other.vocabulary.weights.tolist() == expected
-    assert other.objective == objective and other.vocabulary.counts.tolist() == tok.vocabulary.counts.tolist()
-    assert other.vocabulary.occurrences.tolist() == counted(other.encode_batch(DOCS), weights, len(tok.vocabulary))
-    twice = tok.reweight(DOCS, "idf", 2).vocabulary
-    assert twice == tok.reweight(DOCS, "idf", 1).reweight(DOCS, "idf", 1).vocabulary
+    n = tok._model.vocabulary.n_alphabet
+    expected = [0.0] * n + [math.log((1 + sum(weights)) / (1 + holding[t])) for t in range(n, len(tok._model.vocabulary))]
+    assert other._model.vocabulary.weights.tolist() == expected
+    assert other.objective == objective and other._model.vocabulary.counts.tolist() == tok._model.vocabulary.counts.tolist()
+    assert other._model.vocabulary.occurrences.tolist() == counted(other.encode_batch(DOCS), weights, len(tok._model.vocabulary))
+    twice = tok.reweight(DOCS, "idf", 2)._model.vocabulary
+    assert twice == tok.reweight(DOCS, "idf", 1).reweight(DOCS, "idf", 1)._model.vocabulary
 
 
 @pytest.mark.parametrize("objective", ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"])
@@ -208,7 +212,7 @@ def test_occurrences_are_what_the_new_tokenizer_encodes_to(objective: str) -> No
     made = [tok.reweight(docs, "idf", n_rounds) for n_rounds in (1, 2, 30)]
     made += [tok.reweight(docs), tok.refine(docs), tok.refine(docs, objective="likelihood")]
     for other in made:
-        assert other.vocabulary.occurrences.tolist() == other.usage(docs).counts.tolist()  # type: ignore[union-attr]
+        assert other._model.vocabulary.occurrences.tolist() == other.usage(docs).counts.tolist()  # type: ignore[union-attr]
 
 
 def test_text_that_is_cut_is_reweighted_by_its_segments() -> None:
@@ -218,9 +222,9 @@ def test_text_that_is_cut_is_reweighted_by_its_segments() -> None:
     assert likely.special_ids == tok.special_ids
     words = [word if i == 0 else " " + word for doc in DOCS for i, word in enumerate(doc.split(" ")) if word]
     by_idf = tok.reweight(DOCS, "idf", 1)
-    n, size = tok.vocabulary.n_alphabet, len(tok.vocabulary)
+    n, size = tok._model.vocabulary.n_alphabet, len(tok._model.vocabulary)
     held = Counter(t for ids in tok.encode_batch(words).to_lists() for t in set(ids))
-    assert by_idf.vocabulary.weights[n:].tolist() == [math.log((1 + len(words)) / (1 + held[t])) for t in range(n, size)]
+    assert by_idf._model.vocabulary.weights[n:].tolist() == [math.log((1 + len(words)) / (1 + held[t])) for t in range(n, size)]
 
 
 def test_arguments_of_reweight() -> None:

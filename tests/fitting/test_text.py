@@ -143,9 +143,9 @@ def test_offsets_past_32_bits(tmp_path: Any) -> None:
     docs = np.memmap(path, np.uint8, "r")
     offsets = np.array([2**32 + 4, 2**32 + 6, 2**32 + 10])
     tok = BPE(12, alphabet=4).fit(docs, offsets=offsets, progress=False)
-    assert tok.vocabulary.counts[4:].max(initial=0) <= 1
+    assert tok._model.vocabulary.counts[4:].max(initial=0) <= 1
     tok = BPE(5, alphabet=4).fit(docs, offsets=offsets[[0, 2]], progress=False)
-    assert tok.vocabulary.merges.tolist() == [[1, 2]]
+    assert tok._model.vocabulary.merges.tolist() == [[1, 2]]
     assert [d.tolist() for d in tok.decode_batch(tok.encode_batch(docs, offsets))] == [[0, 1], [2, 1, 2, 3]]
 
 

@@ -112,7 +112,7 @@ def test_published_patterns_are_written_as_others_have_them(name: str) -> None:
     assert found == want.get(name, [*published_steps(name), "ByteLevel"])
     assert parts[-1]["use_regex"] is (name in want)
     for again in (BPE.load(text), *([BPE.load(export(tok, "tiktoken.Encoding"))] if name != "deepseek" else [])):
-        cutter = again.segmenter_.pretokenizer
+        cutter = again._model.segmenter.pretokenizer
         assert (cutter.name, cutter.unicode, cutter.kernel) == (name, "16.0.0", f"{name}@16.0.0")
         assert again.encode("they're 1234 中文").tolist() == tok.encode("they're 1234 中文").tolist()
 
@@ -171,7 +171,7 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
         export(tok, "tokenizer.json", path)
     monkeypatch.setattr(export_check, "check_order", lambda model: None)
     monkeypatch.setattr(export, "_same_by_rank", lambda other, samples: None)
-    monkeypatch.setattr(table, "from_huggingface", lambda *source: table.Found(tok.model_))
+    monkeypatch.setattr(table, "from_huggingface", lambda *source: table.Found(tok._model))
     with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
         export(tok, "tokenizer.json", path)
     assert not path.exists()
@@ -214,7 +214,7 @@ def test_ids_are_those_of_the_trainer() -> None:
 def test_all_ids_move_without_gaps(words: Any) -> None:
     tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=words, known_words=["the"]).fit(TEXTS, progress=False)
     other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", special_first=True))
-    size = len(tok.vocabulary)
+    size = len(tok._model.vocabulary)
     assert sorted(other.get_vocab().values()) == list(range(size + 3))
     by_id = sorted(["<a>", "<b>"], key=tok.special_ids.__getitem__)
     assert [other.id_to_token(i) for i in (0, 1)] == by_id
@@ -246,7 +246,7 @@ def test_unigrams_with_special_tokens_first_have_the_same_ids() -> None:
 
 def test_what_is_first_stays() -> None:
     tok = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=SPECIAL))
-    made, new = special_tokens_first(tok.model_)
+    made, new = special_tokens_first(tok._model)
     assert new.tolist() == [3, 4, 5, 0, 1, 2]
     again, same = special_tokens_first(made)
     assert np.array_equal(same, np.arange(6)) and again.segmenter.special.ids.tolist() == [0, 1, 2]
@@ -401,7 +401,7 @@ def test_unknown_integers_and_bytes() -> None:
     unk = tok.special_ids[99, 99]
     assert again.special_ids == tok.special_ids
     assert other.encode(symbol_character(0) + symbol_character(12) + symbol_character(1)).ids == [0, unk, 1]
-    assert again.alphabet_ == tok.alphabet_ and again.encode([-5, 7]).tolist() == tok.encode([-5, 7]).tolist()
+    assert again._model.alphabet == tok._model.alphabet and again.encode([-5, 7]).tolist() == tok.encode([-5, 7]).tolist()
     data = BPE(6, alphabet=b"ACGT", preprocessing=Preprocessing(special_tokens=["[UNK]"])).fit([b"ACACGT"], progress=False)
     other = tokenizers.Tokenizer.from_str(export(data, "tokenizer.json", unk_token="[UNK]"))
     unk = data.special_ids["[UNK]"]
@@ -439,10 +439,10 @@ def test_a_file_that_loses_symbols_is_warned_about(make: Any, match: str, tmp_pa
 
 def test_nothing_is_lost_of_all_bytes() -> None:
     tok = BPE.for_text(258, special_tokens=WORDS).fit(["abab"], progress=False)
-    assert export.loss_of(tok.model_) is None
+    assert export.loss_of(tok._model) is None
     assert json.loads(export(tok, "tokenizer.json"))["model"]["unk_token"] is None
     in_text = bytes(sorted({*range(0xF5)} - {0xC0, 0xC1}))
-    assert export.loss_of(BPE.from_merges([[0, 1]], alphabet=in_text).model_) is None
+    assert export.loss_of(BPE.from_merges([[0, 1]], alphabet=in_text)._model) is None
     named = export(tok, "tokenizer.json", unk_token="[UNK]")
     assert json.loads(named)["model"]["unk_token"] == "[UNK]"
     assert tokenizers.Tokenizer.from_str(named).encode("xé中").ids == tok.encode("xé中").tolist()
@@ -502,7 +502,7 @@ def test_the_constructor_s_unknown_is_the_default() -> None:
     assert json.loads(export(tok, "tokenizer.json", unk_token="<end>"))["model"]["unk_token"] == "<end>"
     for symbol in (3, "t"):
         tok.unknown = symbol
-        name = symbol if isinstance(symbol, str) else chr(int(tok.alphabet_.symbols[symbol]))
+        name = symbol if isinstance(symbol, str) else chr(int(tok._model.alphabet.symbols[symbol]))
         assert json.loads(export(tok, "tokenizer.json"))["model"]["unk_token"] == name
     for other in ("skip", "raise"):
         tok.unknown = other
@@ -563,7 +563,7 @@ def test_a_symbol_is_the_unknown_token_there_and_here(params: dict[str, Any]) ->
     tok = BPE(12, **params).fit(["ACNNACNACANCACNCANCA" * 3, "NANANCNC"], progress=False)
     text = export(tok, "tokenizer.json")
     other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text)
-    assert again.alphabet_.kind == tok.alphabet_.kind and export(again, "tokenizer.json") == text
+    assert again._model.alphabet.kind == tok._model.alphabet.kind and export(again, "tokenizer.json") == text
     for doc in _letters_of(np.random.default_rng(0), ["A", "C", "N", "X", "é", "e\u0301", "\U0001f600", " ", "\n"]):
         assert other.encode(doc).ids == tok.encode(doc).tolist() == again.encode(doc).tolist()
 

@@ -354,7 +354,7 @@ def test_what_is_not_valid_is_refused_of_gguf_file(tmp_path: pathlib.Path) -> No
 def test_patterns_by_the_names_of_llama_cpp(tmp_path: pathlib.Path, names: str, pattern: str) -> None:
     for name in names.split():
         path = written(tmp_path / "m.gguf", "gpt2", ["a", "b", "Ġ", "ab"], merges=["a b"], pre=name)
-        cutter = BPE.load(path).segmenter_.pretokenizer
+        cutter = BPE.load(path)._model.segmenter.pretokenizer
         assert cutter is not None and cutter.name == pattern
 
 
@@ -372,7 +372,7 @@ def test_words_of_bert(tmp_path: pathlib.Path) -> None:
     path = of_bert(tmp_path / "m.gguf", [*BERT, "ÄB"])
     tokenizer = WordPiece.load(path)
     want = {piece: i for i, piece in enumerate([*BERT, "ÄB"])}
-    assert tokenizer.vocabulary == want and tokenizer.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}
+    assert tokenizer._model.vocabulary == want and tokenizer.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}
     assert tokenizer.encode("[CLS]Unable unable!").tolist() == [3, 2, 4, 5, 8]
 
     path = of_bert(tmp_path / "n.gguf", BERT)

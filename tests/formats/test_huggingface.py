@@ -60,7 +60,9 @@ def test_merges_are_those_of_hugging_face(lines: list[str]) -> None:
     assert len(want) == n
 
     def merges(tok: Any) -> list[tuple[bytes, bytes]]:
-        return [(tok.decode([a], as_bytes=True), tok.decode([b], as_bytes=True)) for a, b in tok.vocabulary.merges.tolist()]
+        return [
+            (tok.decode([a], as_bytes=True), tok.decode([b], as_bytes=True)) for a, b in tok._model.vocabulary.merges.tolist()
+        ]
 
     letters = byte_characters()
     in_its_order = bytes(sorted(range(256), key=letters.__getitem__))
@@ -123,7 +125,7 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
     tok = BPE.load(other)
     assert other.encode("a").ids == [0, *tok.encode("a").tolist()]  # what surrounds a document is not part of the tokenizer
     other.post_processor = tokenizers.processors.ByteLevel()
-    assert tok.special_ids == {END: 0} and tok.vocabulary.n_learned == 600 - 257
+    assert tok.special_ids == {END: 0} and tok._model.vocabulary.n_learned == 600 - 257
     docs = [*MIXED, *lines[:100], f"x{END}y"]
     ids = tok.encode_batch(docs, allowed_special="all")
     assert ids.to_lists() == [e.ids for e in other.encode_batch(docs)]
@@ -136,8 +138,8 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
     shorter = tok.truncate(400)
     assert shorter.decode(shorter.encode(docs[0])) == docs[0] and int(shorter.encode(docs[0]).max()) <= 400
     more = BPE.load(tmp_path / "m.npz").fit_more(lines, 700, progress=False)  # special tokens first, then no gaps
-    assert more.decode_batch(ids) == docs and len(more.vocabulary) == 700 and more.special_ids == {END: 0}
-    assert len(tok.truncate(400, by="idf").vocabulary) <= 400
+    assert more.decode_batch(ids) == docs and len(more._model.vocabulary) == 700 and more.special_ids == {END: 0}
+    assert len(tok.truncate(400, by="idf")._model.vocabulary) <= 400
     with pytest.raises(ValueError, match="is outside the vocabulary"):
         tok.decode([10**6])
 
@@ -158,7 +160,10 @@ def test_models_of_characters(lines: list[str]) -> None:
     )
     text = export(tok, "tokenizer.json", unk_token=False)
     again = BPE.load(text)
-    assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges) and again.alphabet_ == tok.alphabet_
+    assert (
+        np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
+        and again._model.alphabet == tok._model.alphabet
+    )
     assert again.special_ids == tok.special_ids and again.known_words == ["日本"]
     other = tokenizers.Tokenizer.from_str(text)
     for doc in [*TEXTS, *lines[:50], "the 日本[SEP]the"]:
@@ -174,7 +179,7 @@ def test_models_of_integers(low: int, high: int) -> None:
     tok = BPE(None, alphabet=range(low, high), preprocessing=Preprocessing(special_tokens=[[low, low, high - 1]])).fit(
         docs, progress=False
     )
-    symbols = tok.alphabet_.symbols
+    symbols = tok._model.alphabet.symbols
     text = export(tok, "tokenizer.json", unk_token=False)
     again = BPE.load(text, alphabet=symbols)
     same(tok, again, [docs[0]])
@@ -182,7 +187,7 @@ def test_models_of_integers(low: int, high: int) -> None:
     written = "".join(symbol_character(s - low) for s in docs[0].tolist())
     assert other.encode(written).ids == tok.encode(docs[0], allowed_special="all").tolist()
     plain = BPE.load(text)
-    assert plain.alphabet_.kind == "int" and plain.alphabet_.is_identity
+    assert plain._model.alphabet.kind == "int" and plain._model.alphabet.is_identity
     assert plain.encode(docs[0] - low).tolist() == tok.encode(docs[0]).tolist()
     with pytest.raises(ModelFormatError, match="alphabet: expected .* integers for a model of 'int', got 3"):
         BPE.load(text, alphabet=[1, 2, 3])
@@ -213,7 +218,7 @@ def test_of_several_pairs_one_is_chosen(lines: list[str]) -> None:
     assert len(merges) > len(file["model"]["merges"])
     file["model"] |= {"merges": merges, "ignore_merges": True}
     again = BPE.load(json.dumps(file))
-    assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges)
+    assert np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
     other = tokenizers.Tokenizer.from_str(json.dumps(file))
     for doc in MIXED:
         assert other.encode(doc).ids == again.encode(doc).tolist() == tok.encode(doc).tolist()
@@ -408,12 +413,12 @@ def test_round_trips(seed: int) -> None:
         if file["pre_tokenizer"] == SPLITS[-1]:  # its engine and theirs differ about joiners
             continue
         mine = BPE.load(json.dumps(file))
-        unknown = "skip" if mine.alphabet_.kind == "str" else "raise"
-        again = BPE.load(export(mine, "tokenizer.json", unk_token=False), kind=mine.alphabet_.kind)
+        unknown = "skip" if mine._model.alphabet.kind == "str" else "raise"
+        again = BPE.load(export(mine, "tokenizer.json", unk_token=False), kind=mine._model.alphabet.kind)
         docs = [some_text(rng) for _ in range(40)]
         found, expected = (tok.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() for tok in (again, mine))
         assert found == expected
-        if mine.segmenter_.normalizer or mine.segmenter_.unknown:
+        if mine._model.segmenter.normalizer or mine._model.segmenter.unknown:
             with pytest.raises(ValueError, match=r"has no place for it|alphabet: tiktoken needs"):
                 export(mine, "tiktoken")
 
@@ -428,7 +433,7 @@ def test_random_files(seed: int, tmp_path: Path) -> None:
         other = tokenizers.Tokenizer.from_str(text)
         mine = BPE.load(text)
 
-        unknown = "skip" if mine.alphabet_.kind == "str" or mine.alphabet_.size < 256 else "raise"
+        unknown = "skip" if mine._model.alphabet.kind == "str" or mine._model.alphabet.size < 256 else "raise"
         docs = [some_text(rng) for _ in range(60)]
         expected = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
         found = mine.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists()

@@ -36,12 +36,12 @@ CLASSES = [BPE, UBPEClassic, UBPE]
 @pytest.mark.parametrize("kind", KINDS)
 def test_save_and_load(cls: Any, suffix: str, kind: str, tmp_path: Path) -> None:
     tok, path = fitted(cls, kind), tmp_path / f"model{suffix}"
-    assert tok.vocabulary.n_learned > 0
+    assert tok._model.vocabulary.n_learned > 0
     tok.save(path)
     for name in (path, str(path)):
         again = cls.load(name)
         assert again.fingerprint == tok.fingerprint
-        assert again.vocabulary == tok.vocabulary
+        assert again._model.vocabulary == tok._model.vocabulary
         assert encoded(again, kind) == encoded(tok, kind)
         batch = again.encode_batch(KINDS[kind])
         assert [np.asarray(doc).tolist() for doc in again.decode_batch(batch)] == [
@@ -93,7 +93,7 @@ def test_numbers_of_numpy_are_saved(cls: Any, suffix: str, params: dict[str, Any
 
 def test_truncated_by_a_number_of_numpy_is_saved(cls: Any, suffix: str, tmp_path: Path) -> None:
     fitted(cls).truncate(np.int32(5)).save(tmp_path / f"model{suffix}")
-    assert len(cls.load(tmp_path / f"model{suffix}").vocabulary) == 5
+    assert len(cls.load(tmp_path / f"model{suffix}")._model.vocabulary) == 5
 
 
 @pytest.mark.parametrize("docs", [["ab"], [[0, 1]]])
@@ -138,7 +138,7 @@ def test_pickle_and_copy(cls: Any, kind: str, protocol: int) -> None:
         assert again.fingerprint == tok.fingerprint
         assert again.get_params() == tok.get_params()
         assert encoded(again, kind) == encoded(tok, kind)
-        assert not again.vocabulary.arena.flags.writeable
+        assert not again._model.vocabulary.arena.flags.writeable
     unfitted = pickle.loads(pickle.dumps(cls(5), protocol))
     assert unfitted.get_params() == cls(5).get_params()
 
@@ -392,7 +392,7 @@ def test_a_changed_byte_is_refused_or_harmless(cls: Any, suffix: str, tmp_path: 
             continue
         assert suffix == ".json" or again.fingerprint == tok.fingerprint
         for doc in ([], [0, 1, 0, 1, 1], [1, 1, 0]):
-            if again.alphabet_.kind == "int" and again.alphabet_.is_identity:
+            if again._model.alphabet.kind == "int" and again._model.alphabet.is_identity:
                 assert again.decode(again.encode(doc, unknown=0)).size == len(doc)
 
 

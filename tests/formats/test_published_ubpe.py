@@ -25,7 +25,7 @@ def test_published_round_trip(cls: Any, kind: str, n_tokens: int | None) -> None
     text = export(tok, "ubpe")
     again = cls.load(text, kind="str" if kind in ("text", "surrogates", "digits") else "int")
     assert encoded(again, kind) == encoded(tok, kind)
-    np.testing.assert_array_equal(again.vocabulary.weights, tok.vocabulary.weights)
+    np.testing.assert_array_equal(again._model.vocabulary.weights, tok._model.vocabulary.weights)
     assert json.loads(export(again, "ubpe")) == json.loads(text)
     if kind != "digits":
         assert cls.load(text).fingerprint == again.fingerprint
@@ -84,7 +84,7 @@ DUMPS = [
 
 def published(cls: Any) -> dict[str, Any]:
     dump: dict[str, Any] = json.loads(export(fitted(cls, n_tokens=8), "ubpe"))
-    assert cls.load(json.dumps(dump)).vocabulary.n_learned == 5
+    assert cls.load(json.dumps(dump))._model.vocabulary.n_learned == 5
     return dump
 
 
@@ -117,7 +117,7 @@ def test_dumps_of_the_other_form(cls: Any) -> None:
     for other in CLASSES:
         text = json.dumps(published(other))
         if (cls is UBPE) == (other is UBPE):
-            assert cls.load(text).vocabulary == other.load(text).vocabulary
+            assert cls.load(text)._model.vocabulary == other.load(text)._model.vocabulary
         elif cls is UBPE:
             with pytest.raises(ModelFormatError, match="expected alphabet ids, got 3; is it a classic"):
                 cls.load(text)

@@ -118,7 +118,7 @@ def test_changed_bytes_are_read_or_refused(data: st.DataObject) -> None:
     except ModelFormatError:
         return
     ids = tokenizer.encode("ab xyab", disallowed_special="none")
-    assert isinstance(tokenizer.decode(ids), str) and set(ids.tolist()) <= set(tokenizer.segmenter_.token_ids.tolist())
+    assert isinstance(tokenizer.decode(ids), str) and set(ids.tolist()) <= set(tokenizer._model.segmenter.token_ids.tolist())
 
 
 def test_a_file_of_ten_million_pieces_costs_little() -> None:
@@ -132,7 +132,7 @@ def test_a_hundred_thousand_pieces_are_read() -> None:
     names = [f"{i:05d}" for i in range(100_000)]
     data = model([*SPECIAL, *[(c, -9.0, NORMAL) for c in "0123456789"], *[(name, -10.0, NORMAL) for name in names]])
     tokenizer = UBPE.load(data)
-    assert len(tokenizer.vocabulary) == 100_011
+    assert len(tokenizer._model.vocabulary) == 100_011
     assert tokenizer.encode("0012399999").tolist() == [12 + 123, 12 + 99_999]
 
 
@@ -307,7 +307,7 @@ def test_pieces_that_are_in_no_text() -> None:
     data = model(pieces, PAIRS)
     tokenizer = BPE.load(data)
     same_ids(data, tokenizer, ["abbb bbbb", "abab ab" * 3, "abbabb", "acb", "a" * 7999])
-    assert len(tokenizer.vocabulary.merges) == 1 and tokenizer.encode("abb").tolist() == [4, 3]
+    assert len(tokenizer._model.vocabulary.merges) == 1 and tokenizer.encode("abb").tolist() == [4, 3]
 
 
 @pytest.mark.parametrize("most", [2, 3, 4, 8, 12, 16])

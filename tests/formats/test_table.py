@@ -89,7 +89,7 @@ def test_dumps_of_ubpe_are_told_apart(tmp_path: Path) -> None:
         (tmp_path / "dump").write_text(export(tok, "ubpe"))
         found = load(tmp_path / "dump")
         assert type(found) is cls and found.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
-    assert load(tmp_path / "dump", tokenizer="BPE").vocabulary == found.vocabulary
+    assert load(tmp_path / "dump", tokenizer="BPE")._model.vocabulary == found._model.vocabulary
     (tmp_path / "dump").write_text(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
     assert isinstance(load(tmp_path / "dump"), UBPE) and isinstance(load(tmp_path / "dump", tokenizer="BPE"), BPE)
     with pytest.raises(ValueError, match="pretokenizer: .* is a dump of ubpe, which says it itself"):
@@ -100,7 +100,7 @@ def test_word_pieces(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_bytes("[PAD]\r\n[UNK]\r\nun\r\n##able\r\nü\r\n".encode())
     found = load(tmp_path)
     assert isinstance(found, WordPiece) and found.encode(["unable", "ü", "x"]).tolist() == [2, 3, 4, 1]
-    assert found.vocabulary == WordPiece.load(tmp_path / "vocab.txt").vocabulary
+    assert found._model.vocabulary == WordPiece.load(tmp_path / "vocab.txt").vocabulary
     with pytest.raises(ValueError, match="tokenizer: the file is a vocabulary of WordPiece"):
         load(tmp_path, tokenizer="BPE")
 
@@ -162,7 +162,7 @@ def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None
 def test_the_last_of_equal_pieces_counts(tmp_path: Path) -> None:
     """As in `WordPiece.from_file`."""
     (tmp_path / "x").write_bytes(b"[UNK]\n\n[UNK]")
-    assert load(tmp_path / "x").vocabulary == {"[UNK]": 2, "": 1}
+    assert load(tmp_path / "x")._model.vocabulary == {"[UNK]": 2, "": 1}
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_word_pieces_and_unigrams_of_hugging_face(tmp_path: Path) -> None:
 
 
 def test_every_export_is_imported_as_the_same(tok: Any, tmp_path: pathlib.Path) -> None:
-    cutter = tok.segmenter_.pretokenizer
+    cutter = tok._model.segmenter.pretokenizer
     same(tok, BPE.load(export(tok, "tokenizer.json", tmp_path / "tokenizer.json")), MIXED)
     same(tok, BPE.load(tmp_path / "tokenizer.json"), MIXED)
     same(tok, BPE.load(tokenizers.Tokenizer.load(str(tmp_path / "tokenizer.json"))), MIXED)
@@ -282,7 +282,7 @@ def test_damaged_files_load_or_are_refused(data: st.DataObject) -> None:
         tok = BPE.load(broken, pretokenizer=None) if whole is DAMAGED[1] else BPE.load(broken)
     except ModelFormatError:
         return
-    ids = range(len(tok.vocabulary)) if tok.segmenter_.token_ids is None else tok.segmenter_.token_ids.tolist()
+    ids = range(len(tok._model.vocabulary)) if tok._model.segmenter.token_ids is None else tok._model.segmenter.token_ids.tolist()
     assert all(len(tok.decode([i])) for i in ids)
 
 

@@ -35,7 +35,7 @@ pytest.importorskip("tiktoken")
 def test_pairs_of_tokens_from_ranks(docs: list[str], more: int, data: st.DataObject) -> None:
     tok = BPE(256 + more, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(docs, progress=False)
     again = BPE.load(export(tok, "tiktoken"), pretokenizer=None)
-    assert np.array_equal(again.vocabulary.merges, tok.vocabulary.merges)
+    assert np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
     text = data.draw(st.text("abc", max_size=40))
     assert export(tok, "tiktoken.Encoding").encode(text) == tok.encode(text).tolist()
 

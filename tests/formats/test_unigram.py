@@ -143,7 +143,7 @@ def test_byte_models_are_written(pattern: Any, lines: list[str]) -> None:
     again = UBPE.load(export(tokenizer, "tokenizer.json"))
     assert ours(again, docs) == ours(tokenizer, docs) and again.special_ids == tokenizer.special_ids
     assert again.decode(again.encode("Zwölf  中\n")) == "Zwölf  中\n" and again.is_lossless
-    scores, read = tokenizer.vocabulary.log_probabilities, again.vocabulary.log_probabilities
+    scores, read = tokenizer._model.vocabulary.log_probabilities, again._model.vocabulary.log_probabilities
     assert (np.abs(np.sort(scores) - np.sort(read)) <= np.spacing(np.abs(np.sort(scores)))).all()  # nearly all are equal
 
 
@@ -152,7 +152,7 @@ def test_scores_of_a_fit_are_read_as_they_are(lines: list[str]) -> None:
     tokenizer = UBPE.for_text(2500, **own).fit(lines[:800] + MIXED, progress=False)
     for made in (tokenizer, tokenizer.reweight(lines[:100], n_rounds=1)):
         again = UBPE.load(export(made, "tokenizer.json"))
-        assert again.vocabulary.log_probabilities.tolist() == made.vocabulary.log_probabilities.tolist()
+        assert again._model.vocabulary.log_probabilities.tolist() == made._model.vocabulary.log_probabilities.tolist()
         assert export(again, "tokenizer.json") == export(made, "tokenizer.json")
 
 
@@ -165,7 +165,7 @@ def test_models_of_characters_and_integers_are_written() -> None:
 
     numbers = [[7 + 3 * "abcdé 中▁".index(c) for c in doc] for doc in docs]
     of_integers = UBPE(60, objective="tokenizers").fit(numbers, progress=False)
-    names = {int(symbol): chr(0xE000 + i) for i, symbol in enumerate(of_integers.alphabet_.symbols)}
+    names = {int(symbol): chr(0xE000 + i) for i, symbol in enumerate(of_integers._model.alphabet.symbols)}
     texts = ["".join(map(names.__getitem__, doc)) for doc in numbers]
     assert theirs(of_integers, texts) == of_integers.encode_batch(numbers).to_lists()
 

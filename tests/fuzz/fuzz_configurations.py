@@ -265,7 +265,7 @@ def encoded(tok: Any, docs: list[str], special: set[str]) -> list[list[list[int]
             assert [0, *places, len(doc)] == sorted([0, *places, len(doc)]), f"{doc!r}: tokens start at {places}"
         assert [tok.encode(doc, return_offsets=True)[2].tolist() for doc in docs] == starts.to_lists()
         return [tok.encode_batch(docs).to_lists(), [tok.encode(doc).tolist() for doc in docs], ids.to_lists()]
-    skips = isinstance(tok, BPE) and (tok.alphabet_.kind == "str" or tok.alphabet_.size < 256)
+    skips = isinstance(tok, BPE) and (tok._model.alphabet.kind == "str" or tok._model.alphabet.size < 256)
     options: Any = {"allowed_special": special, "disallowed_special": "none", "unknown": "skip" if skips else "raise"}
     out = [tok.encode_batch(docs, **options).to_lists(), [tok.encode(doc, **options).tolist() for doc in docs]]
     if not skips:
@@ -274,7 +274,7 @@ def encoded(tok: Any, docs: list[str], special: set[str]) -> list[list[list[int]
                 assert tok.encode(doc).tolist() == ids, f"{doc!r}: without options"
         both = [tok.encode(doc, **options, return_offsets=True) for doc in docs]
         for doc, (_, starts) in zip(docs, both, strict=True):
-            size = len(doc.encode()) if tok.alphabet_.kind == "bytes" else len(doc)
+            size = len(doc.encode()) if tok._model.alphabet.kind == "bytes" else len(doc)
             found = [0, *starts.tolist(), size]
             assert found == sorted(found), f"{doc!r}: tokens start at {found[1:-1]}"
         out.append([ids.tolist() for ids, _ in both])

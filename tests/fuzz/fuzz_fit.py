@@ -125,7 +125,7 @@ def check(problem: Problem, want: Learned, way: Way, rng: Random) -> None:
             return
         raise
     assert want.table is not None, "a table that dangles was not refused"
-    v, n = tok.vocabulary, problem.size
+    v, n = tok._model.vocabulary, problem.size
     idf = v.weights[n:]
     sequences = [tuple(v.sequence(token).tolist()) for token in range(n, len(v))]
     same(sequences, [sequence for sequence, _ in want.table], "sequences")

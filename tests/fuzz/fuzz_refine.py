@@ -166,7 +166,7 @@ def fewest(symbols: tuple[Any, ...], tokens: set[tuple[Any, ...]], longest: int)
 
 def learned(tok: UBPE) -> list[tuple[Any, ...]]:
     """The learned tokens, as symbols of documents."""
-    alphabet, vocabulary = tok.alphabet_, tok.vocabulary
+    alphabet, vocabulary = tok._model.alphabet, tok._model.vocabulary
     symbols = alphabet.symbols.tolist() if alphabet.kind != "str" else [chr(s) for s in alphabet.symbols]
     sequences = (vocabulary.sequence(t).tolist() for t in range(vocabulary.n_alphabet, len(vocabulary)))
     return [tuple(symbols[s] for s in sequence) for sequence in sequences]
@@ -214,7 +214,7 @@ def goes_with_copies(case: Case) -> bool:
 def check_tokens(case: Case, tok: UBPE, found: UBPE) -> None:
     """Size, lengths, counts and sums of tokens."""
     options, tokens = case.options, learned(found)
-    room = case.params["n_tokens"] - tok.vocabulary.n_alphabet
+    room = case.params["n_tokens"] - tok._model.vocabulary.n_alphabet
     longest = options["max_token_length"] or case.params["max_token_length"] or 2**62
     assert len(set(tokens)) == len(tokens), "tokens are distinct"
     assert len(tokens) <= room, "no more than are wanted"
@@ -249,10 +249,10 @@ def check_encoding(case: Case, found: UBPE) -> None:
     assert [doc if isinstance(doc, (str, bytes)) else list(doc) for doc in decoded] == case.docs, "decoded"
     if found.objective == "shortest" and not case.params.get("special_tokens"):
         weights = [1] * len(case.docs) if case.weights is None else case.weights
-        counts = np.zeros(len(found.vocabulary), np.int64)
+        counts = np.zeros(len(found._model.vocabulary), np.int64)
         for ids, weight in zip(encoded.to_lists(), weights, strict=True):
             np.add.at(counts, ids, weight)
-        assert found.vocabulary.occurrences.tolist() == counts.tolist(), "occurrences"
+        assert found._model.vocabulary.occurrences.tolist() == counts.tolist(), "occurrences"
         segments = list(segments_of(case))
         assert int(counts.sum()) == total_of(segments, learned(found)), "the fewest tokens"
 

@@ -130,9 +130,9 @@ def fit_fewer(work: Work, rng: Random, folder: pathlib.Path) -> None:
     try:
         tok.fit(known.docs, progress=False)
     except BaseException:
-        assert len(tok.vocabulary) == len(before), f"fit_fewer: {known.name} is changed by a fit that failed"
+        assert len(tok._model.vocabulary) == len(before), f"fit_fewer: {known.name} is changed by a fit that failed"
         raise
-    after = tok.vocabulary
+    after = tok._model.vocabulary
     assert len(after) == size, f"fit_fewer: {known.name}"
     assert np.array_equal(after.merges, before.merges[: size - before.n_alphabet]), f"fit_fewer: {known.name}"
 

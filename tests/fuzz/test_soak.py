@@ -62,7 +62,9 @@ def test_every_job_passes(work: Work, place: Place, job: soak_work.Job) -> None:
 def spoilt(work: Work) -> Work:
     """Shared tokenizers are smaller than those that what is known comes from, and no fingerprint is right."""
     known = [
-        k._replace(shared=tuple(t.truncate(len(t.vocabulary) - 3) for t in k.shared), fingerprint="", refined=k.refined and "")
+        k._replace(
+            shared=tuple(t.truncate(len(t._model.vocabulary) - 3) for t in k.shared), fingerprint="", refined=k.refined and ""
+        )
         for k in work.known
     ]
     return Work(known, dict.fromkeys(work.fingerprints, frozenset()), work.n_small)

@@ -166,7 +166,7 @@ def test_columns_of_pandas(batch: Ragged) -> None:
             assert rows(as_documents(made)) == rows(as_document(made)) == [[1, 2]]
     for dtype in ("str", "string", "object", "string[python]", "string[pyarrow]", "category"):
         assert rows(as_documents(pd.Series(["né", ""], dtype=dtype))) == [[110, 233], []]
-        assert BPE.for_text(260).fit(pd.Series(["né né", ""], dtype=dtype), progress=False).vocabulary.n_documents == 2
+        assert BPE.for_text(260).fit(pd.Series(["né né", ""], dtype=dtype), progress=False)._model.vocabulary.n_documents == 2
     for dtype in (object, "S2"):
         assert rows(as_documents(pd.Series(np.array([b"ab", b"c"], dtype)))) == [[97, 98], [99]]
     for bad, error, message in [
@@ -209,16 +209,16 @@ def test_columns_of_pandas_as_weights_and_ids() -> None:
     pd = needed("pandas")
     documents = pd.Series([[1, 2, 1, 2], [3], [1, 2, 3], []], index=[7, 7, -1, 3])
     want = BPE(6, alphabet=4).fit(documents.tolist(), sample_weight=[1, 2, 3, 0], progress=False)
-    assert want.vocabulary.n_documents == 6
+    assert want._model.vocabulary.n_documents == 6
     frame = pd.DataFrame({"other": [0, 0, 0, 0], "weight": [1, 2, 3, 0]}, index=[2, 1, 0, 3])
     for weights in (
         frame["weight"], frame["weight"].astype("Int64"), frame["weight"].astype("int8[pyarrow]"), pd.Index(frame["weight"]),
         frame["weight"].astype("category"), pd.array([1, 2, 3, 0], dtype="UInt8"),
     ):  # fmt: skip
         made = BPE(6, alphabet=pd.Series([0, 1, 2, 3])).fit(documents, sample_weight=weights, progress=False)
-        assert made.vocabulary.merges is not None and want.vocabulary.merges is not None
-        assert made.vocabulary.merges.tolist() == want.vocabulary.merges.tolist()
-        assert made.vocabulary.n_documents == 6
+        assert made._model.vocabulary.merges is not None and want._model.vocabulary.merges is not None
+        assert made._model.vocabulary.merges.tolist() == want._model.vocabulary.merges.tolist()
+        assert made._model.vocabulary.n_documents == 6
     ids = made.encode_batch(documents)
     assert ids.to_lists() == [made.encode(doc).tolist() for doc in documents] == [i.tolist() for i in made.encode_iter(documents)]
     assert made.decode(pd.Series(ids[0].tolist(), dtype="Int64", index=range(ids[0].size, 0, -1))).tolist() == documents.iloc[0]
@@ -500,7 +500,7 @@ def test_boundaries_in_a_column_are_a_list_for_each_document() -> None:
         assert BPE(6, alphabet="ab").fit(column, boundaries=cuts, progress=False).fingerprint == expected.fingerprint
     for dtype in ("int64", "Int8", "category", "int32[pyarrow]"):
         one = pd.Series([0, 1, 0, 1], dtype=dtype)
-        assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False).vocabulary.n_documents == 1
+        assert BPE(6, alphabet=2).fit(one, boundaries=[1], progress=False)._model.vocabulary.n_documents == 1
 
 
 def test_boundaries_in_texts_of_awkward_are_a_list_for_each_document() -> None:
@@ -509,4 +509,4 @@ def test_boundaries_in_texts_of_awkward_are_a_list_for_each_document() -> None:
         cuts = [[1], [0]][: len(texts)]
         expected = BPE(6, alphabet="ab").fit(texts, boundaries=cuts, progress=False)
         assert BPE(6, alphabet="ab").fit(ak.Array(texts), boundaries=cuts, progress=False).fingerprint == expected.fingerprint
-    assert BPE(6, alphabet=2).fit(ak.Array([0, 1, 0, 1]), boundaries=[1], progress=False).vocabulary.n_documents == 1
+    assert BPE(6, alphabet=2).fit(ak.Array([0, 1, 0, 1]), boundaries=[1], progress=False)._model.vocabulary.n_documents == 1

@@ -70,7 +70,7 @@ def test_a_search_over_sizes(cls: Any) -> None:
     pipe = Pipeline([("tokens", cls(alphabet=ALPHABET)), ("bag", bag()), ("classifier", LogisticRegression())])
     search = GridSearchCV(pipe, {"tokens__n_tokens": [30, 40]}, cv=2, error_score="raise").fit(DOCS, LABELS)
     assert search.best_score_ == 1.0 and search.best_params_["tokens__n_tokens"] == 30
-    assert len(search.best_estimator_["tokens"].vocabulary) == 30
+    assert len(search.best_estimator_["tokens"]._model.vocabulary) == 30
     assert [p["tokens__n_tokens"] for p in search.cv_results_["params"]] == [30, 40]
 
 

@@ -51,7 +51,7 @@ def test_pyfastx_and_biopython_give_the_same_ids(fasta: pathlib.Path) -> None:
     assert records == sequences() == [record.decode() for record in in_bytes]
     text, data = fitted(CASES, records), fitted(IN_BYTES, in_bytes)
     assert text.encode_batch(records) == data.encode_batch(in_bytes)
-    assert len(text.vocabulary) == 300
+    assert len(text._model.vocabulary) == 300
 
 
 def test_compressed_files_are_read_by_pyfastx(fasta: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -82,7 +82,7 @@ def test_gaps_stand_alone() -> None:
     docs = sequences()
     tok = fitted(CASES, docs, break_tokens=["N", "n"])
     n = CASES["N"]
-    assert all(n not in tok.vocabulary.sequence(t) for t in range(5, len(tok.vocabulary)))
+    assert all(n not in tok._model.vocabulary.sequence(t) for t in range(5, len(tok._model.vocabulary)))
     assert (tok.encode(docs[7]) == n).sum() == docs[7].count("N") == 50
     together = fitted(CASES, docs)
     assert (together.encode(docs[7]) == n).sum() < 50

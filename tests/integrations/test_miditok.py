@@ -130,11 +130,11 @@ def test_a_training_goes_on_as_one_longer_training(kind: str, split: str) -> Non
     at_once.train(size, files_paths=files)
     first.train(size - 200, files_paths=files)
     before = {name: i for name, i in first.vocab_model.items()}
-    merges = first.bpe.vocabulary.merges.copy()
+    merges = first.bpe._model.vocabulary.merges.copy()
     first.train_more(size, files_paths=files)
     assert len(before) < len(first) == len(at_once) <= size  # the prelude alone has fewer pairs
     assert before.items() <= first.vocab_model.items()
-    assert np.array_equal(first.bpe.vocabulary.merges[: len(merges)], merges)
+    assert np.array_equal(first.bpe._model.vocabulary.merges[: len(merges)], merges)
     assert first.to_dict() == at_once.to_dict()
 
 
@@ -270,8 +270,8 @@ def test_copies_are_equal_and_give_the_same_ids(trained: Any, again: Any) -> Non
 
 
 def test_bpe_is_the_fitted_tokenizer(trained: Any) -> None:
-    assert len(trained.bpe.vocabulary) == len(trained)
-    assert trained.bpe.history_.compression(trained.bpe.vocabulary.n_alphabet) is not None
+    assert len(trained.bpe._model.vocabulary) == len(trained)
+    assert trained.bpe.history_.compression(trained.bpe._model.vocabulary.n_alphabet) is not None
     assert trained.bpe is trained.bpe
 
 

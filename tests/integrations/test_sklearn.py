@@ -43,7 +43,7 @@ def series(n: int = 12, samples: int = 60, seed: int = 0) -> np.ndarray:
 
 def tree(tok: Any, token: int) -> list[int]:
     """The token and all that it was merged of, by the definition."""
-    parents = tok.vocabulary.parents(token)
+    parents = tok._model.vocabulary.parents(token)
     return [token] if parents is None else [token, *tree(tok, parents[0]), *tree(tok, parents[1])]
 
 
@@ -140,9 +140,9 @@ def test_bags_count_tokens(tokenizer: Any, docs: Any) -> None:
     found = bag.fit_transform(docs)
     whole = docs.astype(int) if isinstance(docs, np.ndarray) else docs
     tok = clone(tokenizer).fit(whole)
-    assert bag.tokenizer_.fingerprint == tok.fingerprint and "model_" not in vars(tokenizer)
+    assert bag.tokenizer_.fingerprint == tok.fingerprint and "_model" not in vars(tokenizer)
     for row, ids in zip(found.toarray(), tok.encode_batch(whole), strict=True):
-        assert row.tolist() == np.bincount(ids, minlength=len(tok.vocabulary)).tolist()
+        assert row.tolist() == np.bincount(ids, minlength=len(tok._model.vocabulary)).tolist()
     assert (bag.transform(docs) != found).nnz == 0
     names = bag.get_feature_names_out()
     assert len(set(names.tolist())) == found.shape[1] == names.size
@@ -185,7 +185,7 @@ def test_parts_where_ids_are_not_tokens() -> None:
 
 def test_parts_need_pairs() -> None:
     tok = UBPE(24, objective="shortest").fit(DOCS).refine(DOCS)
-    assert tok.vocabulary.merges is None
+    assert tok._model.vocabulary.merges is None
     with pytest.raises(ValueError, match="parts: the vocabulary knows flat sequences only"):
         BagOfTokens(FrozenEstimator(tok), parts=True).fit(DOCS)
 
@@ -298,11 +298,11 @@ def test_series_are_counted_as_by_hand(window: int, differences: bool, parts: bo
     low, high = values.min(), values.max()
     levels = np.minimum((values - low) / (high - low) * 6, 5).astype(int)
     tok = BPE(20, alphabet=6).fit(levels)
-    assert np.array_equal(bag.views_[0].tokenizer.vocabulary.merges, tok.vocabulary.merges)
+    assert np.array_equal(bag.views_[0].tokenizer._model.vocabulary.merges, tok._model.vocabulary.merges)
     for row, ids in zip(found, tok.encode_batch(levels), strict=True):
         counts = Counter(part for token in ids.tolist() for part in (tree(tok, token) if parts else [token]))
-        assert row.tolist() == [counts[i] for i in range(len(tok.vocabulary))]
-    assert bag.get_feature_names_out()[-1] == " ".join(map(str, tok.decode([len(tok.vocabulary) - 1]).tolist()))
+        assert row.tolist() == [counts[i] for i in range(len(tok._model.vocabulary))]
+    assert bag.get_feature_names_out()[-1] == " ".join(map(str, tok.decode([len(tok._model.vocabulary) - 1]).tolist()))
 
 
 def test_what_is_counted_in_segments_is_counted_in_all() -> None:

@@ -43,7 +43,7 @@ def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
     saved = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
     for made in (fast, saved):
         assert (made.bos_token_id, made.eos_token_id, made.pad_token_id, made.unk_token) == (0, 1, 2, None)
-        assert len(made) == len(tok.vocabulary) + len(SPECIAL)
+        assert len(made) == len(tok._model.vocabulary) + len(SPECIAL)
         batch = made(["a", TEXTS[0]], padding=True, truncation=True)
         assert batch["input_ids"][1] == [0, *(tok.encode(TEXTS[0]) + len(SPECIAL)).tolist()[:7]]
         assert batch["input_ids"][0] == [2] * 6 + [0, *(tok.encode("a") + len(SPECIAL)).tolist()]
@@ -55,7 +55,7 @@ def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
 def test_the_unknown_token_is_that_of_the_file() -> None:
     letters = BPE(20, preprocessing=Preprocessing(special_tokens=["[UNK]", *SPECIAL])).fit(["the tide", "tied"], progress=False)
     fast = export(letters, "transformers", unk_token="[UNK]", additional_special_tokens=["<|user|>"])
-    assert fast.unk_token == "[UNK]" and len(fast) == len(letters.vocabulary) + 5
+    assert fast.unk_token == "[UNK]" and len(fast) == len(letters._model.vocabulary) + 5
     assert fast("tXe")["input_ids"][1] == letters.special_ids["[UNK]"] == fast.unk_token_id
     again = BPE.load(fast)
     assert export(again, "transformers").unk_token == "[UNK]"  # the file says it
@@ -102,7 +102,7 @@ def test_words_and_unigrams(make: Any) -> None:
         )
         assert fast("The earth. xyz", truncation=True)["input_ids"] == [2, 4, 5, 6, 3]
         assert fast.convert_ids_to_tokens(fast("xyz")["input_ids"]) == ["[CLS]", "[UNK]", "[SEP]"]
-        assert len(fast) == len(made.vocabulary)
+        assert len(fast) == len(made._model.vocabulary)
     else:
         fast = export(
             made,

@@ -60,8 +60,8 @@ def test_usage_counts_what_encoding_gives(cls: Any, name: str) -> None:
     docs = [*docs, "sea<end> shells"] if special else docs
     weights = [i % 3 for i in range(len(docs))]
     encoded = tok.encode_batch(docs, allowed_special="all")
-    size = max([len(tok.vocabulary), *(1 + i for i in tok.special_ids.values())])
-    tokens = {*range(len(tok.vocabulary)), *tok.special_ids.values()}
+    size = max([len(tok._model.vocabulary), *(1 + i for i in tok.special_ids.values())])
+    tokens = {*range(len(tok._model.vocabulary)), *tok.special_ids.values()}
     for copies in (weights, [1] * len(docs)):
         counts, documents = count_tokens(encoded.to_lists(), copies, size)
         for n_threads in (1, 2, 5):
@@ -93,7 +93,7 @@ def test_ids_of_no_token_are_not_unused() -> None:
     tok = BPE.for_text(262, special_tokens={"<end>": 300}).fit(["low low low lower"], progress=False)
     found = tok.usage(["low<end>"], allowed_special="all")
     assert found.counts.size == 301 and found.counts[300] == 1
-    assert not set(range(len(tok.vocabulary), 300)) & set(found.unused.tolist()) and 97 in found.unused
+    assert not set(range(len(tok._model.vocabulary), 300)) & set(found.unused.tolist()) and 97 in found.unused
 
 
 def test_usage_refuses_what_encoding_refuses(cls: Any) -> None:
@@ -158,7 +158,7 @@ def test_every_container(cls: Any, name: str) -> None:
     args = CONTAINERS[name](SIGNAL)
     params = {"alphabet": 12} if "byte" in name else {}  # else 256
     again = cls(80, **params).fit(args[0], offsets=args[1] if len(args) > 1 else None, progress=False)
-    assert again.vocabulary == tok.vocabulary
+    assert again._model.vocabulary == tok._model.vocabulary
     assert params or again.fingerprint == tok.fingerprint
     decoded = tok.decode_batch(*CONTAINERS[name](ids))
     assert decoded.to_lists() == [doc.tolist() for doc in SIGNAL]
@@ -201,7 +201,7 @@ def test_decoding_gives_what_was_fitted(cls: Any, name: str) -> None:
             assert isinstance(out, kind)
             assert dtype is None or out.dtype == dtype
             assert as_list(out) == as_list(doc)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     for t in range(len(v)):
         symbols = [tok.decode([s]) for s in v.sequence(t)]
         assert as_list(tok.decode([t])) == [as_list(s)[0] for s in symbols]
@@ -232,7 +232,7 @@ def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # one document
         tok = cls(1 << 17, **params).fit(docs, progress=False)
-        n = tok.vocabulary.n_alphabet
+        n = tok._model.vocabulary.n_alphabet
         shorter = fitted(cls, docs, n + more, **params)
     for t in (tok, shorter):
         batch = t.encode_batch(docs)
@@ -253,16 +253,16 @@ def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
 def test_no_limit_means_until_no_pair_occurs_twice(cls: Any, name: str) -> None:
     docs = CORPORA[name]
     tok = fitted(cls, docs, None)
-    merges = tok.vocabulary.merges
-    assert (tok.vocabulary.counts[tok.vocabulary.n_alphabet :] >= 2).all()
-    by_rank = UBPEClassic.from_merges(merges, tok.vocabulary.n_alphabet)
-    batch = by_rank.encode_batch(tok.alphabet_.to_ids(as_documents(docs)))
+    merges = tok._model.vocabulary.merges
+    assert (tok._model.vocabulary.counts[tok._model.vocabulary.n_alphabet :] >= 2).all()
+    by_rank = UBPEClassic.from_merges(merges, tok._model.vocabulary.n_alphabet)
+    batch = by_rank.encode_batch(tok._model.alphabet.to_ids(as_documents(docs)))
     pairs = Counter(pair for ids in batch.to_lists() for pair in pairwise(ids))
     assert max(pairs.values(), default=0) <= 1
-    larger = fitted(cls, docs, len(tok.vocabulary) + 900)
+    larger = fitted(cls, docs, len(tok._model.vocabulary) + 900)
     assert larger.fingerprint == tok.fingerprint
     once = fitted(cls, docs, None, rules=FitRules(min_count=1))
-    assert len(once.vocabulary) > len(tok.vocabulary)
+    assert len(once._model.vocabulary) > len(tok._model.vocabulary)
     if cls is not UBPE:  # which prefers rare tokens, not few
         assert set(map(len, map(once.encode, docs))) <= {0, 1}
 
@@ -274,14 +274,14 @@ def test_truncated_is_what_a_shorter_fit_gives(cls: Any, name: str, n_candidates
     docs = CORPORA[name]
     params = {"n_candidates": n_candidates} if cls is not BPE else {}
     tok = fitted(cls, docs, None, **params)
-    n, size = tok.vocabulary.n_alphabet, len(tok.vocabulary)
+    n, size = tok._model.vocabulary.n_alphabet, len(tok._model.vocabulary)
     for n_tokens in {n, n + 1, n + 2, n + 5, n + 13, (n + size) // 2, size - 1, size, size + 9}:
         shorter, want = tok.truncate(n_tokens), fitted(cls, docs, n_tokens, **params)
-        assert shorter.vocabulary == want.vocabulary
+        assert shorter._model.vocabulary == want._model.vocabulary
         assert shorter.fingerprint == want.fingerprint
         assert shorter.get_params() == want.get_params()
         assert shorter.encode_batch(docs) == want.encode_batch(docs)
-    assert len(tok.vocabulary) == size  # the original stays
+    assert len(tok._model.vocabulary) == size  # the original stays
     assert tok.n_tokens is None
 
 
@@ -290,11 +290,11 @@ def test_truncated_is_what_a_shorter_fit_gives(cls: Any, name: str, n_candidates
 def test_truncated_vocabularies_are_closed(cls: Any, name: str, by: str) -> None:
     docs = CORPORA[name]
     tok = fitted(cls, docs, None)
-    n, size = tok.vocabulary.n_alphabet, len(tok.vocabulary)
-    known = {tuple(tok.vocabulary.sequence(t).tolist()): tok.vocabulary.weights[t] for t in range(size)}
+    n, size = tok._model.vocabulary.n_alphabet, len(tok._model.vocabulary)
+    known = {tuple(tok._model.vocabulary.sequence(t).tolist()): tok._model.vocabulary.weights[t] for t in range(size)}
     for n_tokens in (n, n + 1, n + 9, size - 3, size, size + 1):
         shorter = tok.truncate(n_tokens, by=by)
-        v = shorter.vocabulary
+        v = shorter._model.vocabulary
         assert n <= len(v) <= min(n_tokens, size)
         if cls is UBPE or by == "creation" or n_tokens >= size:
             assert len(v) == min(n_tokens, size)
@@ -320,7 +320,7 @@ def test_threads_change_nothing(cls: Any, n_threads: int) -> None:
     tok, one = fitted(cls, docs, n_threads=n_threads), fitted(cls, docs, n_threads=1)
     assert sum(map(len, docs)) > 400_000
     assert tok.fingerprint == one.fingerprint
-    assert tok.vocabulary == one.vocabulary
+    assert tok._model.vocabulary == one._model.vocabulary
     batch = tok.encode_batch(docs)
     assert batch == one.encode_batch(docs)
     flat, offsets = cut(docs)
@@ -427,11 +427,11 @@ def test_a_refit_replaces_all_that_was_learned(cls: Any) -> None:
 
 def test_a_refit_does_not_touch_what_was_made_before(cls: Any) -> None:
     tok = fitted(cls)
-    vocabulary, shorter, ids = tok.vocabulary, tok.truncate(40), tok.encode(SIGNAL[1])
+    vocabulary, shorter, ids = tok._model.vocabulary, tok.truncate(40), tok.encode(SIGNAL[1])
     before = shorter.fingerprint, vocabulary.fingerprint, ids.tolist()
     tok.set_params(n_tokens=None).fit(TEXT, progress=False)
     assert (shorter.fingerprint, vocabulary.fingerprint, ids.tolist()) == before
-    assert tok.vocabulary is not vocabulary
+    assert tok._model.vocabulary is not vocabulary
 
 
 # --- scikit-learn's parameter protocol
@@ -483,7 +483,7 @@ def test_a_clone_has_the_parameters_and_no_fit(cls: Any) -> None:
         assert [name for name in vars(made) if name.endswith("_")] == []
         with pytest.raises(ubpe_numba.errors.NotFittedError, match="call fit or load first"):
             made.encode([0])
-    assert {name for name in vars(tok) if name.endswith("_")} == {"history_", "model_"}
+    assert {name for name in vars(tok) if name.endswith("_")} == {"history_"}
     assert made.fit(SIGNAL, None, progress=False).fingerprint == tok.fingerprint
     assert made.transform(SIGNAL) == tok.encode_batch(SIGNAL)
     assert clone(tok).fit_transform(SIGNAL, None) == tok.transform(SIGNAL)
@@ -505,7 +505,7 @@ def test_repr_of_a_loaded_tokenizer_is_that_of_the_saved_one(cls: Any, tmp_path:
         ["low lower lowest"] * 2, progress=False
     )
     tok.save(tmp_path / "model.npz")
-    text = f"{cls.__name__}(n_tokens=300, pretokenizer='gpt2', encoding='utf-8'): {len(tok.vocabulary)} tokens"
+    text = f"{cls.__name__}(n_tokens=300, pretokenizer='gpt2', encoding='utf-8'): {len(tok._model.vocabulary)} tokens"
     assert repr(tok) == repr(cls.load(tmp_path / "model.npz")) == text
     assert (
         repr(cls(9, preprocessing=Preprocessing(pretokenizer=ubpe_numba.text.Pretokenizer("gpt2"))))
@@ -543,7 +543,7 @@ def test_offsets_that_are_taken_for_labels(cls: Any) -> None:
         cls(6).fit_transform(values, offsets)
     tok = cls(6)
     encoded = tok.fit_transform(values, offsets=offsets)
-    assert tok.vocabulary.n_documents == 2 and encoded == tok.encode_batch(values, offsets)
+    assert tok._model.vocabulary.n_documents == 2 and encoded == tok.encode_batch(values, offsets)
     assert cls(6).fit([values[:6], values[6:]], [1, 0]).fingerprint == tok.fingerprint  # labels
 
 

@@ -18,8 +18,8 @@ PAIRED = [BPE, UBPEClassic]
 @pytest.mark.parametrize("name", CORPORA)
 def test_from_merges_is_the_fitted_tokenizer(cls: Any, name: str) -> None:
     tok = fitted(cls, CORPORA[name], None)
-    v = tok.vocabulary
-    symbols = tok.alphabet_.symbols
+    v = tok._model.vocabulary
+    symbols = tok._model.alphabet.symbols
     alphabet = {"text": lambda x: "".join(map(chr, x)), "bytes": bytes}.get(name, np.array)(symbols)
     learned = v.weights[v.n_alphabet :]
     for merges in (v.merges, v.merges.tolist(), v.merges.astype(np.int64)):
@@ -33,7 +33,7 @@ def test_from_merges_is_the_fitted_tokenizer(cls: Any, name: str) -> None:
     other = cls.from_merges(backward, alphabet)
     assert other.decode([len(v) - 1 - i for i in range(m)]) is not None
     for t in range(n, n + m):
-        assert other.vocabulary.sequence(2 * n + m - 1 - t).tolist() == v.sequence(t).tolist()
+        assert other._model.vocabulary.sequence(2 * n + m - 1 - t).tolist() == v.sequence(t).tolist()
 
 
 def test_from_merges_by_hand() -> None:

@@ -29,8 +29,8 @@ def test_ids_are_those_behind_special_tokens(cls: Any) -> None:
     first = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)).fit(
         DNA, progress=False
     )
-    n = len(last.vocabulary)
-    assert n == 20 and first.vocabulary == last.vocabulary
+    n = len(last._model.vocabulary)
+    assert n == 20 and first._model.vocabulary == last._model.vocabulary
     assert first.special_ids == {**{name: i for i, name in enumerate(NAMES)}, "ACGT": n + 5}
     moved = {i: i + 5 for i in range(n)} | {n + i: i for i in range(5)} | {n + 5: n + 5}
     assert ids_of(first) == [moved[i] for i in ids_of(last)]
@@ -93,8 +93,8 @@ def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any)
     tok.fit(DNA, progress=False)
     short = tok.truncate(12, by)
     plain = type(tok)(**{**tok.get_params(), "special_first": False}).fit(DNA, progress=False)
-    assert short.vocabulary == plain.truncate(12, by).vocabulary
-    n = len(short.vocabulary)
+    assert short._model.vocabulary == plain.truncate(12, by)._model.vocabulary
+    n = len(short._model.vocabulary)
     expected = {name: i for i, name in enumerate(NAMES)}
     assert short.special_ids == (expected if known is None else expected | {"ACGT": n + 5 if isinstance(known, list) else 90})
     assert short.decode(ids_of(short)) == TEXT
@@ -109,7 +109,7 @@ def test_special_tokens_stay_first_when_continued(cls: Any) -> None:
     before = ids_of(tok)
     tok.fit_more(DNA, 20, progress=False)
     whole = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
-    assert len(tok.vocabulary) == 20 and tok.special_ids == whole.special_ids
+    assert len(tok._model.vocabulary) == 20 and tok.special_ids == whole.special_ids
     assert tok.decode(before) == TEXT  # ids keep their meaning
     if cls is BPE:
         assert ids_of(tok) == ids_of(whole) and tok.fingerprint == whole.fingerprint
@@ -124,7 +124,7 @@ def test_known_words_of_a_list_would_have_to_move() -> None:
     tok = BPE(10, preprocessing=Preprocessing(special_tokens=NAMES, known_words={"ACGT": 25}, special_first=True)).fit(
         DNA, progress=False
     )
-    assert len(tok.fit_more(DNA, 20, progress=False).vocabulary) == 20
+    assert len(tok.fit_more(DNA, 20, progress=False)._model.vocabulary) == 20
 
 
 def test_another_objective_and_a_refined_vocabulary_keep_it() -> None:

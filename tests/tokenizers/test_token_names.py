@@ -183,7 +183,7 @@ def test_the_class_of_a_file_is_found(cls: Any, tmp_path: Any) -> None:
 
 
 def test_items_of_a_vocabulary() -> None:
-    vocabulary = BPE.from_merges([[0, 1], [3, 2]], alphabet="abc").vocabulary
+    vocabulary = BPE.from_merges([[0, 1], [3, 2]], alphabet="abc")._model.vocabulary
     expected = [[0], [1], [2], [0, 1], [0, 1, 2]]
     assert [token.tolist() for token in vocabulary] == [vocabulary[i].tolist() for i in range(5)] == expected
     assert [vocabulary[i].tolist() for i in range(-5, 0)] == expected and vocabulary[np.int32(3)].tolist() == [0, 1]

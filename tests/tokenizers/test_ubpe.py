@@ -31,7 +31,7 @@ DOCS = ["abab", "ab", "ba", "abba", "a", "b"]
 
 def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> None:
     tok = UBPE(5, 1, objective="likelihood").fit(DOCS, progress=False)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
     for alpha in (0.3, 1.0):
         weights = [math.exp(alpha * w) for w in v.log_probabilities.tolist()]

@@ -19,13 +19,14 @@ def test_ids_are_those_of_a_tokenizer_with_that_objective(cls: Any, objective: s
     """The vocabulary of pairs, taken over by way of a file, encodes the same."""
     tok = cls(9, alphabet=3).fit(DOCS, progress=False)
     other = tok.with_objective(objective)
-    assert type(other) is UBPE and other.objective == objective and other.vocabulary is tok.vocabulary
+    assert type(other) is UBPE and other.objective == objective and other._model.vocabulary is tok._model.vocabulary
     expected = UBPE(9, alphabet=3, objective=objective)
-    expected._adopt(tok.model_)
+    expected._adopt(tok._model)
     assert other.encode_batch(DOCS) == expected.encode_batch(DOCS)
     assert other.fingerprint == expected.fingerprint
     assert other.history_ is tok.history_ and np.array_equal(
-        other.history_.compression(other.vocabulary.n_alphabet)[1], tok.history_.compression(tok.vocabulary.n_alphabet)[1]
+        other.history_.compression(other._model.vocabulary.n_alphabet)[1],
+        tok.history_.compression(tok._model.vocabulary.n_alphabet)[1],
     )
 
 
@@ -34,7 +35,7 @@ def test_by_rank(cls: Any, made: type) -> None:
     tok = cls(9, alphabet=3, rules=FitRules(encode="batch", max_token_length=5)).fit(DOCS, progress=False)
     other: Any = tok.with_objective("rank")
     assert type(other) is made and other.rules == FitRules(encode="rank", max_token_length=5)
-    expected = UBPEClassic.from_merges(tok.vocabulary.merges, alphabet=3)
+    expected = UBPEClassic.from_merges(tok._model.vocabulary.merges, alphabet=3)
     assert other.encode_batch(DOCS) == expected.encode_batch(DOCS)
     assert tok.rules == FitRules(encode="batch")  # this one stays as it is
 
@@ -42,13 +43,13 @@ def test_by_rank(cls: Any, made: type) -> None:
 def test_text_is_cut_as_before() -> None:
     tok = BPE.for_text(264, pretokenizer="gpt2", special_tokens=["<e>"], normalizer="Lowercase").fit(["low lower lowest"])
     other = tok.with_objective("shortest")
-    assert other.special_ids == tok.special_ids and other.segmenter_ is tok.segmenter_
+    assert other.special_ids == tok.special_ids and other._model.segmenter is tok._model.segmenter
     assert other.decode(other.encode("LOWER<e>", allowed_special="all")) == "lower<e>"
 
 
 def test_weights_of_the_user_come_along() -> None:
     tok = UBPE(9, alphabet=3).fit(DOCS, progress=False)
-    weights = np.arange(len(tok.vocabulary), dtype=float)
+    weights = np.arange(len(tok._model.vocabulary), dtype=float)
     other: Any = tok.with_objective(weights)
     assert other.objective is weights
 

@@ -23,7 +23,7 @@ assert_type(tok, BPE)
 assert_type(UBPEClassic(6).fit(docs).truncate(4), UBPEClassic)
 assert_type(BPE.from_merges([[0, 1]], alphabet="ab"), BPE)
 assert_type(BPE.for_text(300), BPE)
-assert_type(tok.vocabulary, Vocabulary)
+assert_type(tok._model.vocabulary, Vocabulary)
 
 assert_type(tok.encode([0, 1]), Ids)
 assert_type(tok.encode([0, 1], return_offsets=False, sample=0.1), Ids)

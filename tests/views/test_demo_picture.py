@@ -66,14 +66,14 @@ def test_the_window_holds_the_motifs_that_are_shown(record: tuple[np.ndarray, np
     starts = spans.starts + offsets[spans.documents]
     begin, end, tokens = demo_picture._window(tok, spans, starts, offsets, 300)
     assert {begin, end} <= set(offsets.tolist()) and end - begin == 300
-    counts = np.bincount(spans.ids, minlength=len(tok.vocabulary))
-    ranges = ranges_of(tok.vocabulary, tok.alphabet_.to_symbols(tok.vocabulary.arena).astype(float))
+    counts = np.bincount(spans.ids, minlength=len(tok._model.vocabulary))
+    ranges = ranges_of(tok._model.vocabulary, tok._model.alphabet.to_symbols(tok._model.vocabulary.arena).astype(float))
     assert 2 <= tokens.size <= 8 and counts[tokens].min() >= 5 and ranges[tokens].min() >= 2
     assert set(tokens.tolist()) <= set(spans.ids[(starts >= begin) & (starts < end)].tolist())
 
     def says(first: int) -> float:
         there = np.unique(spans.ids[(starts >= first) & (starts < first + 300)])
-        lengths = np.diff(tok.vocabulary.offsets)
+        lengths = np.diff(tok._model.vocabulary.offsets)
         scores = [ranges[t] * counts[t] * (lengths[t] - 1) for t in there if counts[t] >= 5 and ranges[t] >= 2]
         return float(sum(sorted(scores)[-8:]))
 

@@ -26,7 +26,7 @@ HOSTILE = [
 def test_facts_of_a_fitted_tokenizer() -> None:
     docs = [[0, 9, 0, 1, 0, 9, 0, 1], [0, 9, 0, 1, 3]]
     tok = UBPE(16, alphabet=10, objective="shortest").fit(docs)
-    vocabulary, text = tok.vocabulary, words(parsed(tokenizer_html(tok)))
+    vocabulary, text = tok._model.vocabulary, words(parsed(tokenizer_html(tok)))
     assert vocabulary.occurrences is not None
     for part in (
         f"UBPE: {len(vocabulary)} tokens",
@@ -43,7 +43,7 @@ def test_facts_of_a_fitted_tokenizer() -> None:
 def test_motifs_of_signals_are_drawn_to_scale() -> None:
     beat = [0, 0, 40, 10, 0]
     tok = BPE(1024).fit([beat * 3 + [1, 2, 1], [*beat, 5, 5], [1, 2, 1, 5, 5, 5, 5]])
-    vocabulary = tok.vocabulary
+    vocabulary = tok._model.vocabulary
     assert vocabulary.occurrences is not None
     drawn = pictures(parsed(tokenizer_html(tok)))
     ranges, heights = [], []
@@ -125,7 +125,7 @@ def test_symbols_of_64_bits_do_not_overflow() -> None:
 
 def test_ids_are_those_that_users_know() -> None:
     tok = BPE.from_merges([[0, 1], [2, 1]], alphabet="ab")
-    model = tok.model_
+    model = tok._model
     tok._adopt(model._replace(segmenter=model.segmenter._replace(token_ids=np.array([0, 1, 7, 9], np.int32))))
     assert re.findall(r"(\d+) abb", words(parsed(tokenizer_html(tok)))) == ["9"]
 

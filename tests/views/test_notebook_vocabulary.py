@@ -12,7 +12,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 def test_it_shows_sizes_and_tokens() -> None:
     docs = [[0, 1, 2, 0, 1, 2, 0, 1], [0, 1, 2, 2]]
-    vocabulary = BPE(6, alphabet=3).fit(docs).vocabulary
+    vocabulary = BPE(6, alphabet=3).fit(docs)._model.vocabulary
     root = parsed(vocabulary_html(vocabulary), 12_000)
     text = words(root)
     for part in ("Vocabulary: 5 tokens", "3 symbols, the ids 0 to 2", "2 tokens, known as pairs", "12 symbols in 2 documents"):
@@ -33,7 +33,7 @@ def test_it_shows_what_is_known() -> None:
     assert "1 tokens, known as flat sequences" in flat
     empty = parsed(vocabulary_html(Vocabulary.from_merges(2, [])))
     assert "nothing yet" in words(empty) and not pictures(empty)
-    probable = UBPE(8, alphabet=3, objective="likelihood").fit([[0, 1, 2, 0, 1, 2], [0, 1, 0, 1]]).vocabulary
+    probable = UBPE(8, alphabet=3, objective="likelihood").fit([[0, 1, 2, 0, 1, 2], [0, 1, 0, 1]])._model.vocabulary
     assert "probabilities estimated" in words(parsed(vocabulary_html(probable)))
 
 

@@ -42,7 +42,10 @@ def test_counts_of_tokens_with_ids_of_their_own(plain: BPE) -> None:
     other = BPE.load(renumbered(plain))
     counts = counts_of_tokens(other, other.usage(DOCS).counts)
     found = collections.Counter(other.decode([i], as_bytes=True) for i in other.encode_batch(DOCS).values.tolist())
-    tokens = [bytes(other.alphabet_.to_symbols(other.vocabulary.sequence(t)).tolist()) for t in range(len(other.vocabulary))]
+    tokens = [
+        bytes(other._model.alphabet.to_symbols(other._model.vocabulary.sequence(t)).tolist())
+        for t in range(len(other._model.vocabulary))
+    ]
     assert counts.tolist() == [found[token] for token in tokens]
     assert counts.sum() == other.encode_batch(DOCS).total
 
@@ -52,7 +55,10 @@ def test_counts_where_characters_become_bytes() -> None:
     ids = tok.encode_batch(DOCS)
     counts = counts_of_tokens(tok, tok.usage(ids=ids).counts)
     found = collections.Counter(tok.decode([i], as_bytes=True) for i in ids.values.tolist())
-    tokens = [bytes(tok.alphabet_.to_symbols(tok.vocabulary.sequence(t)).tolist()) for t in range(len(tok.vocabulary))]
+    tokens = [
+        bytes(tok._model.alphabet.to_symbols(tok._model.vocabulary.sequence(t)).tolist())
+        for t in range(len(tok._model.vocabulary))
+    ]
     assert counts.sum() == ids.total
     assert {token: n for token, n in zip(tokens, counts.tolist(), strict=True) if n} == dict(found)
 
@@ -62,7 +68,7 @@ def test_tokens_of_ids(plain: BPE) -> None:
     ids = ids_of_tokens(other)
     assert sorted(ids.tolist()) == list(range(5, 5 + len(ids)))
     assert [token_of(other, i) for i in ids.tolist()] == list(range(len(ids)))
-    assert token_of(plain, 7) == 7 and np.array_equal(ids_of_tokens(plain), np.arange(len(plain.vocabulary)))
+    assert token_of(plain, 7) == 7 and np.array_equal(ids_of_tokens(plain), np.arange(len(plain._model.vocabulary)))
     bad: Any
     for bad in (4, -1, 5 + len(ids)):
         with pytest.raises(IndexError, match=f"token {bad}: the vocabulary has no token of this id"):

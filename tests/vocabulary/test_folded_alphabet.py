@@ -35,7 +35,7 @@ def test_a_fit_is_that_of_folded_documents(cls: Any, kind: str) -> None:
     n = len(set(mapping.values()))
     tok = cls(n + 6, alphabet=mapping).fit(docs, progress=False)
     plain = cls(n + 6, alphabet=list(mapping)[:n]).fit(folded, progress=False)
-    assert tok.vocabulary.n_learned and tok.vocabulary == plain.vocabulary
+    assert tok._model.vocabulary.n_learned and tok._model.vocabulary == plain._model.vocabulary
     assert tok.encode_batch(docs).to_lists() == plain.encode_batch(folded).to_lists()
     for doc, same in zip(docs, folded, strict=True):
         ids = tok.encode(doc)
@@ -75,7 +75,7 @@ def test_model_files_hold_them(kind: str, suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"model{suffix}"
     tok.save(path)
     again = load(path)
-    assert again.alphabet_ == tok.alphabet_ and again.fingerprint == tok.fingerprint and not again.is_lossless
+    assert again._model.alphabet == tok._model.alphabet and again.fingerprint == tok.fingerprint and not again.is_lossless
     assert again.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
     again.save(tmp_path / f"again{suffix}")
     assert (tmp_path / f"again{suffix}").read_bytes() == path.read_bytes()
@@ -136,7 +136,7 @@ def test_unknown_symbols_stay_unknown() -> None:
 def test_vocabularies_are_continued_truncated_and_pickled() -> None:
     folded = [doc.upper() for doc in DOCS]
     tok, plain = BPE(7, alphabet=DNA).fit(DOCS), BPE(7, alphabet="ACGTN").fit(folded)
-    assert tok.fit_more(DOCS, 11).vocabulary == plain.fit_more(folded, 11).vocabulary
+    assert tok.fit_more(DOCS, 11)._model.vocabulary == plain.fit_more(folded, 11)._model.vocabulary
     assert tok.truncate(8).encode(DOCS[0]).tolist() == plain.truncate(8).encode(folded[0]).tolist()
     assert pickle.loads(pickle.dumps(tok)).fingerprint == tok.fingerprint
 
@@ -148,7 +148,7 @@ def test_text_is_cut_before_it_is_folded() -> None:
     text = "The cat the CAT the Cat then a hat"
     tok = BPE(36, alphabet=mapping, preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text])
     plain = BPE(36, alphabet=letters + " ", preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text.lower()])
-    assert tok.vocabulary == plain.vocabulary
+    assert tok._model.vocabulary == plain._model.vocabulary
     assert tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
     marked = BPE(36, alphabet=mapping, preprocessing=Preprocessing(special_tokens=["<END>"])).fit([text])
     assert marked.encode("the<END>", allowed_special="all")[-1] == marked.special_ids["<END>"]
@@ -163,7 +163,7 @@ def test_symbols_that_stand_alone_are_given_with_all_that_share_their_id(name: s
         BPE(9, alphabet=DNA, **{name: "n"}).fit(DOCS)
     tok = BPE(12, alphabet=DNA, **{name: "nN"}).fit(DOCS)
     folded = BPE(12, alphabet="ACGTN", **{name: "N"}).fit([doc.upper() for doc in DOCS])
-    assert tok.vocabulary == folded.vocabulary
+    assert tok._model.vocabulary == folded._model.vocabulary
     assert tok.encode("acNngtAC").tolist() == folded.encode("ACNNGTAC").tolist()
 
 
@@ -182,6 +182,6 @@ def test_exports_refuse_them_and_say_what_can_be_exported(cls: Any, name: str) -
     with pytest.raises(ValueError, match=r"alphabet: .* have the same id, which other libraries cannot say"):
         getattr(tok, name)()
     if name == "to_huggingface" and cls is BPE:
-        same = BPE.from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))
+        same = BPE.from_merges(tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols))
         again = BPE.load(export(same, "tokenizer.json", unk_token=False))
         assert again.encode(folded[0]).tolist() == tok.encode(docs[0]).tolist()

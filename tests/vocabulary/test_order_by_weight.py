@@ -74,13 +74,13 @@ MANY = [UBPEClassic, UBPE]
 def test_a_table_by_idf_cannot_be_cut_by_creation() -> None:
     tok = fitted(UBPEClassic, SIGNAL, None).truncate(200, by="idf")
     with pytest.raises(ValueError, match="not in order of creation; use by='idf'"):
-        tok.truncate(tok.vocabulary.n_alphabet + 1)
+        tok.truncate(tok._model.vocabulary.n_alphabet + 1)
     fitted(UBPE, SIGNAL, None).truncate(200, by="idf").truncate(30)  # flat sequences need no others
 
 
 @pytest.mark.parametrize("cls", MANY, ids=lambda cls: cls.__name__)
 def test_order_by_idf_at_fit(cls: Any) -> None:
     tok = fitted(cls, rules=FitRules(order="idf"))
-    assert (np.diff(tok.vocabulary.weights[tok.vocabulary.n_alphabet :]) <= 0).all()
-    assert tok.vocabulary.weights.tolist() == fitted(cls).truncate(80, by="idf").vocabulary.weights.tolist()
+    assert (np.diff(tok._model.vocabulary.weights[tok._model.vocabulary.n_alphabet :]) <= 0).all()
+    assert tok._model.vocabulary.weights.tolist() == fitted(cls).truncate(80, by="idf")._model.vocabulary.weights.tolist()
     assert tok.decode_batch(tok.encode_batch(SIGNAL)).to_lists() == [doc.tolist() for doc in SIGNAL]

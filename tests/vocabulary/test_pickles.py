@@ -27,7 +27,7 @@ MADE: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize("protocol", [2, 4, 5])
 def test_equal_objects_have_equal_pickles(tok: Any, doc: Any, protocol: int, tmp_path: Any) -> None:
     def dumped(t: Any) -> list[bytes]:
-        return [pickle.dumps(part, protocol) for part in (t, t.model_, *t.model_)]
+        return [pickle.dumps(part, protocol) for part in (t, t._model, *t._model)]
 
     before = dumped(tok)
     tok.encode_batch([doc])

@@ -94,8 +94,8 @@ def test_random_white_space_beside_words_equals_reference(docs: list[list[str | 
 def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]) -> None:
     """Every document still counts as one, the empty ones too."""
     docs = ["abab", "", "", "ba", "", "abc"]
-    plain = UBPE(10).fit(docs, **options).vocabulary
-    found = UBPE(10, preprocessing=Preprocessing(special_tokens=["<e>"])).fit(docs, **options).vocabulary
+    plain = UBPE(10).fit(docs, **options)._model.vocabulary
+    found = UBPE(10, preprocessing=Preprocessing(special_tokens=["<e>"])).fit(docs, **options)._model.vocabulary
     if "boundaries" in options:  # parts count as documents
         assert plain.n_documents == 6 and found.n_documents == 8
     else:
@@ -107,7 +107,7 @@ def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]
 def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: Any, n: int) -> None:
     names = [END, *(f"<{i}>" for i in range(n - 1))]
     tok = cls.for_text(300, pretokenizer=pretokenizer, special_tokens=names).fit(TEXT, progress=False)
-    size = len(tok.vocabulary)
+    size = len(tok._model.vocabulary)
     assert tok.special_ids == {name: size + i for i, name in enumerate(names)}
     text = f"the{END}end"
     apart = [*tok.encode("the").tolist(), size, *tok.encode("end").tolist()]
@@ -140,14 +140,14 @@ def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: 
 
 def test_nothing_is_learned_from_special_tokens(cls: Any) -> None:
     tok = cls.for_text(None, pretokenizer=None, special_tokens=[END]).fit([END * 50 + "ab" * 3], progress=False)
-    assert {tok.decode([t]) for t in range(256, len(tok.vocabulary))} <= {"ab", "abab", "ababab"}
+    assert {tok.decode([t]) for t in range(256, len(tok._model.vocabulary))} <= {"ab", "abab", "ababab"}
 
 
 def test_known_words_are_always_found(cls: Any) -> None:
     bars = [[7, 7], [9]]
     docs = [[1, 2, 1, 2, 7, 7, 1, 2, 9, 1], [2, 7, 7, 7]]
     tok = cls(11, preprocessing=Preprocessing(known_words=bars)).fit(docs, progress=False)
-    assert tok.alphabet_.symbols.max() == 7  # the 7 that is left over, as a symbol of its own
+    assert tok._model.alphabet.symbols.max() == 7  # the 7 that is left over, as a symbol of its own
     ids = tok.encode_batch(docs)
     one, two = tok.special_ids[7, 7], tok.special_ids[9,]
     assert [i for i in ids[0].tolist() if i in (one, two)] == [one, two]
@@ -199,7 +199,7 @@ def test_bad_special_tokens(given: Any, error: Any, match: str) -> None:
     tok = BPE.for_text(300, special_tokens=given)
     with pytest.raises(error, match=match):
         tok.fit(TEXT, progress=False)
-    assert not hasattr(tok, "vocabulary_")
+    assert not hasattr(tok, "_model")
 
 
 def test_unused_ids_are_unknown() -> None:

@@ -74,16 +74,22 @@ def test_a_fit_is_one_with_boundaries(cls: Any, as_stop: bool) -> None:
     name = "stop_tokens" if as_stop else "break_tokens"
     tok = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs)
     want = cls(40, alphabet=5).fit(docs, boundaries=bounds(docs, [0, 3]))
-    assert tok.vocabulary == want.vocabulary and tok.vocabulary.fingerprint == want.vocabulary.fingerprint
-    assert not {0, 3} & {s for t in range(5, len(tok.vocabulary)) for s in tok.vocabulary.sequence(t).tolist()}
+    assert (
+        tok._model.vocabulary == want._model.vocabulary
+        and tok._model.vocabulary.fingerprint == want._model.vocabulary.fingerprint
+    )
+    assert not {0, 3} & {s for t in range(5, len(tok._model.vocabulary)) for s in tok._model.vocabulary.sequence(t).tolist()}
     weights = [i % 3 for i in range(len(docs))]
     weighed = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs, sample_weight=weights)
-    assert weighed.vocabulary == cls(40, alphabet=5).fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3])).vocabulary
+    assert (
+        weighed._model.vocabulary
+        == cls(40, alphabet=5).fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3]))._model.vocabulary
+    )
     counted = cls(40, alphabet=5, **{name: [0, 3]}).fit(Counts.of(as_documents(docs), np.array(weights) + 1))
     again = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs, sample_weight=[w + 1 for w in weights])
-    assert counted.vocabulary == again.vocabulary
+    assert counted._model.vocabulary == again._model.vocabulary
     more = cls(30, alphabet=5, **{name: [0, 3]}).fit(docs).fit_more(docs, 40) if cls is not UBPE else None
-    assert more is None or more.vocabulary.fingerprint == tok.vocabulary.fingerprint or cls is UBPEClassic
+    assert more is None or more._model.vocabulary.fingerprint == tok._model.vocabulary.fingerprint or cls is UBPEClassic
 
 
 def by_parts(tok: Any, doc: list[int], alone: list[int]) -> list[int]:
@@ -102,7 +108,7 @@ def tokenizers(**params: Any) -> list[Any]:
         ]:  # fmt: skip
             plain = cls(40, alphabet=5, **options).fit(docs, boundaries=bounds(docs, [0, 3]) if fitted_so else None)
             tok = cls(40, alphabet=5, **options, **params)
-            tok._adopt(plain.model_._replace(segmenter=tok._segmenter("int", 40)))
+            tok._adopt(plain._model._replace(segmenter=tok._segmenter("int", 40)))
             made.append((tok, plain))
     return made
 
@@ -213,13 +219,13 @@ def test_files_pickles_and_parameters(cls: Any, suffix: str, tmp_path: Any) -> N
         for other in (loaded, pickle.loads(pickle.dumps(tok)), cls(**loaded.get_params()).fit(docs)):
             assert other.fingerprint == tok.fingerprint
             assert other.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
-        state = tok.model_.state()["text"]
-        assert state == loaded.model_.state()["text"] and set(state) == {"break_tokens", "stop_tokens"}
-        assert tok.truncate(len(tok.vocabulary) - 1).segmenter_.lone is not None
+        state = tok._model.state()["text"]
+        assert state == loaded._model.state()["text"] and set(state) == {"break_tokens", "stop_tokens"}
+        assert tok.truncate(len(tok._model.vocabulary) - 1)._model.segmenter.lone is not None
 
 
 def test_files_without_them_are_as_before(cls: Any) -> None:
-    assert "text" not in cls(20).fit(corpus()).model_.state()
+    assert "text" not in cls(20).fit(corpus())._model.state()
 
 
 @pytest.mark.parametrize(
@@ -278,7 +284,7 @@ def test_refined_and_reweighted_tokens_hold_none() -> None:
     docs = corpus(7, 40)
     tok = UBPE(40, 4, alphabet=5, preprocessing=Preprocessing(break_tokens=[0], stop_tokens=[3]), objective="shortest").fit(docs)
     for other in (tok.refine(docs), tok.refine(docs, objective="likelihood"), tok.reweight(docs), tok.reweight(docs, "idf")):
-        assert other.break_tokens == [0] and not {0, 3} & set(other.vocabulary.arena[5:].tolist())
+        assert other.break_tokens == [0] and not {0, 3} & set(other._model.vocabulary.arena[5:].tolist())
         for doc in docs[:5]:
             assert other.decode(other.encode(doc)).tolist() == doc
 
@@ -291,8 +297,8 @@ def test_with_special_tokens_and_known_words() -> None:
         docs
     )
     want = BPE(20, alphabet=10).fit(parts, boundaries=bounds(parts, [0]))
-    assert tok.vocabulary.merges is not None and want.vocabulary.merges is not None
-    assert tok.vocabulary.merges.tolist() == want.vocabulary.merges.tolist()
+    assert tok._model.vocabulary.merges is not None and want._model.vocabulary.merges is not None
+    assert tok._model.vocabulary.merges.tolist() == want._model.vocabulary.merges.tolist()
     for doc in docs:
         ids = tok.encode(doc, allowed_special="all")
         assert tok.decode(ids).tolist() == doc and list(doc).count(0) == ids.tolist().count(0)

@@ -27,8 +27,8 @@ def test_a_fit_is_one_on_the_segments(cls: Any, name: str) -> None:
     tok = cls(60, preprocessing=Preprocessing(pretokenizer=name)).fit(TEXT, progress=False)
     segments = cut(Pretokenizer(name).pattern, TEXT)
     want = cls(60).fit(count_documents([segment for parts in segments for segment in parts]), progress=False)
-    assert tok.vocabulary == want.vocabulary and tok.alphabet_ == want.alphabet_
-    assert tok.vocabulary.n_documents == sum(map(len, segments))  # a segment is the document of idf
+    assert tok._model.vocabulary == want._model.vocabulary and tok._model.alphabet == want._model.alphabet
+    assert tok._model.vocabulary.n_documents == sum(map(len, segments))  # a segment is the document of idf
     for text, parts in zip(TEXT, segments, strict=True):
         ids = tok.encode(text)
         assert ids.tolist() == [i for part in parts for i in want.encode(part).tolist()]
@@ -43,26 +43,30 @@ def test_weights_boundaries_and_counts(cls: Any) -> None:
     weights = [3, 1, 0, 5, 2]
     repeated = [text for text, n in zip(TEXT, weights, strict=True) for _ in range(n)]
     want = make().set_params(alphabet=sorted(set("".join(TEXT)))).fit(repeated, progress=False)
-    assert make().fit(TEXT, sample_weight=weights, progress=False).vocabulary == want.vocabulary
-    assert make().fit(TEXT, sample_weight=weights, progress=False).alphabet_ == want.alphabet_  # that of weight 0 has a say
+    assert make().fit(TEXT, sample_weight=weights, progress=False)._model.vocabulary == want._model.vocabulary
+    assert (
+        make().fit(TEXT, sample_weight=weights, progress=False)._model.alphabet == want._model.alphabet
+    )  # that of weight 0 has a say
     counted = Counts.merge(*(count_documents([text]) for text in repeated))
-    assert make().set_params(alphabet=want.alphabet).fit(counted, progress=False).vocabulary == want.vocabulary
+    assert make().set_params(alphabet=want.alphabet).fit(counted, progress=False)._model.vocabulary == want._model.vocabulary
     tok = make().fit(["abab abab"] * 3, boundaries=[[2, 7]] * 3, progress=False)
-    assert max(len(tok.vocabulary.sequence(t)) for t in range(len(tok.vocabulary))) == 3  # " ab"; without the cuts 4
+    assert (
+        max(len(tok._model.vocabulary.sequence(t)) for t in range(len(tok._model.vocabulary))) == 3
+    )  # " ab"; without the cuts 4
 
 
 def test_min_count_counts_over_all_segments(cls: Any) -> None:
     tok = cls(None, preprocessing=Preprocessing(pretokenizer="gpt2"), rules=FitRules(min_count=3)).fit(
         ["ab cd"] * 2 + ["ab"] * 2, progress=False
     )
-    assert tok.vocabulary.n_learned == 1 and tok.vocabulary.sequence(len(tok.vocabulary) - 1).size == 2
+    assert tok._model.vocabulary.n_learned == 1 and tok._model.vocabulary.sequence(len(tok._model.vocabulary) - 1).size == 2
 
 
 def test_bytes_keep_what_is_no_utf8(cls: Any) -> None:
     docs = [b"low low\xff\xfe lowest \xed\xa0\x80 low", b"\x80low"]
     tok = cls(270, preprocessing=Preprocessing(pretokenizer="cl100k")).fit(docs, progress=False)
     assert [tok.decode(tok.encode(doc)) for doc in docs] == docs
-    assert any(tok.decode([t]) == b" low" for t in range(256, len(tok.vocabulary)))
+    assert any(tok.decode([t]) == b" low" for t in range(256, len(tok._model.vocabulary)))
 
 
 def test_integers_are_not_cut(cls: Any) -> None:
@@ -90,7 +94,7 @@ def test_fit_more_and_truncate() -> None:
     whole = BPE.for_text(300, pretokenizer="gpt2").fit(TEXT, progress=False)
     part = BPE.for_text(270, pretokenizer="gpt2").fit(TEXT, progress=False)
     assert whole.truncate(270).encode(TEXT[0]).tolist() == part.encode(TEXT[0]).tolist()
-    assert np.array_equal(part.fit_more(TEXT, 300).vocabulary.merges, whole.vocabulary.merges)
+    assert np.array_equal(part.fit_more(TEXT, 300)._model.vocabulary.merges, whole._model.vocabulary.merges)
     special = BPE.for_text(270, pretokenizer="gpt2", special_tokens=[END]).fit(TEXT, progress=False)
     with pytest.raises(ValueError, match="special_tokens: expected ids from 300 on, the others would have to move"):
         special.fit_more(TEXT, 300)
@@ -143,7 +147,7 @@ def pair(name: str | None) -> tuple[Any, Any]:
     tok = BPE(60, preprocessing=Preprocessing(pretokenizer=name), **words).fit(
         ["".join(PIECES), "the cat the cat <ab> 12 12<ab", "ab> "] * 2, progress=False
     )
-    return tok, BPE.from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))
+    return tok, BPE.from_merges(tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols))
 
 
 TOKENIZERS = {name: pair(name) for name in (None, "gpt2", "digits1")}
@@ -164,7 +168,8 @@ def test_counts_of_words_are_a_corpus_too() -> None:
     lines = english()
     tok = BPE.for_text(300, pretokenizer="gpt2").fit(count_documents(lines[:500]), progress=False)
     assert np.array_equal(
-        tok.vocabulary.merges, BPE.for_text(300, pretokenizer="gpt2").fit(lines[:500], progress=False).vocabulary.merges
+        tok._model.vocabulary.merges,
+        BPE.for_text(300, pretokenizer="gpt2").fit(lines[:500], progress=False)._model.vocabulary.merges,
     )
 
 

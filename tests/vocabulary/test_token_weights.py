@@ -17,7 +17,7 @@ DOCS = ["abab abba", "baab abab", "abc", "", "ccab"]
 @pytest.mark.parametrize("given_weights", [None, "idf", "log_frequency", "array"])
 def test_weights_and_files(given_weights: Any, tmp_path: Any) -> None:
     tok = UBPE(10, 2, objective="additive").fit(DOCS, progress=False)
-    v = tok.vocabulary
+    v = tok._model.vocabulary
     if given_weights == "array":
         given_weights = np.linspace(-1, 1, len(v))
     expected = {
@@ -26,7 +26,7 @@ def test_weights_and_files(given_weights: Any, tmp_path: Any) -> None:
     before, idf_ids = tok.fingerprint, tok.encode_batch(DOCS)
     tok.set_params(token_weights=given_weights)
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
-    ids = tok.alphabet_.to_ids(tok_documents(DOCS))
+    ids = tok._model.alphabet.to_ids(tok_documents(DOCS))
     want = [list(encode_paths.encode_additive(d, tokens, dict(enumerate(expected)))) for d in ids.to_lists()]
     assert tok.encode_batch(DOCS).to_lists() == want
     assert [tok.encode(d).tolist() for d in DOCS] == want
@@ -47,6 +47,6 @@ def tok_documents(docs: list[str]) -> Any:
 
 def test_weights_of_another_vocabulary_are_refused() -> None:
     tok = UBPE(10, 2, objective="additive").fit(DOCS, progress=False)
-    for bad, error in ((np.zeros(3), ValueError), (["x"], TypeError), (np.full(len(tok.vocabulary), np.inf), ValueError)):
+    for bad, error in ((np.zeros(3), ValueError), (["x"], TypeError), (np.full(len(tok._model.vocabulary), np.inf), ValueError)):
         with pytest.raises(error, match="token_weights"):
             tok.set_params(token_weights=bad).encode("ab")

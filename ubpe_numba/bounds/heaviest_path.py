@@ -79,7 +79,7 @@ def encode_nbest(
     if beam is None and (exact or guided):
         beam = max(positive(n, "n"), 16)
     given = tok.encode_nbest(docs, n, offsets, beam=beam, distinct=distinct, unknown=unknown)
-    vocabulary = tok.vocabulary
+    vocabulary = tok._fitted().vocabulary
     encoder = PathEncoder(vocabulary)
     if not encoder.weighs:  # all segmentations weigh 0
         return given, np.zeros(len(given))

@@ -43,17 +43,17 @@ def fit(options: Namespace) -> None:
             warnings.filterwarnings("ignore", told, UserWarning)
         tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=False if options.quiet else "auto")
     tokenizer.save(options.output)
-    n, asked = len(tokenizer.vocabulary), options.n_tokens
+    n, asked = len(tokenizer._model.vocabulary), options.n_tokens
     if asked is not None and n < 0.9 * asked:
         least = 2 if options.min_count is None else options.min_count
         within = "" if options.max_token_length is None else " and would make a token within --max-token-length"
         told = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
         warnings.warn(told, UserWarning, stacklevel=2)
-    sizes, ratios = tokenizer.history_.compression(tokenizer.vocabulary.n_alphabet)
+    sizes, ratios = tokenizer.history_.compression(tokenizer._model.vocabulary.n_alphabet)
     if options.curve is not None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
     if not options.quiet:
-        what = f"{type(tokenizer).__name__} of {len(tokenizer.vocabulary)} tokens"
+        what = f"{type(tokenizer).__name__} of {len(tokenizer._model.vocabulary)} tokens"
         merged = " as merged" if options.tokenizer == "UBPE" else ""  # its encodings differ from the merged corpus
         print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
 
@@ -61,7 +61,7 @@ def fit(options: Namespace) -> None:
 def encode(options: Namespace) -> None:
     """Write the ids of documents."""
     tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
-    reader = Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind)
+    reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
     if is_words and tokenizer._prepared.pretokenizer is None:
@@ -77,11 +77,13 @@ def decode(options: Namespace) -> None:
     tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
-    text = tokenizer.alphabet_.kind != "int"
+    text = tokenizer._model.alphabet.kind != "int"
     to = Form(options.to or (None if options.output != STANDARD else "text" if text else "jsonl"), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
-        escape = "surrogateescape" if tokenizer.segmenter_.encoding is not None else "surrogatepass"  # keeps what is not UTF-8
+        escape = (
+            "surrogateescape" if tokenizer._model.segmenter.encoding is not None else "surrogatepass"
+        )  # keeps what is not UTF-8
         docs = tokenizer.decode_iter(reader, errors=escape)
         found = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
         write_documents(options.output, to, found, dtype)
@@ -92,7 +94,7 @@ def inspect(options: Namespace) -> None:
     tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
-    reader = Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind) if options.files else None
+    reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind) if options.files else None
     if isinstance(tokenizer, WordPiece):
         words = describe_words(tokenizer, options.top, options.sort, reader)
         print(words_table(words, options.json))
@@ -111,13 +113,13 @@ def explore(options: Namespace) -> None:
         if (given := getattr(options, name)) is not None and not given > 0:
             raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
     tokenizer: Any = load(options.model, n_threads=options.threads)
-    reader = Reader(options.files, _form(options), kind=tokenizer.alphabet_.kind)
+    reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind)
     if isinstance(tokenizer, WordPiece):
         raise ValueError(f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE")
     allowed, disallowed = SPECIAL[options.special]
     with _placed(reader):
         # arrays are not copied; of text each document becomes bytes or `str` as the model has them
-        given = reader.whole() if tokenizer.alphabet_.kind == "int" else {"docs": reader}
+        given = reader.whole() if tokenizer._model.alphabet.kind == "int" else {"docs": reader}
         report = explorer.explore(
             tokenizer,
             **given,

@@ -97,7 +97,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
         pause = max(first + first_encode + first_decode - fit - encode - decode, 0.0)
         way = {"tfidf": "tf-idf", "shortest": "fewest tokens"}.get(getattr(tokenizer, "objective", ""), "merge rank")
         rows.append((name, way, encoded.total, fit, encode, decode, pause, same))
-    print(f"vocabulary of {len(tokenizer.vocabulary)} tokens, the levels among them")
+    print(f"vocabulary of {len(tokenizer._model.vocabulary)} tokens, the levels among them")
     print("           encodes by     tokens  samples a token      fit   encode   decode  compile  round trip")
     for name, way, n, fit, encode, decode, pause, same in rows:
         print(
@@ -126,9 +126,9 @@ def motifs(
     n: int = _MOTIFS,
 ) -> list[str]:
     """A table of tokens that say most about a signal: a header, and a line with a sketch for each of at most `n`."""
-    vocabulary = tokenizer.vocabulary
+    vocabulary = tokenizer._model.vocabulary
     usage = tokenizer.usage(ids=encoded)
-    signal, values = quantization.restore(levels), quantization.restore(tokenizer.alphabet_.to_symbols(vocabulary.arena))
+    signal, values = quantization.restore(levels), quantization.restore(tokenizer._model.alphabet.to_symbols(vocabulary.arena))
     chosen = choose_motifs(vocabulary, values, usage.counts, n, least=_LEAST).tolist()
     if not chosen:
         return [f"  none occurs {_LEAST} times"]

@@ -27,15 +27,15 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
     >>> found["tokens"][0]["token"], found["encoded"]["symbols_per_token"]
     ('ab', 1.6666666666666667)
     """
-    vocabulary, segmenter = tokenizer.vocabulary, tokenizer.segmenter_
+    alphabet, vocabulary, segmenter = tokenizer._model
     special = tokenizer.special_ids
     found: dict[str, Any] = {
         "tokenizer": type(tokenizer).__name__,
         "size": len(vocabulary),
         "alphabet": {
-            "kind": tokenizer.alphabet_.kind,
+            "kind": alphabet.kind,
             "size": vocabulary.n_alphabet,
-            **({} if tokenizer.alphabet_.is_lossless else {"folded": tokenizer.alphabet_.folded_ids.size}),
+            **({} if alphabet.is_lossless else {"folded": alphabet.folded_ids.size}),
         },
         "learned": vocabulary.n_learned,
         "longest": int(np.diff(vocabulary.offsets).max()),
@@ -172,8 +172,9 @@ def _ratio(value: float | None) -> str:
 
 
 def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
-    vocabulary, ids = tokenizer.vocabulary, tokenizer.segmenter_.token_ids
-    symbols = tokenizer.alphabet_.output(tokenizer.alphabet_.to_symbols(vocabulary.sequence(i)))
+    alphabet, vocabulary, segmenter = tokenizer._model
+    ids = segmenter.token_ids
+    symbols = alphabet.output(alphabet.to_symbols(vocabulary.sequence(i)))
     return {
         "id": i if ids is None else int(ids[i]),
         "length": int(vocabulary.offsets[i + 1] - vocabulary.offsets[i]),
@@ -196,13 +197,13 @@ def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
     held = list(documents)
     n_symbols = sum(
         len(doc.encode("utf-8", "surrogatepass"))
-        if isinstance(doc, str) and tokenizer.segmenter_.encoding is not None
+        if isinstance(doc, str) and tokenizer._model.segmenter.encoding is not None
         else len(doc)
         for doc in held
     )
     curve: list[tuple[int, float | None]] = []
-    size = 2 * tokenizer.vocabulary.n_alphabet
-    while size < len(tokenizer.vocabulary):
+    size = 2 * tokenizer._model.vocabulary.n_alphabet
+    while size < len(tokenizer._model.vocabulary):
         try:
             shorter = tokenizer.truncate(size)
         except ValueError:  # a token of the lowest ids is built on one of higher id

@@ -114,7 +114,7 @@ def encode(
     tokenizer.encode_batch([], **options)  # raises for a value that is not valid, before anything is written
     if not isinstance(ids, str):
         raise TypeError(f"ids: expected a name, got {describe(ids)}")
-    lines = "bytes" if tokenizer.model_.alphabet.kind == "bytes" else "str"
+    lines = "bytes" if tokenizer._model.alphabet.kind == "bytes" else "str"
     found = source_of(source, column, "column", lines, blocksize)
     new = NewColumn(found.column or ids, ids, drop or found.column is None, "ids")
     shown = {

@@ -117,7 +117,7 @@ def result_column(tokenizer: Tokenizer, found: Any, errors: str) -> Any:
 
     if isinstance(found, Ragged):
         return list_array(found)
-    model = tokenizer.model_
+    model = tokenizer._model
     if model.alphabet.kind == "int":
         return pa.array(found, pa.list_(pa.int64()))
     kind = pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()

@@ -274,7 +274,7 @@ def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
 
     >>> from ubpe_numba import BPE, Preprocessing
     >>> words = Preprocessing(special_tokens=["[UNK]", "[CLS]"])
-    >>> made, new = special_tokens_first(BPE.from_merges([[0, 1]], "ab", preprocessing=words).model_)
+    >>> made, new = special_tokens_first(BPE.from_merges([[0, 1]], "ab", preprocessing=words)._model)
     >>> made.segmenter.special.ids.tolist(), made.segmenter.token_ids.tolist(), new.tolist()
     ([0, 1], [2, 3, 4], [2, 3, 4, 0, 1])
     """
@@ -467,7 +467,7 @@ def loss_of(model: Model) -> str | None:
     """Message of what Hugging Face loses by a file without an unknown token; None if nothing.
 
     >>> from ubpe_numba import BPE
-    >>> loss_of(BPE.for_text(256).fit(["a"], progress=False).model_) is None
+    >>> loss_of(BPE.for_text(256).fit(["a"], progress=False)._model) is None
     True
     """
     alphabet = model.alphabet

@@ -236,7 +236,7 @@ def without_unknown(model: Model, samples: Samples) -> Samples:
     """The samples without unknown symbols when they are encoded: a normalizer may make some, as of ``c`` and an accent.
 
     >>> from ubpe_numba import BPE, Preprocessing
-    >>> model = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=["<x>"])).model_
+    >>> model = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=["<x>"]))._model
     >>> without_unknown(model, (["ab", "a<x>", "", "ax"], [[2], [0, 3], [], [0]]))
     (['ab', 'a<x>', ''], [[2], [0, 3], []])
     """

@@ -130,7 +130,7 @@ class ActionTokenizer:
     ) -> None:
         if type(tokenizer) not in _CLASSES:
             raise TypeError(f"tokenizer: expected a fitted BPE, UBPE, UBPEClassic, got {describe(tokenizer)}")
-        alphabet = tokenizer.alphabet_
+        alphabet = tokenizer._fitted().alphabet
         if alphabet.kind != "int":
             raise ValueError(f"tokenizer: expected an alphabet of integers, got one of {alphabet.kind}")
         low, high = int(alphabet.symbols[0]), int(alphabet.symbols[-1])
@@ -149,7 +149,7 @@ class ActionTokenizer:
         if out_of_range not in _OUT_OF_RANGE:
             raise ValueError(f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {quoted(out_of_range)}")
         self.out_of_range = out_of_range
-        self._lengths: NDArray[np.int64] = np.diff(tokenizer.vocabulary.offsets)
+        self._lengths: NDArray[np.int64] = np.diff(tokenizer._fitted().vocabulary.offsets)
         self.vocab_size = self._lengths.size
 
     @classmethod

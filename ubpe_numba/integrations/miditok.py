@@ -121,7 +121,7 @@ def pieces_of_texts(texts: Iterable[Any], what: str) -> Ragged:
 
 def token_names(bpe: BPE, alphabet: MusicAlphabet) -> list[str]:
     """Every token of the model as characters."""
-    vocabulary = bpe.vocabulary
+    vocabulary = bpe._model.vocabulary
     characters = [MARK if i < 0 else chr(i + FIRST_CHARACTER) for i in alphabet.basic.tolist()]
     text = "".join([characters[symbol] for symbol in vocabulary.arena.tolist()])
     return [text[start:stop] for start, stop in itertools.pairwise(vocabulary.offsets.tolist())]
@@ -131,7 +131,7 @@ def to_tokenizer(bpe: BPE, alphabet: MusicAlphabet) -> Any:
     """The `tokenizers.Tokenizer` that MidiTok would have trained."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-    names, merges = token_names(bpe, alphabet), bpe.vocabulary.merges
+    names, merges = token_names(bpe, alphabet), bpe._model.vocabulary.merges
     assert merges is not None
     pairs = [(names[left], names[right]) for left, right in merges.tolist()]
     ids = {name: i for i, name in enumerate(names)}
@@ -363,8 +363,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         """
         bpe, alphabet = self._of_training()
         _one_source(iterator, files_paths, sequences)
-        if vocab_size < len(bpe.vocabulary):
-            raise ValueError(f"vocab_size: expected at least the present {len(bpe.vocabulary)} ids, got {vocab_size}")
+        if vocab_size < len(bpe._model.vocabulary):
+            raise ValueError(f"vocab_size: expected at least the present {len(bpe._model.vocabulary)} ids, got {vocab_size}")
         if iterator is None and files_paths is None and sequences is None:
             raise ValueError("files_paths: expected files, an iterator or sequences to learn from")
         documents = self._documents(alphabet, iterator, files_paths, sequences)
@@ -525,7 +525,8 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         """Make a fitted tokenizer the model."""
         model, basic = to_tokenizer(bpe, alphabet), {i: name for name, i in self.vocab.items()}
         tokens = [
-            [basic[i] for i in ids] for ids in alphabet.basic_of(Ragged(bpe.vocabulary.arena, bpe.vocabulary.offsets)).to_lists()
+            [basic[i] for i in ids]
+            for ids in alphabet.basic_of(Ragged(bpe._model.vocabulary.arena, bpe._model.vocabulary.offsets)).to_lists()
         ]
         self._vocab_learned_bytes_to_tokens = dict(zip(token_names(bpe, alphabet), tokens, strict=True))
         self._model = model

@@ -37,19 +37,11 @@ _PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
 class Tokenizer(Decoding, Saving):
     """Base of `BPE`, `UBPEClassic` and `UBPE`; not used by itself.
 
-    The constructor only stores its arguments, which `fit` validates. `fit`, `load` and the other ways to a vocabulary set
-    `model_`. From then on the object is only read, may be shared between threads, and can be pickled.
+    The constructor only stores its arguments, which `fit` validates. Once there is a vocabulary, by `fit`, `load` or another way,
+    the object is only read, may be shared between threads, and can be pickled.
 
     Attributes
     ----------
-    model_
-        The `Model`: alphabet, vocabulary and segmenter, which never change.
-    alphabet_
-        The `Alphabet`: which symbols there are, and the id of each.
-    vocabulary_
-        The `Vocabulary`, in ids of the alphabet.
-    segmenter_
-        How documents are changed and cut, and their special tokens found.
     history_
         A record of each merge of the fit, a `History` of arrays, kept in model files. Not there without a fit, as after
         `from_merges`.

@@ -120,7 +120,7 @@ class Fitted(metaclass=_Class):
     preprocessing: Preprocessing | None
     unknown: Any
     n_threads: int | None
-    model_: Model
+    _model: Model
     history_: History
     _made_tables: Tables | None = None
     _made_names: TokenNames | None = None
@@ -201,7 +201,7 @@ class Fitted(metaclass=_Class):
                 continue
             text = repr(value) if isinstance(value, (FitRules, Preprocessing)) else SHORT.repr(value)
             shown.append(f"{name}={' '.join(text.split())}")
-        size = f": {len(self.__dict__['model_'].vocabulary)} tokens" if "model_" in self.__dict__ else ""
+        size = f": {len(self._model.vocabulary)} tokens" if "_model" in self.__dict__ else ""
         return f"{type(self).__name__}({', '.join(shown)}){size}"
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
@@ -233,7 +233,7 @@ class Fitted(metaclass=_Class):
 
     def _fitted(self) -> Model:
         """The model, or a NotFittedError."""
-        model: Model | None = self.__dict__.get("model_")
+        model: Model | None = self.__dict__.get("_model")
         if model is None:
             raise NotFittedError(f"this {type(self).__name__} has no vocabulary yet: call fit or load first")
         return model
@@ -241,7 +241,7 @@ class Fitted(metaclass=_Class):
     def _adopt(self, model: Model) -> None:
         """Become fitted, or refitted. ValueError if encoding needs what the model does not have."""
         self._check_model(model)
-        vars(self).update(model_=model, _made_tables=None, _made_names=None, _made_plans={})
+        vars(self).update(_model=model, _made_tables=None, _made_names=None, _made_plans={})
 
     def _check_model(self, model: Model) -> None:
         """ValueError if encoding needs what the model does not have."""
@@ -295,7 +295,7 @@ class Fitted(metaclass=_Class):
         log.info(told)
         default = inspect.signature(type(self).__init__).parameters["n_tokens"].default
         wanted = asked - had
-        if asked != default and self.model_.vocabulary.n_symbols and wanted >= _MANY and size - had < wanted / 10:
+        if asked != default and self._model.vocabulary.n_symbols and wanted >= _MANY and size - had < wanted / 10:
             warn(f"{told}; are these the documents that were meant?")
 
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
@@ -312,7 +312,7 @@ class Fitted(metaclass=_Class):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute, and forget the plans made before; ValueError for one that decides ids, once these are learned."""
-        if name in _LEARNED and "model_" in self.__dict__:
+        if name in _LEARNED and "_model" in self.__dict__:
             more = ", or fit_more(docs, n_tokens, pretokenizer=...) to go on with another" if name == "preprocessing" else ""
             raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; make a new tokenizer{more}")
         super().__setattr__(name, value)
@@ -323,45 +323,8 @@ class Fitted(metaclass=_Class):
         return dict(plain_copy({name: self.__dict__[name] for name in sorted(self.__dict__) if not name.startswith("_made_")}))
 
     @property
-    def alphabet_(self) -> Alphabet:
-        """The fitted `Alphabet`.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet=[7, 8]).alphabet_.symbols.tolist()
-        [7, 8]
-        """
-        return self._fitted().alphabet
-
-    @property
-    def vocabulary_(self) -> Vocabulary:
-        """The fitted `Vocabulary`; `vocabulary` is the same.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1], [2, 0]], alphabet="ab")
-        >>> tok.vocabulary_.sequence(3).tolist(), tok.vocabulary is tok.vocabulary_
-        ([0, 1, 0], True)
-        """
-        return self._fitted().vocabulary
-
-    @property
-    def segmenter_(self) -> Segmenter:
-        """How documents are changed and cut, and their special tokens found: a `Segmenter`.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.for_text(256, pretokenizer="gpt2").fit(["low"]).segmenter_.pretokenizer
-        Pretokenizer('gpt2')
-        """
-        return self._fitted().segmenter
-
-    @property
     def vocabulary(self) -> Vocabulary:
-        """The fitted `Vocabulary`, as `vocabulary_`: the symbols of every token, in ids of the alphabet.
+        """The fitted `Vocabulary`: the symbols of every token, in ids of the alphabet.
 
         Tokens are numbered 0..V-1, special tokens are not among them; see `Vocabulary` where the ids of `encode` are others.
 
@@ -551,7 +514,7 @@ class Fitted(metaclass=_Class):
         """Tokenizers of one class are equal if their fingerprints are, and before a fit if their arguments are."""
         if not isinstance(other, Fitted):
             return NotImplemented
-        mine, yours = self.__dict__.get("model_"), other.__dict__.get("model_")
+        mine, yours = self.__dict__.get("_model"), other.__dict__.get("_model")
         if type(self) is not type(other) or (mine is None) is not (yours is None):
             return False
         if mine is None or yours is None:

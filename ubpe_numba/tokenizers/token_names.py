@@ -31,7 +31,7 @@ def token_names(model: Model) -> TokenNames:
     Of several ids of one name, tokens of the same symbols, the lowest has it, unless it is that of a special token.
 
     >>> from ubpe_numba import BPE, Preprocessing
-    >>> token_names(BPE.from_merges([[0, 1]], alphabet=b" a", preprocessing=Preprocessing(special_tokens=["<end>"])).model_).ids
+    >>> token_names(BPE.from_merges([[0, 1]], alphabet=b" a", preprocessing=Preprocessing(special_tokens=["<end>"]))._model).ids
     {'Ġ': 0, 'a': 1, 'Ġa': 2, '<end>': 3}
     """
     segmenter = model.segmenter

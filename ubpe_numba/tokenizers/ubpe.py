@@ -145,7 +145,7 @@ class UBPE(Tokenizer):
     def _learned(self, *args: Any) -> Self:
         super()._learned(*args)
         by_idf = self._search() in (("tfidf", None), ("additive", None))
-        if by_idf and self.model_.vocabulary.n_learned and not self.model_.vocabulary.weights.any():
+        if by_idf and self._model.vocabulary.n_learned and not self._model.vocabulary.weights.any():
             warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "
                 "(objective='shortest'); fit on several different documents for tf-idf"
@@ -316,7 +316,7 @@ class UBPE(Tokenizer):
         -----
         The idf of a fit tells in how many documents a pair occurred when it was merged, not how the encoder uses the token: one
         that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in 250 of 300
-        documents. `vocabulary_.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
+        documents. `vocabulary.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
         `document_frequencies` stay those of the fit.
 
         For bags of tokens weighted by idf the encoding matters more than the source of the idf: reweighted by ``"tfidf"``, rarely

@@ -65,7 +65,7 @@ def warmup() -> None:
         likely.index(likely.encode_batch(docs))
         likely.set_params(objective="sentencepiece").encode(docs[0])
         universal.set_params(objective="additive").encode_nbest([docs[0][:20]], 2)
-        heavy = np.full(len(universal.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
+        heavy = np.full(len(universal._model.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
         universal.set_params(objective=heavy).encode(np.tile(docs[0], 100))
     # what only fits of many threads, of weighted documents, or on counts come to
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])

@@ -119,7 +119,7 @@ class WordPiece(Decoding, Saving):
         cutter = Segmenter(prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer)
         encoder = PieceEncoder(self.pieces, prefix, self.pieces[unknown], min(self.longest, 2**62))
         self._encoder = DocumentEncoder(cutter, self._added, bool(flags), encoder)
-        vars(self)["model_"] = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
+        vars(self)["_model"] = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
 
     def __repr__(self) -> str:
         params = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS)
@@ -289,7 +289,7 @@ class WordPiece(Decoding, Saving):
         return Plan(self._tables, self._encode_ids, "raise", self.n_threads)
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        alphabet, _, segmenter = self.model_
+        alphabet, _, segmenter = self._model
         assert segmenter.token_ids is not None
         words = [str(alphabet.output(alphabet.to_symbols(word))) for word in documents]
         found, order = self._encoder.encoder.encode(words, self.n_threads), np.argsort(segmenter.token_ids).astype(np.int32)
@@ -353,7 +353,7 @@ class WordPiece(Decoding, Saving):
         return self._texts(as_documents(batch, offsets, name="batch"), skip_special_tokens, skip, **options)
 
     def _texts(self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace") -> list[str]:
-        gone = ids_to_skip(skip, skip_special_tokens, self.model_.segmenter.special)
+        gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
         checked = WordByWord(self._names.names, self._spaced).ids(documents, gone)
         bounds = checked.offsets - checked.offsets[0]
         ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
@@ -372,9 +372,9 @@ class WordPiece(Decoding, Saving):
     def decode_stream(  # noqa: D102
         self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
     ) -> DecoderStream:
-        gone = ids_to_skip(skip, skip_special_tokens, self.model_.segmenter.special)
+        gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
         decoder: Any = WordByWord(self._names.names, self._spaced)
-        return DecoderStream(self.model_, decoder, gone, errors)
+        return DecoderStream(self._model, decoder, gone, errors)
 
     # ---------------------------------------------------------------------------------------------- files
 

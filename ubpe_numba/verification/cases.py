@@ -125,7 +125,7 @@ def run_fit(given: Inputs) -> Iterator[Any]:
     n = given["n_candidates"]
     tok: Any = BPE(given["n_tokens"], **more) if n == 1 else UBPEClassic(given["n_tokens"], n, **more)
     tok.fit(given["documents"], sample_weight=given["weights"], boundaries=given["boundaries"], progress=False)
-    made, size = tok.vocabulary, given["size"]
+    made, size = tok._model.vocabulary, given["size"]
     yield np.column_stack([made.merges, made.counts[size:], made.document_frequencies[size:]]).tolist()
     yield np.round(made.weights[size:], 9).tolist()
 
@@ -146,8 +146,8 @@ def run_symbols(given: Inputs) -> Iterator[Any]:
     docs = [np.array([given["symbols"][i] for i in doc], given["dtype"]) for doc in given["documents"]]
     tok = BPE(given["n_tokens"], alphabet=list(given["symbols"])).fit(docs, progress=False)
     ids = tok.encode_batch(docs)
-    assert tok.vocabulary.merges is not None
-    yield tok.vocabulary.merges.tolist()
+    assert tok._model.vocabulary.merges is not None
+    yield tok._model.vocabulary.merges.tolist()
     yield ids.to_lists()
     yield [doc.tolist() for doc in tok.decode_batch(ids)]
 
@@ -170,7 +170,7 @@ def run_many(given: Inputs) -> Iterator[Any]:
     batch = Ragged.from_lists(docs * given["copies"])
     tok.fit(batch, progress=False)
     ids, once = tok.encode_batch(batch), tok.encode_batch(docs)
-    yield np.column_stack([tok.vocabulary.merges, tok.vocabulary.counts[4:]]).tolist()
+    yield np.column_stack([tok._model.vocabulary.merges, tok._model.vocabulary.counts[4:]]).tolist()
     yield once.to_lists()
     yield [bool(ids == Ragged.from_lists(once.to_lists() * given["copies"])), bool(tok.decode_batch(ids) == batch)]
 
@@ -220,7 +220,7 @@ def run_path(given: Inputs) -> Iterator[Any]:
     tok = UBPE(size + 20, 1, alphabet=size, objective="tfidf").fit(given["documents"], progress=False)
     yield tok.encode_batch(given["others"]).to_lists()
     yield tok.with_objective("shortest").encode_batch(given["others"]).to_lists()
-    weights = np.array(given["weights"][: len(tok.vocabulary)])
+    weights = np.array(given["weights"][: len(tok._model.vocabulary)])
     yield tok.with_objective(weights).encode_batch(given["others"]).to_lists()
     yield [candidates.to_lists() for candidates, _ in tok.encode_nbest(given["others"], 3)]
 
@@ -247,8 +247,8 @@ def run_text(given: Inputs) -> Iterator[Any]:
     yield [tok.encode(doc).tolist() for doc in docs for _ in range(2)]
     yield [tok.decode(one, as_bytes=True).hex() for one in ids.to_lists()]
     learned = BPE.for_text(264, pretokenizer=given["pattern"]).fit(docs, progress=False)
-    assert learned.vocabulary.merges is not None
-    yield np.column_stack([learned.vocabulary.merges, learned.vocabulary.counts[256:]]).tolist()
+    assert learned._model.vocabulary.merges is not None
+    yield np.column_stack([learned._model.vocabulary.merges, learned._model.vocabulary.counts[256:]]).tolist()
 
 
 def draw_pieces(rng: Random) -> Inputs:

@@ -83,7 +83,7 @@ def draw(
             top.text(middle, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=chosen.ink)
     n = spans.ids.size
     figures = (
-        f"{samples.size:,} samples became {n:,} tokens from a vocabulary of {len(tok.vocabulary):,}: "
+        f"{samples.size:,} samples became {n:,} tokens from a vocabulary of {len(tok._model.vocabulary):,}: "
         f"{samples.size / max(n, 1):.1f} samples each; lossless after rounding to levels {step:g} apart"
     )
     _write_titles(figure, figures, samples.size / rate / 60, int(tokens.size), chosen)
@@ -99,8 +99,8 @@ def _window(
     Such tokens go up or down by two levels and occur at least five times in the record. Of all places the one is taken where
     those that are chosen say most together; a record that is shorter is shown whole.
     """
-    vocabulary = tok.vocabulary
-    symbols = tok.alphabet_.to_symbols(vocabulary.arena).astype(np.float64)
+    vocabulary = tok._model.vocabulary
+    symbols = tok._model.alphabet.to_symbols(vocabulary.arena).astype(np.float64)
     counts = np.bincount(spans.ids, minlength=len(vocabulary))[: len(vocabulary)]
     ranges = ranges_of(vocabulary, symbols)
     counts[ranges < _LEAST_RANGE] = 0

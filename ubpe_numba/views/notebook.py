@@ -94,19 +94,19 @@ def tokenizer_html(tok: Tokenizer) -> str:
     Tokens of integers are drawn as signals, those of text and bytes are written. An unfitted one shows its parameters.
     """
     try:
-        vocabulary = tok.vocabulary
+        alphabet, vocabulary, _ = tok._fitted()
     except NotFittedError:
         given = [(name, _short(value)) for name, value in tok.get_params().items() if value is not None]
         return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
-    drawn = _signals if tok.alphabet_.kind == "int" else _strings
+    drawn = _signals if alphabet.kind == "int" else _strings
     motifs = drawn(tok, *_counts(tok)) if vocabulary.n_learned else ""
     return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
 
 
 def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     """Facts of a fitted tokenizer, by name."""
-    vocabulary, segmenter = tok.vocabulary, tok.segmenter_
-    kind = _KINDS[tok.alphabet_.kind]
+    alphabet, vocabulary, segmenter = tok._model
+    kind = _KINDS[alphabet.kind]
     facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
     facts.append(("encodes by", _short(getattr(tok, "objective", None) or "merge rank").strip("'")))
     if vocabulary.n_symbols:
@@ -129,7 +129,7 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
 
 def _counts(tok: Tokenizer) -> tuple[NDArray[np.float64], bool]:
     """How often each learned token occurs, as far as is known, and whether it is; 1 for all where it is not."""
-    vocabulary = tok.vocabulary
+    vocabulary = tok._model.vocabulary
     known = vocabulary.counts if vocabulary.occurrences is None else vocabulary.occurrences
     counts = known[vocabulary.n_alphabet :].astype(np.float64)
     return (counts, True) if counts.any() else (np.ones(counts.size), False)
@@ -137,8 +137,9 @@ def _counts(tok: Tokenizer) -> tuple[NDArray[np.float64], bool]:
 
 def _signals(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
     """Sketches of the tokens of the largest range times symbols saved, some that differ; heights are to scale."""
-    vocabulary, first = tok.vocabulary, tok.vocabulary.n_alphabet
-    symbols = tok.alphabet_.to_symbols(vocabulary.arena)
+    alphabet, vocabulary, _ = tok._model
+    first = vocabulary.n_alphabet
+    symbols = alphabet.to_symbols(vocabulary.arena)
     begins, lengths = vocabulary.offsets[first:-1], np.diff(vocabulary.offsets[first:])
     # as floats: the difference of two 64-bit integers may overflow
     ranges = np.maximum.reduceat(symbols, begins).astype(float) - np.minimum.reduceat(symbols, begins).astype(float)
@@ -173,7 +174,8 @@ def _signals(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
 
 def _strings(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
     """The strings that save most symbols, none of which is a part of another; a bar says how many."""
-    vocabulary, alphabet, first = tok.vocabulary, tok.alphabet_, tok.vocabulary.n_alphabet
+    alphabet, vocabulary, _ = tok._model
+    first = vocabulary.n_alphabet
     saved = counts * (np.diff(vocabulary.offsets[first:]) - 1)
     chosen: list[tuple[int, Any]] = []
     for at in largest(saved, _CANDIDATES).tolist():

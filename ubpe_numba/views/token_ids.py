@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 def ids_of_tokens(tok: Tokenizer) -> NDArray[np.int64]:
     """The id of every token of the vocabulary, int64[V]; -1 for those that become other ids, as characters without one do."""
-    ids = tok.segmenter_.token_ids
-    return np.arange(len(tok.vocabulary)) if ids is None else ids.astype(np.int64)
+    _, vocabulary, segmenter = tok._fitted()
+    ids = segmenter.token_ids
+    return np.arange(len(vocabulary)) if ids is None else ids.astype(np.int64)
 
 
 def token_of(tok: Tokenizer, token: int) -> int:
     """The token of the vocabulary that has this id; IndexError if none has."""
-    if tok.segmenter_.token_ids is None:
+    if tok._fitted().segmenter.token_ids is None:
         return token  # the vocabulary knows whether there is one
     found = np.flatnonzero(ids_of_tokens(tok) == token)
     if not found.size or token < 0:
@@ -38,9 +39,9 @@ def counts_of_tokens(tok: Tokenizer, counts: NDArray[np.int64]) -> NDArray[np.in
     ids = ids_of_tokens(tok)
     has_one = (ids >= 0) & (ids < counts.size)
     found = np.where(has_one, counts[np.where(has_one, ids, 0)], 0)
-    unknown = tok.segmenter_.unknown
+    unknown = tok._model.segmenter.unknown
     if unknown is not None and unknown.byte_ids is not None:  # a byte of a character without an id, which may be a token, too
-        symbols = tok.alphabet_.lookup(np.arange(256, dtype=np.uint8))
+        symbols = tok._model.alphabet.lookup(np.arange(256, dtype=np.uint8))
         others = (symbols >= 0) & (unknown.byte_ids >= 0) & (unknown.byte_ids != ids[symbols])
         found[symbols[others]] += counts[unknown.byte_ids[others]]
     return found

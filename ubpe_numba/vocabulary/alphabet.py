@@ -299,7 +299,7 @@ class Alphabet:
             raise ValueError(
                 f"alphabet: {quoted(first)} and {quoted(other)} have the same id, which other libraries cannot say; to export "
                 "the tokenizer without the folded symbols: "
-                "from_merges(tok.vocabulary.merges, tok.alphabet_.output(tok.alphabet_.symbols))"
+                "from_merges(tok.vocabulary.merges, tok.decode(tok.vocabulary.symbol_ids))"
             )
 
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:

@@ -101,9 +101,9 @@ class Vocabulary:
     All arrays are read-only. Two vocabularies are equal if all their arrays are.
 
     Everything here is in numbers: ``vocabulary[t]``, as `sequence`, has the alphabet ids of token t, and
-    ``tok.alphabet_.to_symbols(vocabulary[t])`` the symbols. Tokens are numbered 0..V-1; `encode` gives the same numbers as ids,
+    ``alphabet.to_symbols(vocabulary[t])`` the symbols. Tokens are numbered 0..V-1; `encode` gives the same numbers as ids,
     unless special tokens come first (`special_first`) or a tokenizer from elsewhere numbers them in its own way: then
-    ``tok.segmenter_.token_ids[t]`` is the id of token t. `Tokenizer.get_vocab` has ids by the names of tokens.
+    ``segmenter.token_ids[t]`` is the id of token t. `Tokenizer.get_vocab` has ids by the names of tokens.
 
     Examples
     --------

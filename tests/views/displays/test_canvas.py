@@ -77,6 +77,6 @@ def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
     file = json.loads(export(BPE.from_merges([[0, 1]], alphabet=2), "tokenizer.json", unk_token=False))
     file["model"]["vocab"] = {name: 9 - i for name, i in file["model"]["vocab"].items()}
     other = BPE.load(json.dumps(file))
-    assert other.alphabet_.kind == "int"
+    assert other._model.alphabet.kind == "int"
     with pytest.raises(ValueError, match="tok: TokensDisplay needs ids in the order of the vocabulary"):
         require_signal(other, "TokensDisplay")

@@ -28,10 +28,10 @@ def test_curves_are_those_of_the_tokenizers(axes: Any) -> None:
     toks = {"text": BPE.for_text(270).fit(TEXT), "characters": BPE(25).fit(TEXT), "bytes": BPE(258).fit([b"abab", b"ab"])}
     display = CompressionDisplay.from_tokenizers(toks, ax=axes)
     for line, tok, hue in zip(_curves(axes), toks.values(), LIGHT.hues, strict=False):
-        sizes, ratios = tok.history_.compression(tok.vocabulary.n_alphabet)
+        sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
         assert line.get_xdata().tolist() == sizes.tolist() and line.get_ydata() == pytest.approx(ratios)
         assert to_hex(line.get_color()) == hue
-    named = [f"{name} {tok.history_.compression(tok.vocabulary.n_alphabet)[1][-1]:.2f}" for name, tok in toks.items()]
+    named = [f"{name} {tok.history_.compression(tok._model.vocabulary.n_alphabet)[1][-1]:.2f}" for name, tok in toks.items()]
     assert [text.get_text() for text in axes.texts] == named
     assert list(display.curves) == list(toks) and axes.get_xscale() == "log" and axes.get_ylim()[0] == 0
     assert len(_curves(axes)) == 3

@@ -28,13 +28,13 @@ def test_counts_are_those_of_loops(kind: str) -> None:
     counts = collections.Counter(token for ids in encoded for token in ids)
     lengths: collections.Counter[int] = collections.Counter()
     for token, n in counts.items():
-        lengths[tok.vocabulary.sequence(token).size] += n
+        lengths[tok._model.vocabulary.sequence(token).size] += n
     ranks, by_length = Figure().subplots(1, 2)
     display = CountsDisplay.from_docs(tok, docs, ax=ranks)
-    assert display.counts.tolist() == [counts[token] for token in range(len(tok.vocabulary))]
+    assert display.counts.tolist() == [counts[token] for token in range(len(tok._model.vocabulary))]
     assert ranks.lines[0].get_ydata().tolist() == sorted(counts.values(), reverse=True)
     assert ranks.lines[0].get_xdata().tolist() == list(range(1, len(counts) + 1))
-    assert ranks.get_title(loc="left") == f"{len(counts)} of {len(tok.vocabulary)} tokens occur"
+    assert ranks.get_title(loc="left") == f"{len(counts)} of {len(tok._model.vocabulary)} tokens occur"
     other = CountsDisplay.from_ids(tok, tok.encode_batch(docs), by="length", ax=by_length)
     assert other.counts.tolist() == display.counts.tolist()
     bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in by_length.patches if bar.get_height()}

@@ -23,7 +23,7 @@ def _plainly(tok: Tokenizer, docs: list[list[int]], token: int, side: int) -> li
     rows = []
     for doc in docs:
         ids, starts = tok.encode(np.array(doc, int), return_offsets=True)
-        n = tok.vocabulary.sequence(token).size
+        n = tok._model.vocabulary.sequence(token).size
         for start in starts[ids == token].tolist():
             around = range(start - side, start + n + side)
             rows.append([float(doc[i]) if 0 <= i < len(doc) else np.nan for i in around])

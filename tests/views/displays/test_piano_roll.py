@@ -30,7 +30,7 @@ def test_bars_are_the_notes_in_the_colours_of_their_tokens(music: BPE, axes: Any
     display = PianoRollDisplay.from_document(music, TUNE, **READ, ax=axes)
     ids, starts = music.encode(TUNE, return_offsets=True)
     assert len(set(ids.tolist())) < ids.size < TUNE.size
-    colours = colours_of(ids, music.vocabulary.n_alphabet)
+    colours = colours_of(ids, music._model.vocabulary.n_alphabet)
     token_of = np.searchsorted(starts, np.arange(TUNE.size), side="right") - 1
     notes, time = [], 0.0
     for symbol, token in zip(TUNE.tolist(), token_of.tolist(), strict=True):
@@ -55,7 +55,7 @@ def test_onsets_may_be_the_callers(music: BPE, axes: Any) -> None:
 def test_it_is_saved_and_seen(music: BPE, open_figures: Callable[[], int], colours_drawn: Callable[[Any], set[str]]) -> None:
     display = PianoRollDisplay.from_document(music, TUNE, **READ, theme="dark")
     seen = colours_drawn(display.figure_)
-    assert {DARK.paper, *colours_of(display.ids, music.vocabulary.n_alphabet, DARK)} - seen <= {DARK.grey}
+    assert {DARK.paper, *colours_of(display.ids, music._model.vocabulary.n_alphabet, DARK)} - seen <= {DARK.grey}
     assert DARK.grey in seen and LIGHT.paper not in seen and open_figures() == 1
 
 

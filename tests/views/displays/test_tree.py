@@ -19,9 +19,9 @@ from ubpe_numba.views.colours import DARK, LIGHT, hue_of
 
 def _parts(tok: Tokenizer, token: int, depth: int | None) -> list[int]:
     """The tokens of a tree in preorder, by recursion."""
-    if token < tok.vocabulary.n_alphabet or depth == 0:
+    if token < tok._model.vocabulary.n_alphabet or depth == 0:
         return [token]
-    left, right = tok.vocabulary.merges[token - tok.vocabulary.n_alphabet].tolist()  # type: ignore[index]
+    left, right = tok._model.vocabulary.merges[token - tok._model.vocabulary.n_alphabet].tolist()  # type: ignore[index]
     below = None if depth is None else depth - 1
     return [token, *_parts(tok, left, below), *_parts(tok, right, below)]
 
@@ -38,7 +38,7 @@ def test_every_part_is_drawn_once_with_its_shape_in_its_hue(tok: Tokenizer, axes
     assert [int(text.get_text()) for text in axes.texts] == display.tree.tokens.tolist() == parts
     shapes = _shapes(axes)
     assert len(shapes) == len(parts) and len(axes.lines) == 2 * len(parts) - 1
-    values = [tok.alphabet_.to_symbols(tok.vocabulary.sequence(part)).astype(float) for part in parts]
+    values = [tok._model.alphabet.to_symbols(tok._model.vocabulary.sequence(part)).astype(float) for part in parts]
     rise = np.ptp(shapes[0].get_ydata()) / np.ptp(values[0])
     for line, part, expected in zip(shapes, parts, values, strict=True):  # one scale for all
         assert np.diff(line.get_ydata()) == pytest.approx(rise * np.diff(expected))
@@ -55,7 +55,7 @@ def test_every_part_is_drawn_once_with_its_shape_in_its_hue(tok: Tokenizer, axes
     ],
 )
 def test_parts_of_text_are_strings(tok: Tokenizer, strings: list[str], axes: Any) -> None:
-    token = len(tok.vocabulary) - 1
+    token = len(tok._model.vocabulary) - 1
     display = TreeDisplay.from_token(tok, token, ax=axes)
     assert display.labels == strings and not _shapes(axes)
     assert [text.get_text() for text in axes.texts][::2] == strings

@@ -51,7 +51,7 @@ def _cases() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
 def test_places_and_counts_are_those_of_the_library(name: str) -> None:
     tok, docs, more = _cases()[name]
     options = OPTIONS | more
-    documents = read_documents(docs, None, tok.segmenter_.encoding)
+    documents = read_documents(docs, None, tok._model.segmenter.encoding)
     cut = cut_of("own", tok, documents, np.arange(len(docs)), None, options)
     spans = tok.spans(docs, **options)
     expected: list[list[tuple[int, int, int]]] = [[] for _ in docs]
@@ -59,7 +59,7 @@ def test_places_and_counts_are_those_of_the_library(name: str) -> None:
         expected[d].append((token, start, length))
     size = cut.counts.size
     lengths = np.zeros(size, np.int64)
-    lengths[: len(tok.vocabulary)] = np.diff(tok.vocabulary.offsets)
+    lengths[: len(tok._model.vocabulary)] = np.diff(tok._model.vocabulary.offsets)
     assert _places(cut, lengths) == expected
     assert cut.counts.tolist() == np.bincount(spans.ids, minlength=size).tolist() and cut.n_tokens == spans.ids.size
     held = [len({d for d, doc in enumerate(expected) if any(token == t for token, _, _ in doc)}) for t in range(size)]
@@ -73,7 +73,7 @@ def test_of_some_documents_the_tokens_are_those_of_the_whole(most: int) -> None:
     drawn, limit = choose(np.diff(documents.offsets), most)
     cut = cut_of("own", tok, documents, drawn, limit, OPTIONS)
     whole = cut_of("own", tok, documents, np.arange(len(docs)), None, OPTIONS)
-    lengths = np.diff(tok.vocabulary.offsets)
+    lengths = np.diff(tok._model.vocabulary.offsets)
     all_places = _places(whole, lengths)
     expected = [all_places[i] for i in drawn.tolist()]
     if limit is not None:

@@ -109,7 +109,7 @@ def test_a_title_is_only_text(tok: UBPE, title: str) -> None:
 def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
     data = _data(_made(tok, rate=10))
     arrays = {name: unpacked(made) for name, made in data["arrays"].items()}
-    assert (data["documents"], data["symbols"], data["size"], data["rate"]) == (12, 45, len(tok.vocabulary), 10)
+    assert (data["documents"], data["symbols"], data["size"], data["rate"]) == (12, 45, len(tok._model.vocabulary), 10)
     assert arrays["values"].tolist() == [symbol for doc in DOCS for symbol in doc]
     assert arrays["doclen"].tolist() == [len(doc) for doc in DOCS] and arrays["docid"].tolist() == list(range(12))
     for i, cut in enumerate(data["cuts"]):
@@ -119,7 +119,7 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
         assert arrays[f"count{i}"].tolist() == usage.counts.tolist()
         assert arrays[f"docs{i}"].tolist() == usage.document_frequencies.tolist()
     assert [cut["name"] for cut in data["cuts"]] == ["shortest", "rank", "tfidf"]
-    sizes, ratios = tok.history_.compression(tok.vocabulary.n_alphabet)
+    sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
     assert arrays["curvesize"].tolist() == sizes.tolist() and arrays["curve"] == pytest.approx(ratios)
     assert data["colours"]["dark"]["hues"] == list(colours.HUES)
 

@@ -39,14 +39,14 @@ def test_every_id_stands_for_what_it_decodes_to(name: str) -> None:
         symbols = found.symbols[ends[t] - found.lengths[t] : ends[t]]
         if found.kinds[t] == GAP:
             assert found.lengths[t] == 0
-        elif tok.alphabet_.kind == "bytes":
+        elif tok._model.alphabet.kind == "bytes":
             assert symbols.astype(np.uint8).tobytes() == tok.decode([t], as_bytes=True)
         else:
             decoded = tok.decode([t])
             assert symbols.tolist() == (list(map(ord, decoded)) if isinstance(decoded, str) else decoded.tolist())
     assert set(np.flatnonzero(found.kinds == SPECIAL).tolist()) == set(tok.special_ids.values())
-    assert (found.kinds == SYMBOL).sum() == tok.vocabulary.n_alphabet
-    assert (found.kinds == LEARNED).sum() == tok.vocabulary.n_learned
+    assert (found.kinds == SYMBOL).sum() == tok._model.vocabulary.n_alphabet
+    assert (found.kinds == LEARNED).sum() == tok._model.vocabulary.n_learned
 
 
 @pytest.mark.parametrize("name", ["text", "special tokens", "ids of their own"])
@@ -63,4 +63,4 @@ def test_a_token_is_its_parents_one_after_the_other(name: str) -> None:
 def test_a_flat_vocabulary_has_no_parents() -> None:
     docs = [[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2]] * 4
     tok = UBPE(20, objective="shortest").fit(docs, progress=False).refine(docs, progress=False)
-    assert tokens_of(tok, len(tok.vocabulary)).parents is None
+    assert tokens_of(tok, len(tok._model.vocabulary)).parents is None

@@ -266,7 +266,7 @@ def _width(docs: Any) -> int | None:
 
 def _parts(tok: Tokenizer, n_ids: int) -> Any:
     """Of which ids each id was merged, csr_matrix[n_ids, n_ids]; special tokens of themselves."""
-    vocabulary = tok.vocabulary
+    vocabulary = tok._fitted().vocabulary
     if vocabulary.merges is None:
         raise ValueError("parts: the vocabulary knows flat sequences only, not what tokens were merged of")
     ids = ids_of_tokens(tok)

@@ -86,7 +86,7 @@ def of_ids(tok: Any, size: int) -> list[str]:
     >>> of_ids(BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"])), 4)
     ['a', 'b', 'ab', '<end>']
     """
-    is_bytes = tok.alphabet_.kind == "bytes"
+    is_bytes = tok._fitted().alphabet.kind == "bytes"
     names = []
     for i in range(size):
         try:

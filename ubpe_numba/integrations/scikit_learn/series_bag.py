@@ -195,7 +195,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
                 seen = view[:3]
                 values = self._values(channels[:, view.channel], view.window, view.differences)
             ids = view.tokenizer.encode_batch(_documents(values, view.quantization))
-            vocabulary = view.tokenizer.vocabulary
+            vocabulary = view.tokenizer._fitted().vocabulary
             whole = None
             if self.parts and vocabulary.merges is not None:  # merges of `BPE` always are known
                 whole = parts_of_tokens(vocabulary.merges, vocabulary.n_alphabet)
@@ -243,7 +243,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
             about = [f"channel {view.channel}"] * several[0] + [f"window {view.window}"] * several[1]
             about += ["differences" if view.differences else "values"] * several[2]
             about += [f"{view.quantization.levels} levels"] * many_levels
-            vocabulary = view.tokenizer.vocabulary
+            vocabulary = view.tokenizer._fitted().vocabulary
             tokens = names.distinct([" ".join(map(str, vocabulary.sequence(i).tolist())) for i in range(len(vocabulary))])
             for n in segments:
                 for part in range(n):

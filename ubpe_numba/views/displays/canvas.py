@@ -93,10 +93,10 @@ def require_signal(tok: Any, what: str) -> None:
 
     Text and bytes are not drawn as levels. Colours and motifs are those of the vocabulary's ids.
     """
-    kind = tok.alphabet_.kind
+    kind = tok._fitted().alphabet.kind
     if kind != "int":
         raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
-    if tok.segmenter_.token_ids is not None:
+    if tok._fitted().segmenter.token_ids is not None:
         raise ValueError(f"tok: {what} needs ids in the order of the vocabulary, and this tokenizer has ids of its own")
 
 

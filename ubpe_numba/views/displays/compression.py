@@ -62,7 +62,7 @@ class CompressionDisplay:
             If one knows nothing of its fit.
         """
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
-        curves = {name: tok.history_.compression(tok.vocabulary.n_alphabet) for name, tok in named.items()}
+        curves = {name: tok.history_.compression(tok._model.vocabulary.n_alphabet) for name, tok in named.items()}
         return cls(curves).plot(ax, theme=theme)
 
     def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:

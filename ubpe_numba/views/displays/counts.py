@@ -77,7 +77,7 @@ class CountsDisplay:
     @classmethod
     def _of_usage(cls, tok: Tokenizer, usage: Any) -> Self:
         """The display of counted tokens; special tokens, which represent no symbols, are left out."""
-        return cls(counts_of_tokens(tok, usage.counts), np.diff(tok.vocabulary.offsets))
+        return cls(counts_of_tokens(tok, usage.counts), np.diff(tok._fitted().vocabulary.offsets))
 
     def plot(self, ax: Any = None, *, by: str = "rank", theme: str | Theme = "light") -> Self:
         """Draw again.

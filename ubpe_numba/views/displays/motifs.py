@@ -128,8 +128,8 @@ class MotifsDisplay:
         documents = as_documents(docs, offsets)
         values = np.asarray(documents.values, np.float64)
         bounds = np.asarray(documents.offsets, np.int64)
-        vocabulary = tok.vocabulary
-        symbols = tok.alphabet_.to_symbols(vocabulary.arena).astype(np.float64)
+        alphabet, vocabulary, _ = tok._fitted()
+        symbols = alphabet.to_symbols(vocabulary.arena).astype(np.float64)
         encode: Any = tok.encode_batch  # the classes' options differ
         index = tok.index(encode(documents.values, bounds))
         counts = index.counts[: len(vocabulary)]  # special tokens have ids after them

@@ -91,7 +91,7 @@ class PianoRollDisplay:
         spans = tok.spans(symbols)
         lasts = np.asarray(duration(symbols), np.float64)
         begins = np.cumsum(lasts) - lasts if onset is None else onset(symbols)
-        made = cls(pitch(symbols), begins, lasts, spans.ids, spans.lengths, tok.vocabulary.n_alphabet)
+        made = cls(pitch(symbols), begins, lasts, spans.ids, spans.lengths, tok._fitted().vocabulary.n_alphabet)
         return made.plot(ax, theme=theme)
 
     def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:

@@ -80,7 +80,7 @@ class TokensDisplay:
         require_signal(tok, cls.__name__)
         samples = one_signal(doc)
         spans = tok.spans(samples)
-        made = cls(samples, spans.ids, spans.starts, spans.lengths, tok.vocabulary.n_alphabet)
+        made = cls(samples, spans.ids, spans.starts, spans.lengths, tok._fitted().vocabulary.n_alphabet)
         return made.plot(ax, rate=rate, token=token, colours=colours, lane=lane, theme=theme)
 
     def plot(

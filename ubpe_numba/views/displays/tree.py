@@ -74,7 +74,7 @@ class TreeDisplay:
         IndexError
             If there is no such token.
         """
-        vocabulary, alphabet = tok.vocabulary, tok.alphabet_
+        alphabet, vocabulary, _ = tok._fitted()
         tree = vocabulary.tree(token_of(tok, token), depth)
         symbols = [alphabet.to_symbols(vocabulary.sequence(node)) for node in tree.tokens.tolist()]
         if alphabet.kind == "int":

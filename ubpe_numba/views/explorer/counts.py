@@ -185,7 +185,7 @@ def tokens_of(tok: Tokenizer, n: int) -> Tokens:
     >>> found.symbols.tolist(), found.lengths.tolist(), found.parents.tolist()
     ([7, 9, 7, 9], [1, 1, 2], [[-1, -1], [-1, -1], [0, 1]])
     """
-    vocabulary, alphabet, number = tok.vocabulary, tok.alphabet_, ids_of_tokens(tok)
+    (alphabet, vocabulary, _), number = tok._fitted(), ids_of_tokens(tok)
     has_id = (number >= 0) & (number < n)
     where = np.full(n, -1)  # the token of the vocabulary of each id
     where[number[has_id]] = np.flatnonzero(has_id)
@@ -252,7 +252,7 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
     if not isinstance(segmentations, (str, Sequence)):
         raise TypeError(f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}")
     if isinstance(segmentations, str):
-        vocabulary = tok.vocabulary
+        vocabulary = tok._fitted().vocabulary
         possible = {
             own: True,
             "rank": vocabulary.merges is not None,
@@ -304,14 +304,14 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
     usage = tok.usage(ids=ids)
     counts, frequencies, total = usage.counts, usage.document_frequencies, ids.total
     # whether the tokens of a document cover all its symbols one after the other, and have the ids of the vocabulary
-    segmenter = tok.segmenter_
+    segmenter = tok._fitted().segmenter
     others = segmenter._replace(encoding=None, reserved=None)
     covers_all = segmenter.special is None and all(part is None or part is False for part in others)
     if covers_all and options["unknown"] != "skip":
         kept = ids.take(drawn)
         values, per_document, starts = kept.values, kept.lengths, None
         if limit is not None:
-            sizes = np.diff(tok.vocabulary.offsets)[values]
+            sizes = np.diff(tok._fitted().vocabulary.offsets)[values]
             values = values[: int(np.searchsorted(np.cumsum(sizes), limit, side="right"))]
             per_document = np.array([values.size])
         return Cut(name, counts, frequencies, total, values, per_document)

@@ -118,9 +118,9 @@ def explore(
             raise ValueError(f"rate: expected a number above 0, got {rate}")
     most = positive(max_symbols, "max_symbols")
     bar = Progress(progress, "explore")
-    vocabulary = tok.vocabulary
-    documents = read_documents(docs, offsets, tok.segmenter_.encoding)
-    tok.alphabet_.check_kind(documents)
+    alphabet, vocabulary, segmenter = tok._fitted()
+    documents = read_documents(docs, offsets, segmenter.encoding)
+    alphabet.check_kind(documents)
     as_kind = kind_of(kind, documents)
     options = {
         "unknown": tok.unknown if unknown is None else unknown,
@@ -139,7 +139,7 @@ def explore(
     if limit is not None:
         shown = shown._replace(values=shown.values[:limit], offsets=np.array([0, limit]))
     name = title or f"{type(tok).__name__} of {len(vocabulary):,} tokens"
-    is_utf8 = documents.kind == "bytes" or tok.alphabet_.kind == "bytes"
+    is_utf8 = documents.kind == "bytes" or alphabet.kind == "bytes"
     used = [np.unique(part) for part in (shown.values, tokens.symbols) if part.size]
     symbols = symbols_of(as_kind, np.unique(np.concatenate(used)) if used else tokens.symbols, letters, pitches)
     of_theme = ("paper", "ink", "dim", "grid", "highlight", "grey", "hues")
@@ -216,7 +216,7 @@ def _arrays(
         if cut.widths is not None:
             arrays[f"widths{i}"] = cut.widths
     try:
-        sizes, ratios = tok.history_.compression(tok.vocabulary.n_alphabet)
+        sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
     except NotFittedError:  # no record of a fit
         pass
     else:
