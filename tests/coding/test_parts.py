@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -161,3 +162,25 @@ def test_what_is_read_does_not_depend_on_the_document(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Alphabet, "to_ids", looked_up)
     found = tok(doc, truncation=True, max_length=100, truncation_side="left" if left else "right")
     assert found.input_ids.size == 100 and 0 < sum(read) < len(doc) // 4
+
+
+def test_counts_are_made_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "GROUP", 1 << 19)
+    doc = np.random.default_rng(0).integers(0, 4, 8_000_000).astype(np.int32)  # of 32 MB
+    tok = BPE(30, alphabet=4, n_threads=1).fit([doc[:10_000]], progress=False)
+    text = b"the cat sat on the mat; it's 12 o'clock.\n" * 200_000
+    of_text = BPE.for_text(300, special_tokens=["<end>"], n_threads=1).fit([text[:2000]], progress=False)
+    for count in (
+        lambda: tok.count(doc),
+        lambda: tok.count(doc, np.arange(0, doc.size + 1, 1000)),
+        lambda: tok.count(doc[a : a + 1000].copy() for a in range(0, doc.size, 1000)),
+        lambda: of_text.count(text),
+    ):
+        count()  # tables are made
+        tracemalloc.start()
+        try:
+            total = count().sum()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert total > 1_000_000 and peak < 16_000_000

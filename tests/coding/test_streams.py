@@ -72,7 +72,7 @@ def test_errors_count_from_the_first_document() -> None:
     for call in (
         tok.encode_iter,
         tok.decode_iter,
-        tok.encode_stream,
+        tok.stream().over,
         lambda d: tok.encode_batch(d, out=np.zeros(3, np.int32)).offsets,
     ):
         for one in ("ab", b"ab", np.zeros(3, int), None, 3):

@@ -265,8 +265,8 @@ def _place(plan: Plan, text: bytes, special: SpecialChoice, last: bool = False) 
     """The first or last place of a stretch of text where the whole surely is cut; 0 if none is known."""
     word = _longest_word(plan)
     begin, end = (max(word, len(text) - _REACH), len(text) - word) if last else (word, min(_REACH, len(text) - word))
-    found = [match.end() for match in _PLACES.finditer(text, begin, max(begin, end)) if match.end() < end]
-    for place in islice(reversed(found) if last else found, _TRIES):
+    found: Iterator[int] = (match.end() for match in _PLACES.finditer(text, begin, max(begin, end)) if match.end() < end)
+    for place in islice(reversed([*found]) if last else found, _TRIES):
         near = text[place - word + 1 : place + word - 1]
         if word == 1 or not plan.model.segmenter.stretches(_document(near), "docs", special).words.size:
             return place
