@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import pathlib
+import pydoc
 import re
 import subprocess
 import sys
@@ -178,10 +180,24 @@ def journeys() -> dict[str, int]:
     return found
 
 
+def surface() -> dict[str, int]:
+    """What a user meets: public names, parameters of the constructors, lines of help, the README."""
+    import ubpe_numba
+
+    classes = ubpe_numba.BPE, ubpe_numba.UBPE, ubpe_numba.WordPiece
+    found = {"names of the package": len(ubpe_numba.__all__)}
+    found |= {f"names of {cls.__name__}": sum(not name.startswith("_") for name in dir(cls)) for cls in classes}
+    most = max(len(inspect.signature(cls).parameters) for cls in (*classes, ubpe_numba.UBPEClassic))
+    found["parameters of a constructor"] = most
+    found["lines of help(BPE)"] = pydoc.render_doc(ubpe_numba.BPE, renderer=pydoc.plaintext).count("\n")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    return {**found, "lines of the README": readme.count("\n"), "words of the README": len(readme.split())}
+
+
 def measured() -> dict[str, int]:
     """Every figure that has a budget."""
     more = {"circles of modules": len(circles()), "layers": layers(), "phrases to reword": sum(1 for _ in phrases())}
-    return {**concepts(), **journeys(), **more}
+    return {**concepts(), **journeys(), **more, **surface()}
 
 
 if __name__ == "__main__":

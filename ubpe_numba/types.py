@@ -1,4 +1,4 @@
-"""What calls return, for annotations: `from ubpe_numba.types import Usage`."""
+"""Types of results, for annotations: `from ubpe_numba.types import Usage`."""
 
 from ubpe_numba.coding.model_inputs import ModelInputs
 from ubpe_numba.coding.n_best import NBest

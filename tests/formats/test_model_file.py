@@ -492,7 +492,7 @@ def test_the_limit_is_the_callers(cls: Any, suffix: str, tmp_path: Path) -> None
     merges = [[0, 0]] + [[2 + i, 2 + i] for i in range(9)]
     tok = cls.from_merges(merges, 2) if cls is not UBPE else fitted(UBPE)
     tok.save(tmp_path / f"model{suffix}")
-    with pytest.raises(ModelFormatError, match="stand for more than 5 symbols in all"):
+    with pytest.raises(ModelFormatError, match="have more than 5 symbols in all"):
         cls.load(tmp_path / f"model{suffix}", max_symbols=5)
     assert cls.load(tmp_path / f"model{suffix}", max_symbols=2046).fingerprint == tok.fingerprint
 

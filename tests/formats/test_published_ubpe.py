@@ -207,7 +207,7 @@ def test_text_that_the_pattern_of_a_dump_would_lose() -> None:
 
 
 def test_what_no_dump_can_say() -> None:
-    with pytest.raises(ValueError, match="known_words: in a dump they have the ids behind the alphabet"):
+    with pytest.raises(ValueError, match="known_words: in a dump they have the ids after the alphabet"):
         export(BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(known_words=["b"])), "ubpe")
     with pytest.raises(ValueError, match="export refused: a dump has no place for normalizer"):
         export(BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(normalizer="Lowercase")), "ubpe")

@@ -81,7 +81,7 @@ HOSTILE: list[tuple[bytes, str]] = [
     (model([*SPECIAL, ("\U0010ff00", 0.0, NORMAL)]), "U+10FF00 of a piece is needed"),
     (
         model([*SPECIAL, ("\U00100000", 0.0, NORMAL), ("x", 0.0, USER)], PAIRS),
-        "U+100000 of a piece is needed to stand for something else",
+        "U+100000 of a piece is reserved for something else",
     ),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], charsmap=b"abc"), "precompiled_charsmap: not a map"),
     (model([*SPECIAL, ("ab", 0.0, NORMAL), ("a", -1.0, NORMAL)], PAIRS), "'b' is in pieces, but is none itself"),

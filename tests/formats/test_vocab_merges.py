@@ -82,7 +82,7 @@ def test_hostile_vocab_and_merges() -> None:
 
 def test_a_token_that_goes_on_behind_the_end_of_a_word() -> None:
     tok = BPE.from_merges([[0, 2], [3, 1]], alphabet="ab_")
-    with pytest.raises(ValueError, match="goes on behind the end of a word"):
+    with pytest.raises(ValueError, match="goes on after the end of a word"):
         tuple(export(tok, "vocab+merges", end_of_word="_").values())
 
 

@@ -50,7 +50,7 @@ def template_of(template: Any, special: Reserved | None) -> Template:
         None if isinstance(word, str) and word == _DOCUMENT else id_of(word, special, "template") for word in words
     ]
     if ids.count(None) != 1:
-        raise ValueError(f"template: expected {_DOCUMENT} once, which stands for the document, got {quoted(template)}")
+        raise ValueError(f"template: expected {_DOCUMENT} once, for the document, got {quoted(template)}")
     at = ids.index(None)
     return tuple(i for i in ids[:at] if i is not None), tuple(i for i in ids[at:] if i is not None)
 

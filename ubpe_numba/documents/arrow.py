@@ -96,7 +96,7 @@ class _Part:
     def slice(self, start: int, n: int) -> _Part:
         """Elements start..start + n - 1 of the array."""
         if start + n > self.length:
-            raise self.invalid(f"it has {self.length} elements, {start + n} are asked for")
+            raise self.invalid(f"it has {self.length} elements, {start + n} are needed")
         return _Part(self.array[start : start + n], self.where)
 
     def expect(self, n_buffers: int, at_least: bool = False) -> None:
@@ -360,7 +360,7 @@ def read_integers(part: _Part, start: int, n: int) -> tuple[NDArray[Any], NDArra
     Values are read-only memory of the array, copied only from a dictionary.
     """
     if start + n > part.length:
-        raise part.invalid(f"it has {part.length} elements, {start + n} are asked for")
+        raise part.invalid(f"it has {part.length} elements, {start + n} are needed")
     if part.schema.format == "n":
         return np.zeros(n, np.int64), np.ones(n, np.bool_) if n else None
     if not is_integer(part.schema):

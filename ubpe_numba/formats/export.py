@@ -475,7 +475,7 @@ def loss_of(model: Model) -> str | None:
         return None
     ways = "give unk_token= a special token"
     if alphabet.kind == "int":
-        lost, of = "characters that stand for no integer of the alphabet", f"{alphabet.size} integers"
+        lost, of = "characters of no integer of the alphabet", f"{alphabet.size} integers"
         ways += " of several integers, or the tokenizer all integers that can occur as its alphabet"
     elif alphabet.kind == "str":
         letters = np.concatenate([np.array(list(map(ord, _SOME))), np.arange(0x110000)])
@@ -493,7 +493,7 @@ def loss_of(model: Model) -> str | None:
         ways += ", or the tokenizer all 256 bytes as its alphabet (BPE.for_text)"
     return (
         f"alphabet: the exported tokenizer has {of} and no unk_token: tokenizers and transformers leave out {lost} "
-        f"without a word, so that ids no longer stand for the whole text. Instead {ways}; unk_token=False says that this is meant"
+        f"silently, so that ids no longer hold the whole text. Instead {ways}; unk_token=False says that this is meant"
     )
 
 
@@ -501,7 +501,7 @@ def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Model, Sample
     """Samples of an export to which every unknown symbol is one token, which hold some, and their model; for pairs.
 
     In that model all unknown symbols of the samples are part of the alphabet, in no pair, and have that id; ids are
-    those of the model itself where a symbol stands for them, which is merged with others.
+    those of the model itself where they become a symbol, which is merged with others.
     """
     kind = model.alphabet.kind
     if kind == "int":
@@ -522,7 +522,7 @@ def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Model, Sample
 
 
 def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
-    """The same model with further symbols in its alphabet, all of which have one id and are in no pair."""
+    """A model with further symbols in its alphabet, all of which have one id and are in no pair."""
     if not symbols:
         return model
     alphabet, vocabulary, segmenter = model
@@ -566,7 +566,7 @@ def _ranks(tok: Exported) -> tuple[bytes, dict[bytes, int]]:
         raise ValueError("token_ids: tiktoken merges by id, and these are not in order of the merges")
     ranks = dict(zip(tokens, ids, strict=True))
     if len(ranks) < len(tokens):
-        raise ValueError("vocabulary: two tokens stand for the same bytes; tiktoken allows one")
+        raise ValueError("vocabulary: two tokens have the same bytes; tiktoken allows one")
     pattern = pattern_of(model)
     data = tiktoken.write(ranks)
     docs = samples_of(model)

@@ -164,7 +164,7 @@ def _characters(alphabet: Alphabet, word: tuple[int, ...]) -> str:
     fits = all(-(2**63) <= symbol < 2**63 for symbol in word)
     ids = alphabet.lookup(np.array(word if fits else [], np.int64))
     if not fits or (ids < 0).any():
-        raise ValueError(f"special_tokens: {quoted(word)} holds integers outside the alphabet, which no character stands for")
+        raise ValueError(f"special_tokens: {quoted(word)} holds integers outside the alphabet, which have no character")
     return "".join(symbol_character(i) for i in ids.tolist())
 
 

@@ -243,7 +243,7 @@ def write(
     are not used. Where its last step is Marks, the names have a prefix and a suffix instead (character_bytes.py).
     """
     unknown, words, steps = table.unknown, special | known, () if table.splitter is None else table.splitter.steps
-    replaced: list[tuple[str, str, str]] = []  # affix, where it is, and what becomes of it in a text
+    replaced: list[tuple[str, str, str]] = []  # affix, where it is, and its text when decoded
     if steps and steps[-1]["type"] == "Marks":
         inside, end = steps[-1]["inside"], steps[-1]["end"]
         vocab, merges = without_marks(vocab, merges, (inside, end))

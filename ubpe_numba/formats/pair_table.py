@@ -474,9 +474,7 @@ def names(alphabet: Alphabet, vocabulary: Vocabulary) -> list[str]:
             raise ValueError(f"alphabet: the surrogate U+{points[bad[0]]:04X} cannot be written to a file")
     else:
         if alphabet.size > MOST_INTEGERS:
-            raise ValueError(
-                f"alphabet: at most {MOST_INTEGERS} integers have characters to stand for them, there are {alphabet.size}"
-            )
+            raise ValueError(f"alphabet: at most {MOST_INTEGERS} integers have characters, there are {alphabet.size}")
         index = np.arange(alphabet.size, dtype=np.uint32)
         points = np.where(index < _N_PRIVATE, index + _PRIVATE, index + (0x10000 - _N_PRIVATE)).astype(np.uint32)
     text = text_of(points[vocabulary.arena])
@@ -491,5 +489,5 @@ def name_ids(names: list[str], ids: list[int]) -> dict[str, int]:
     out = {}
     for i, name in sorted(zip(ids, names, strict=True)):
         if out.setdefault(name, i) != i:
-            raise ValueError(f"vocabulary: the tokens {out[name]} and {i} stand for the same symbols; other libraries allow one")
+            raise ValueError(f"vocabulary: the tokens {out[name]} and {i} have the same symbols; other libraries allow one")
     return out

@@ -5,10 +5,10 @@ tokenizer, a sequence of alphabet ids for a universal one) and ``weights`` (lear
 
 - ``known_words`` (id -> word), whose ids stand between those of the alphabet and the learned ones: the longest word at the
   leftmost place is taken out of a document first, as known words are here;
-- ``break_tokens``, symbols that then stand alone; those outside of the alphabet do nothing;
+- ``break_tokens``, symbols that are then isolated; those outside of the alphabet do nothing;
 - ``regex_str``, an expression of Python's `re` whose matches in what is left are encoded, and the rest is lost (python_pattern.py
   refuses such texts); in documents of integers it does nothing;
-- ``stop_tokens``, symbols that then stand alone.
+- ``stop_tokens``, symbols that are then isolated.
 
 Each part is encoded by itself, as segments are here. Unlike there, a document may be empty or a single known word.
 """
@@ -114,7 +114,7 @@ def _fields(model: Model) -> dict[str, Any]:
     if special is not None and not special.always.all():
         raise ValueError("export refused: a dump has no place for special tokens, only for known words")
     if not np.array_equal(ids, expected) or (special is not None and set(special.ids.tolist()) != set(range(n, n + n_words))):
-        raise ValueError("known_words: in a dump they have the ids behind the alphabet, and learned tokens those behind them")
+        raise ValueError("known_words: in a dump they have the ids after the alphabet, and learned tokens those after them")
     fields: dict[str, Any] = {}
     if special is not None:
         words = [word if isinstance(word, str) else list(word) for word in special.words]
@@ -193,7 +193,7 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
     try:
         symbols = {int(k) if kind == "int" else k: v for k, v in mapping.items()}
         if len(symbols) < len(mapping):
-            raise ValueError("alphabet: two keys stand for the same symbol")
+            raise ValueError("alphabet: two keys are one symbol")
         made = Alphabet.from_user(symbols, kind)
         if not made.is_lossless:
             raise ValueError(f"alphabet: two symbols have the same id {made.folded_ids[0]}")

@@ -67,7 +67,7 @@ class Found(NamedTuple):
 
 
 class Source:
-    """What a tokenizer is read from, and what was read of it so far.
+    """Source of a tokenizer, and what was read of it so far.
 
     `path`, its name in messages; `n_bytes`, its size; `head`, its beginning; `given`, an object of another library or a pair of
     sources, which have no bytes.
@@ -445,7 +445,7 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
 
 
 def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...]:
-    """The integers that the characters of a word stand for."""
+    """The integers of the characters of a word."""
     found = [symbol_index(character) for character in word]
     if any(i is None or i >= alphabet.size for i in found):
         raise ModelFormatError(f"special_tokens: {quoted(word)} is not made of integers")

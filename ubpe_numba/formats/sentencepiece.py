@@ -167,7 +167,7 @@ def _symbols(pieces: Pieces, used: np.ndarray, words: np.ndarray) -> tuple[Alpha
     """
     characters = np.unique(pieces.points_of(used))
     if (point := needed_of(characters, words.size, pieces.by_bytes)) >= 0:
-        raise ModelFormatError(f"the character U+{point:04X} of a piece is needed to stand for something else")
+        raise ModelFormatError(f"the character U+{point:04X} of a piece is reserved for something else")
     ids = np.full(characters.size, -1)
     single = used[pieces.lengths[used] == 1]
     ids[np.searchsorted(characters, pieces.points_of(single))] = single

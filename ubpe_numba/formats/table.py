@@ -78,7 +78,7 @@ def recognise(source: Source) -> Format:
 
 
 def _options(function: Callable[..., Any]) -> list[str]:
-    """The names of the parameters of a reader or a writer after the first, but for the class that is asked for."""
+    """The names of the parameters of a reader or a writer after the first, but for the requested class."""
     return [name for name in [*inspect.signature(function).parameters][1:] if name != "tokenizer"]
 
 

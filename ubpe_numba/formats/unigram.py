@@ -61,7 +61,7 @@ def model_of(text: str | bytes) -> Model:
         used, unknown = _of_bytes(used, unknown), None
     characters = sorted(set("".join(name for name, _ in used)))
     if (point := needed_of(np.array(list(map(ord, characters)), np.int64), 0, by_bytes)) >= 0:
-        raise ModelFormatError(f"model: vocab: U+{point:04X} is needed to stand for something else")
+        raise ModelFormatError(f"model: vocab: U+{point:04X} is reserved for something else")
     least = float(scores.min()) - _PENALTY
     own = dict(used)
     ids = [own.get(c, -1) for c in characters]
@@ -180,7 +180,7 @@ def write(
             raise ValueError(f"special_tokens: {quoted(rows[i][0])} has the id {i} of another token")
         rows[i] = name, score
     if len({name for name, _ in rows.values()}) < len(rows):
-        raise ValueError("vocabulary: two tokens stand for the same symbols, or a special one does; a Unigram model allows one")
+        raise ValueError("vocabulary: two tokens, or a special one, have the same symbols; a Unigram model allows one")
     if max(rows) >= len(rows):
         raise ValueError("token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary")
     texts = write_numbers(np.array([rows[i][1] for i in range(len(rows))]))

@@ -86,9 +86,7 @@ def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tupl
         mark = {}
         for name in vocab:
             if END in name or end_of_word in name[:-1]:
-                raise ValueError(
-                    f"end_of_word: the token {quoted(name)} goes on behind the end of a word, or holds {quoted(END)}"
-                )
+                raise ValueError(f"end_of_word: the token {quoted(name)} goes on after the end of a word, or holds {quoted(END)}")
             mark[name] = name.removesuffix(end_of_word) + END * name.endswith(end_of_word)
         vocab = {mark[name]: i for name, i in vocab.items()}
         lefts, rights = ([mark[name] for name in side] for side in merges)

@@ -350,7 +350,7 @@ class PythonPattern(Pretokenizer):
         if may_take_long(pattern):
             warn(
                 f"pretokenizer: {pattern!r:.200} may be tried in very many ways, and take exponential time on some texts: "
-                "what repeats or has alternatives in it stands in a repeat; re has no limit of time: only Ctrl-C in the main "
+                "what repeats or has alternatives in it is in a repeat; re has no limit of time: only Ctrl-C in the main "
                 "thread ends it",
                 RuntimeWarning,
             )

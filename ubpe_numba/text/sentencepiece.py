@@ -129,7 +129,7 @@ class StandIns(ByKernel):
         self._shown, self._unknown = [word.replace("\u2581", " ") for word in words], unknown
         points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
         if (point := needed_of(points, len(words), by_bytes)) >= 0:
-            raise ValueError(f"alphabet: U+{point:04X} is needed to stand for something else")
+            raise ValueError(f"alphabet: U+{point:04X} is reserved for something else")
         known = np.zeros(0x110000, np.uint8)
         known[points] = 1
         flags = kernels.BY_BYTES * by_bytes | kernels.FUSED * fused
@@ -175,7 +175,7 @@ def read_charsmap(blob: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.uint32)
     size = int.from_bytes(blob[:4], "little")
     if len(blob) < 8 or not 4 <= size <= len(blob) - 4 or size % 4:
-        raise ValueError("precompiled_charsmap: not a map: the size of its trie does not go with its own")
+        raise ValueError("precompiled_charsmap: not a map: the size of its trie contradicts its own")
     units = np.frombuffer(blob, "<u4", size // 4, 4).astype(np.int64)
     try:
         text = np.frombuffer(blob[4 + size :].decode().encode("utf-32-le"), np.uint32)

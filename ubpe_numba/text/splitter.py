@@ -143,7 +143,7 @@ class Splitter(Steps):
         self.bytewise = "ByteLevel" in kinds
         n_text = kinds.index("ByteLevel") + 1 if self.bytewise else len(kinds)  # later steps see names of bytes
         if {"ByteLevel", "Metaspace"} & {*kinds[n_text:]}:
-            raise ValueError("pre_tokenizer: behind a ByteLevel step there can only be steps that cut")
+            raise ValueError("pre_tokenizer: after a ByteLevel step there can only be steps that cut")
         cutters = [_cutters(step, None) for step in self.steps]
         found = [cutter for part in cutters for cutter in part or () if cutter.name is None]
         if sum(size_of(cutter.pattern) for cutter in found) > _MOST_TOGETHER:

@@ -119,7 +119,7 @@ ARGUMENTS |= {name: f"preprocessing=Preprocessing({name}=...), or for_text({name
 
 
 def of_attribute(name: str, known: Iterable[str]) -> str:
-    """What an attribute that does not exist is called here, as the end of a message; empty if nothing is near.
+    """Counterpart here of an attribute that does not exist, as the end of a message; empty if nothing is near.
 
     >>> of_attribute("encode_ordinary", []), of_attribute("encode_bath", ["encode_batch"])
     ("; here: encode(doc, disallowed_special='none')", "; did you mean 'encode_batch'?")
@@ -128,7 +128,7 @@ def of_attribute(name: str, known: Iterable[str]) -> str:
 
 
 def of_argument(name: str, known: Iterable[str]) -> str:
-    """What an argument that does not exist is called here, as `of_attribute`.
+    """Counterpart here of an argument that does not exist, as `of_attribute`.
 
     >>> of_argument("vocab_size", ["n_tokens"]), of_argument("progres", ["progress"]), of_argument("xyz", ["progress"])
     ('; here: n_tokens', "; did you mean 'progress'?", '')

@@ -112,7 +112,7 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
 
 
 def _exported(tok: Tokenizer | WordPiece) -> Exported:
-    """What writers see of a tokenizer; NotFittedError, and TypeError for anything else."""
+    """The tokenizer as writers take it; NotFittedError, and TypeError for anything else."""
     if isinstance(tok, WordPiece):
         words = tok._words()
         return Exported(words, "words", lambda docs: tok.encode_batch(docs).to_lists(), None, _reader)

@@ -76,7 +76,7 @@ class _Class(ABCMeta):
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """That of the constructor, not of `__call__`."""
+        """Signature of the constructor, not of `__call__`."""
         signature = inspect.signature(cls.__init__)  # type: ignore[misc]
         return signature.replace(parameters=[*signature.parameters.values()][1:], return_annotation=signature.empty)
 

@@ -445,7 +445,7 @@ class Alphabet:
             if not 0 <= onto.min() <= onto.max() < size:
                 raise ValueError(f"folded_ids: expected 0..{size - 1}, got {onto.min()}..{onto.max()}")
             both = np.concatenate([made.symbols.astype(np.int64), folded.astype(np.int64)])
-            return cls._from_values(both, kind, "symbols, and behind them folded_symbols", size, onto)
+            return cls._from_values(both, kind, "symbols, and after them folded_symbols", size, onto)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"alphabet: {error}") from error
 

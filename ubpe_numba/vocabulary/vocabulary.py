@@ -255,9 +255,7 @@ class Vocabulary:
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)
         # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not overflow
         if float(lengths[n_alphabet:].astype(np.float64).sum()) > max_symbols:
-            raise ModelFormatError(
-                f"merges: the tokens stand for more than {max_symbols} symbols in all; pass a larger max_symbols"
-            )
+            raise ModelFormatError(f"merges: the tokens have more than {max_symbols} symbols in all; pass a larger max_symbols")
         np.cumsum(lengths, out=lengths)
         arena = np.empty(offsets[-1], np.int32)
         arena_kernels.fill_arena(left, right, n_alphabet, order, offsets, arena)
