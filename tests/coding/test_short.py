@@ -107,7 +107,9 @@ def texts() -> list[Any]:
     ]
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
     made.append(BPE.load(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}))
-    return [ready(tok, "the cat" if tok._model.alphabet.kind != "bytes" or tok.encoding else b"the cat") for tok in made]
+    return [
+        ready(tok, "the cat" if tok._model.alphabet.kind != "bytes" or tok._prepared.encoding else b"the cat") for tok in made
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import BPE, UBPE, Preprocessing
 
 DOCS = [[0, 1, 2, 0, 1], [], [2, 0, 1], [1, 1]]
 
@@ -43,17 +43,17 @@ def test_one_document_flat_arrays_and_iterators() -> None:
 
 
 @pytest.mark.parametrize(
-    "params, options, doc, expected",
+    "preprocessing, options, doc, expected",
     [  # start and end of each token in the text as given
-        ({"normalizer": "Lowercase"}, {}, "AB b", [(0, 2), (2, 3), (3, 4)]),
-        ({"normalizer": [{"type": "Strip", "strip_left": True, "strip_right": True}]}, {}, " ab ", [(1, 4)]),
-        ({}, {"unknown": "skip"}, "abxab?", [(0, 3), (3, 6)]),
-        ({}, {"unknown": 0}, "abxab", [(0, 2), (2, 3), (3, 5)]),
+        (Preprocessing(normalizer="Lowercase"), {}, "AB b", [(0, 2), (2, 3), (3, 4)]),
+        (Preprocessing(normalizer={"type": "Strip", "strip_left": True, "strip_right": True}), {}, " ab ", [(1, 4)]),
+        (None, {"unknown": "skip"}, "abxab?", [(0, 3), (3, 6)]),
+        (None, {"unknown": 0}, "abxab", [(0, 2), (2, 3), (3, 5)]),
     ],
 )
-def test_where_text_is_changed(params: Any, options: Any, doc: str, expected: list[tuple[int, int]]) -> None:
+def test_where_text_is_changed(preprocessing: Any, options: Any, doc: str, expected: list[tuple[int, int]]) -> None:
     """A token then ends where the next one begins, or the document does."""
-    tok = BPE(4, alphabet="ab ", **params).fit(["abab", "ab"], progress=False)
+    tok = BPE(4, alphabet="ab ", preprocessing=preprocessing).fit(["abab", "ab"], progress=False)
     spans = tok.spans([doc, "", doc], **options)
     places = list(zip(spans.starts.tolist(), (spans.starts + spans.lengths).tolist(), strict=True))
     assert places == expected * 2 and spans.documents.tolist() == [0] * len(expected) + [2] * len(expected)

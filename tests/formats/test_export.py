@@ -321,14 +321,14 @@ def test_templates_that_say_nothing(template: Any, error: type[Exception], match
 
 def tokenizers_of_all_kinds() -> list[Any]:
     text = ["ab ab ba", "abba ab"]
-    cut = {"pretokenizer": {"type": "BertPreTokenizer"}, "normalizer": {"type": "BertNormalizer"}}
+    cut = Preprocessing({"type": "BertPreTokenizer"}, IDS, normalizer={"type": "BertNormalizer"})
     return [
         BPE(8, preprocessing=Preprocessing(special_tokens=SPECIAL_OF_POST_PROCESSOR)).fit(text, progress=False),
         BPE.for_text(258, special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(text, progress=False),
         UBPE(6, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL_OF_POST_PROCESSOR)).fit(
             text, progress=False
         ),
-        WordPiece([*SPECIAL_OF_POST_PROCESSOR, "ab", "##ba"], preprocessing=Preprocessing(special_tokens=IDS), **cut),
+        WordPiece([*SPECIAL_OF_POST_PROCESSOR, "ab", "##ba"], preprocessing=cut),
     ]
 
 

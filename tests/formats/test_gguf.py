@@ -372,7 +372,7 @@ def test_words_of_bert(tmp_path: pathlib.Path) -> None:
     path = of_bert(tmp_path / "m.gguf", [*BERT, "ÄB"])
     tokenizer = WordPiece.load(path)
     want = {piece: i for i, piece in enumerate([*BERT, "ÄB"])}
-    assert tokenizer._model.vocabulary == want and tokenizer.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}
+    assert tokenizer.pieces == want and tokenizer._prepared.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}
     assert tokenizer.encode("[CLS]Unable unable!").tolist() == [3, 2, 4, 5, 8]
 
     path = of_bert(tmp_path / "n.gguf", BERT)
@@ -383,4 +383,4 @@ def test_words_of_bert(tmp_path: pathlib.Path) -> None:
     with pytest.raises(ModelFormatError, match="not a vocabulary of WordPiece"):
         WordPiece.load(written(tmp_path / "o.gguf", "gpt2", ["a", "b", "ab"], merges=["a b"]))
     older = written(tmp_path / "p.gguf", "bert", ["[UNK]", "[unused0]", "▁a", "b"], unknown_token_id=0)
-    assert WordPiece.load(older).vocabulary == {"[UNK]": 0, "[unused0]": 1, "a": 2, "##b": 3}
+    assert WordPiece.load(older).pieces == {"[UNK]": 0, "[unused0]": 1, "a": 2, "##b": 3}

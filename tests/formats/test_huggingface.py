@@ -164,7 +164,7 @@ def test_models_of_characters(lines: list[str]) -> None:
         np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
         and again._model.alphabet == tok._model.alphabet
     )
-    assert again.special_ids == tok.special_ids and again.known_words == ["日本"]
+    assert again.special_ids == tok.special_ids and again._prepared.known_words == ["日本"]
     other = tokenizers.Tokenizer.from_str(text)
     for doc in [*TEXTS, *lines[:50], "the 日本[SEP]the"]:
         ids = tok.encode(doc, allowed_special="all", unknown="skip").tolist()

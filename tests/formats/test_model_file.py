@@ -694,8 +694,7 @@ def test_models_keep_it_all(cls: Any, suffix: str, tmp_path: Path) -> None:
         assert again.fingerprint == tok.fingerprint and again.special_ids == tok.special_ids
         assert again.encode(text, allowed_special="all").tolist() == want and again.decode(want) == text
     again = cls.load(path)
-    assert again.pretokenizer == Pretokenizer("cl100k") and again.encoding == "utf-8"
-    assert again.special_tokens == [END, b"\xff"] and again.known_words == ["<br>"]
+    assert again.preprocessing == Preprocessing("cl100k", [END, b"\xff"], known_words=["<br>"], encoding="utf-8")
     again.save(path)
     assert cls.load(path).fingerprint == tok.fingerprint
     assert again.fit(TEXT, progress=False).special_ids == tok.special_ids

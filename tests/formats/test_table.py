@@ -162,7 +162,7 @@ def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None
 def test_the_last_of_equal_pieces_counts(tmp_path: Path) -> None:
     """As in `WordPiece.from_file`."""
     (tmp_path / "x").write_bytes(b"[UNK]\n\n[UNK]")
-    assert load(tmp_path / "x")._model.vocabulary == {"[UNK]": 2, "": 1}
+    assert load(tmp_path / "x").pieces == {"[UNK]": 2, "": 1}
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:

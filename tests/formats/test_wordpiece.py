@@ -94,7 +94,9 @@ def test_added_tokens_with_flags_are_found_as_there(docs: list[str], words: Any,
 def test_flags_are_written_again(docs: list[str], words: Any, lowercase: bool) -> None:
     tokenizer = WordPiece.load(with_words(words, lowercase))
     ids, text = tokenizer.encode_batch(docs), wordpiece.write(words_of(tokenizer))
-    again = WordPiece(**wordpiece.from_state(json.loads(json.dumps(wordpiece.state_of(words_of(tokenizer))))))
+    again = WordPiece._of_words(
+        wordpiece.Words(**wordpiece.from_state(json.loads(json.dumps(wordpiece.state_of(words_of(tokenizer))))))
+    )
     for other in (again, pickle.loads(pickle.dumps(tokenizer)), WordPiece.load(text)):
         assert words_of(other) == words_of(tokenizer) and other.encode_batch(docs) == ids
     peer = tokenizers.Tokenizer.from_str(text)
@@ -103,15 +105,16 @@ def test_flags_are_written_again(docs: list[str], words: Any, lowercase: bool) -
 
 def words_of(tokenizer: WordPiece) -> wordpiece.Words:
     """All that a file says."""
-    return wordpiece.Words(*(getattr(tokenizer, name) for name in wordpiece.Words._fields))
+    return tokenizer._words()
 
 
 def test_words_that_were_added_to_berts_are_read() -> None:
     peer = tokenizers.Tokenizer.from_str(bert())
     peer.add_tokens(["unABLE", tokenizers.AddedToken("<m>", lstrip=True)])
     tokenizer = WordPiece.load(peer.to_str())
-    assert tokenizer.known_words == {"unABLE": 24, "<m>": 25} and list(tokenizer.special_tokens) == SPECIAL
-    assert tokenizer.flags == {"unABLE": ("normalized",), "<m>": ("lstrip", "normalized")}
+    prepared = tokenizer._prepared
+    assert prepared.known_words == {"unABLE": 24, "<m>": 25} and list(prepared.special_tokens) == SPECIAL
+    assert prepared.flags == {"unABLE": ("normalized",), "<m>": ("lstrip", "normalized")}
     for doc in ("Unable", "a unable <M>b", "  <m>[MASK]"):
         assert tokenizer.encode(doc).tolist() == peer.encode(doc, add_special_tokens=False).ids
     assert not tokenizer.is_lossless
@@ -176,9 +179,9 @@ def test_what_was_read_is_written_again(docs: list[str], lowercase: bool) -> Non
 def test_own_vocabularies_are_written(cut: Any, lines: list[str], tmp_path: Any) -> None:
     words = [word for line in [*lines[:500], *MIXED] for word in line.split()]
     special = {word: 600 + i for i, word in enumerate(SPECIAL) if word != "[UNK]"}
-    options: dict[str, Any] = {"longest": 30, "prefix": "@@", "normalizer": [{"type": "NFC"}], "pretokenizer": cut}
     learned = WordPiece.train(words, 600, prefix="@@", longest=30)
-    tokenizer = WordPiece(learned.vocabulary, **options, preprocessing=Preprocessing(special_tokens=special))
+    text_steps = Preprocessing(cut, special, normalizer=[{"type": "NFC"}])
+    tokenizer = WordPiece(learned.pieces, longest=30, prefix="@@", preprocessing=text_steps)
     both(tokenizer, [*lines[500:900], *MIXED, "a[CLS]b [MASK] x" + "y" * 40])
     text = export(tokenizer, "tokenizer.json", tmp_path / "tokenizer.json")
     assert (tmp_path / "tokenizer.json").read_text("utf-8") == text

@@ -73,7 +73,7 @@ def test_a_pattern_is_a_value_and_kept_in_files(tmp_path: Any) -> None:
     tok = BPE(30, preprocessing=Preprocessing(pretokenizer=cutter)).fit(["low lower lowest"])
     tok.save(tmp_path / "m.json")
     again = BPE.load(tmp_path / "m.json")
-    assert again.pretokenizer == cutter and again.fingerprint == tok.fingerprint
+    assert again._prepared.pretokenizer == cutter and again.fingerprint == tok.fingerprint
     assert (
         again.fingerprint
         != BPE(30, preprocessing=Preprocessing(pretokenizer=cutter.pattern)).fit(["low lower lowest"]).fingerprint

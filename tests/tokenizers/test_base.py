@@ -56,7 +56,7 @@ def test_usage_counts_what_encoding_gives(cls: Any, name: str) -> None:
     if name == "cut text":
         tok = cls.for_text(270, pretokenizer="gpt2", special_tokens=special).fit(docs, progress=False)
     else:
-        tok = fitted(cls, docs, None, special_tokens=special)
+        tok = fitted(cls, docs, None, preprocessing=Preprocessing(special_tokens=special))
     docs = [*docs, "sea<end> shells"] if special else docs
     weights = [i % 3 for i in range(len(docs))]
     encoded = tok.encode_batch(docs, allowed_special="all")
@@ -448,11 +448,8 @@ def clone(estimator: Any) -> Any:
 
 PARAMS: dict[str, Any] = {
     "n_tokens": 30, "n_candidates": 7, "alphabet": {i: 11 - i for i in range(12)}, "rules": FitRules.ARTICLE,
-    "max_token_length": 9, "pretokenizer": None, "special_tokens": [[3, 1, 4]],
-    "special_first": True, "known_words": None, "normalizer": None,
-    "encoding": None,
-    "break_tokens": None, "stop_tokens": [11], "unknown": (3, 1, 4),
-    "objective": "log_frequency", "n_threads": 2,
+    "preprocessing": Preprocessing(special_tokens=[[3, 1, 4]], special_first=True, stop_tokens=[11]),
+    "unknown": (3, 1, 4), "objective": "log_frequency", "n_threads": 2,
 }  # fmt: skip
 
 
@@ -475,7 +472,8 @@ def test_parameters_are_stored_and_set_unchanged(cls: Any) -> None:
 
 
 def test_a_clone_has_the_parameters_and_no_fit(cls: Any) -> None:
-    params = {name: PARAMS.get(name) for name in cls().get_params()} | {"rules": None, "special_first": False}
+    words = Preprocessing(special_tokens=[[3, 1, 4]], stop_tokens=[11])
+    params = {name: PARAMS.get(name) for name in cls().get_params()} | {"rules": None, "preprocessing": words}
     tok = cls(**params)
     for original in (tok, tok.fit(SIGNAL, progress=False)):
         made = clone(original)
@@ -505,14 +503,15 @@ def test_repr_of_a_loaded_tokenizer_is_that_of_the_saved_one(cls: Any, tmp_path:
         ["low lower lowest"] * 2, progress=False
     )
     tok.save(tmp_path / "model.npz")
-    text = f"{cls.__name__}(n_tokens=300, pretokenizer='gpt2', encoding='utf-8'): {len(tok._model.vocabulary)} tokens"
+    text = f"{cls.__name__}(n_tokens=300, preprocessing=Preprocessing(pretokenizer='gpt2', encoding='utf-8')): "
+    text += f"{len(tok._model.vocabulary)} tokens"
     assert repr(tok) == repr(cls.load(tmp_path / "model.npz")) == text
     assert (
         repr(cls(9, preprocessing=Preprocessing(pretokenizer=ubpe_numba.text.Pretokenizer("gpt2"))))
-        == f"{cls.__name__}(n_tokens=9, pretokenizer='gpt2')"
+        == f"{cls.__name__}(n_tokens=9, preprocessing=Preprocessing(pretokenizer='gpt2'))"
     )
     for long in ({"special_tokens": [f"<{i}>" for i in range(500)]}, {"pretokenizer": "a|" * 500}):
-        assert len(repr(cls(9, **long))) < 200
+        assert len(repr(cls(9, preprocessing=Preprocessing(**long)))) < 250
     if cls is UBPE:
         weights = np.zeros(10**5)
         assert len(repr(UBPE(9, objective=weights))) < 200

@@ -13,7 +13,7 @@ import pytest
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece
 
 DOCS = [*["low lower lowest newer newest"] * 3, "a b new"]
-CUT: dict[str, Any] = {"pretokenizer": "BertPreTokenizer", "normalizer": "BertNormalizer"}
+CUT = Preprocessing("BertPreTokenizer", {"[CLS]": 3}, normalizer="BertNormalizer")
 MADE: dict[str, Callable[[], Any]] = {
     "bytes": lambda: BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<pad>"]).fit(DOCS),
     "characters": lambda: BPE(40, preprocessing=Preprocessing(known_words=["low"], normalizer="NFC")).fit(DOCS),
@@ -21,7 +21,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "by idf": lambda: UBPEClassic(40, rules=FitRules(order="idf", encode="batch")).fit(DOCS),
     "likelihood": lambda: UBPE(40, objective="likelihood").fit(DOCS),
     "merges": lambda: BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["x", "y"])),
-    "words": lambda: WordPiece(["[UNK]", "lo", "##w", "[CLS]"], preprocessing=Preprocessing(special_tokens={"[CLS]": 3}), **CUT),
+    "words": lambda: WordPiece(["[UNK]", "lo", "##w", "[CLS]"], preprocessing=CUT),
     "not fitted": lambda: BPE(30),
 }
 

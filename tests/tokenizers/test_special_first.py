@@ -63,7 +63,7 @@ def test_as_the_trainer_of_tokenizers_numbers_them() -> None:
     assert written.get_vocab() == other.get_vocab()
     assert ids_of(tok) == other.encode(TEXT).ids == written.encode(TEXT).ids
     back = BPE.load(export(tok, "tokenizer.json", unk_token=False))
-    assert back.special_first and back.special_tokens == NAMES and ids_of(back) == ids_of(tok)
+    assert back.preprocessing == Preprocessing(special_tokens=NAMES, special_first=True) and ids_of(back) == ids_of(tok)
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz", "pickle"])
@@ -77,7 +77,7 @@ def test_kept_in_files(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
     else:
         tok.save(tmp_path / f"model.{suffix}")
         again = load(tmp_path / f"model.{suffix}")
-    assert (again.special_first, again.special_tokens, again.known_words) == (True, NAMES, ["ACGT"])
+    assert again.preprocessing == Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)
     assert again.fingerprint == tok.fingerprint and ids_of(again) == ids_of(tok)
     assert ids_of(again.fit(DNA, progress=False)) == ids_of(tok)
 
@@ -92,7 +92,8 @@ def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any)
         tok.set_params(n_candidates=1)
     tok.fit(DNA, progress=False)
     short = tok.truncate(12, by)
-    plain = type(tok)(**{**tok.get_params(), "special_first": False}).fit(DNA, progress=False)
+    words = Preprocessing(special_tokens=NAMES, known_words=known)
+    plain = type(tok)(**{**tok.get_params(), "preprocessing": words}).fit(DNA, progress=False)
     assert short._model.vocabulary == plain.truncate(12, by)._model.vocabulary
     n = len(short._model.vocabulary)
     expected = {name: i for i, name in enumerate(NAMES)}
@@ -135,7 +136,7 @@ def test_another_objective_and_a_refined_vocabulary_keep_it() -> None:
         tok.reweight(DNA),
         tok.refine(DNA, objective="likelihood", progress=False),
     ):
-        assert other.special_first and other.special_ids == tok.special_ids
+        assert other.preprocessing == tok.preprocessing and other.special_ids == tok.special_ids
         assert other.decode(ids_of(other)) == TEXT and min(ids_of(other, "ACGT")) >= 5
 
 

@@ -28,7 +28,7 @@ def test_names_are_those_of_hugging_face(kind: str, special_first: bool) -> None
     from tokenizers import Tokenizer
 
     given: dict[str, Any] = {"special_tokens": ["<end>", "[SEP]"], "special_first": special_first}
-    tok = BPE.for_text(270, pretokenizer="gpt2", **given) if kind == "bytes" else BPE(40, **given)
+    tok = BPE.for_text(270, pretokenizer="gpt2", **given) if kind == "bytes" else BPE(40, preprocessing=Preprocessing(**given))
     tok.fit(TEXTS, progress=False)
     other = Tokenizer.from_str(export(tok, "tokenizer.json", unk_token=False))
     assert tok.get_vocab() == other.get_vocab() and tok.vocab_size == other.get_vocab_size()

@@ -102,8 +102,6 @@ def test_sampling_leaves_the_encoder_of_the_objective_in_place() -> None:
     encoder = tok._tables.paths(None)
     tok.encode([0, 1], sample=1.0)
     assert tok._tables.paths(None) is encoder
-    with pytest.raises(ValueError, match="token_weights: expected 'idf', 'log_frequency' or an array, got 'likelihood'"):
-        tok.set_params(objective="additive", token_weights="likelihood").encode([0, 1])
 
 
 def test_boundaries_of_documents_that_are_cut_are_refused() -> None:

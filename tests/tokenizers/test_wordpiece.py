@@ -29,7 +29,7 @@ WORDS = st.lists(st.sampled_from(["un", "unable", "unaffable", "able", "", "##ab
 @settings(max_examples=50)
 def test_batches_are_documents_one_by_one(documents: list[list[str]], longest: int) -> None:
     tok = WordPiece(SMALL, longest=longest)
-    expected = [cut_words(words, tok.vocabulary, 0, "##", longest) for words in documents]
+    expected = [cut_words(words, tok.pieces, 0, "##", longest) for words in documents]
     found = tok.encode_batch(documents, return_offsets=True)
     assert [part.to_lists() for part in found] == [[[entry[k] for entry in doc] for doc in expected] for k in range(3)]
     assert tok.encode_batch(documents) == found[0]
@@ -46,7 +46,7 @@ def test_usage_is_that_of_the_ids() -> None:
     expected = count_tokens(tok.encode_batch(documents).to_lists(), [1, 1, 1], 8)
     assert (found.counts.tolist(), found.document_frequencies.tolist()) == expected
     assert found.n_documents == 3 and found.unused.tolist() == [] and tok.usage([]).unused.tolist() == [0, 1, 4, 7]
-    with pytest.raises(ValueError, match="vocabulary: the id 2147483647 is too far from the others to count by id"):
+    with pytest.raises(ValueError, match="pieces: the id 2147483647 is too far from the others to count by id"):
         WordPiece({"[UNK]": 2**31 - 1}).usage([])
 
 
@@ -69,7 +69,7 @@ def _as_tokenizers_do(path: pathlib.Path, size: int) -> None:
     normalise = tokenizers.normalizers.BertNormalizer().normalize_str
     cut = tokenizers.pre_tokenizers.BertPreTokenizer().pre_tokenize_str
     tok = WordPiece.load(path)
-    assert tok.vocabulary == peer.get_vocab()
+    assert tok.pieces == peer.get_vocab()
     lines = _sources(size).split("\n")
     words = [[word for word, _ in cut(line)] for line in [*map(normalise, lines), *lines[::7]]]
     words += [["[CLS]", "##s", "###s", "x" * 100, "x" * 101, "[UNK]", "\u0301", "a\U0001f600"]]
@@ -110,8 +110,8 @@ TEXTS = ["Unable [X] un,affable", "", "[X]", "able \u00dcn"]
 
 
 def cutting() -> WordPiece:
-    cut: Any = {"normalizer": "BertNormalizer", "pretokenizer": "BertPreTokenizer"}
-    return WordPiece([*SMALL, ","], preprocessing=Preprocessing(special_tokens={"[X]": 9}), n_threads=1, **cut)
+    cut = Preprocessing("BertPreTokenizer", {"[X]": 9}, normalizer="BertNormalizer")
+    return WordPiece([*SMALL, ","], preprocessing=cut, n_threads=1)
 
 
 def test_what_other_tokenizers_can() -> None:
@@ -158,18 +158,18 @@ def test_files_hold_everything(tmp_path: pathlib.Path, suffix: str) -> None:
     tok.save(tmp_path / f"model{suffix}")
     assert repr(tok) == "WordPiece(unknown='?', prefix='', longest=9): 5 pieces"
     for again in (WordPiece.load(tmp_path / f"model{suffix}"), pickle.loads(pickle.dumps(tok))):
-        assert again.vocabulary == tok.vocabulary and repr(again) == repr(tok)
+        assert again.pieces == tok.pieces and repr(again) == repr(tok)
         assert again.encode(["unun", "ununununun", "é\U0001f600", "é"]).tolist() == [2**31 - 1, 2**31 - 1, 0, 3, 0]
     assert WordPiece.load(tmp_path / f"model{suffix}", n_threads=2).n_threads == 2
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 def test_files_hold_what_is_done_to_text(tmp_path: pathlib.Path, suffix: str) -> None:
-    words: Any = {"special_tokens": {"<s>": 9, "[X]": 12}, "known_words": {"ÜN": 10}}
-    flags = {"<s>": ["rstrip", "lstrip"], "ÜN": {"normalized"}, "[X]": []}
-    tok = WordPiece(
-        SMALL, preprocessing=Preprocessing(normalizer="BertNormalizer", pretokenizer="BertPreTokenizer", flags=flags), **words
-    )
+    prepared = Preprocessing(
+        "BertPreTokenizer", {"<s>": 9, "[X]": 12}, known_words={"ÜN": 10}, normalizer="BertNormalizer",
+        flags={"<s>": ["rstrip", "lstrip"], "ÜN": {"normalized"}, "[X]": []},
+    )  # fmt: skip
+    tok = WordPiece(SMALL, preprocessing=prepared)
     tok.save(tmp_path / f"model{suffix}")
     text = "x <s> unable ÜNun[X]"
     expected = [[0, 9, 10, 0, 10, 10, 12], [0, 1, 2, 3, 4, 5, 6], [0, 1, 6, 8, 13, 15, 17]]
@@ -180,7 +180,7 @@ def test_files_hold_what_is_done_to_text(tmp_path: pathlib.Path, suffix: str) ->
         pickle.loads(pickle.dumps(tok)),
     ):
         assert isinstance(again, WordPiece)
-        assert again.flags == {"<s>": ("lstrip", "rstrip"), "ÜN": ("normalized",)} and not again.is_lossless
+        assert again.preprocessing == prepared and not again.is_lossless
         assert [part.tolist() for part in again.encode(text, return_offsets=True)] == expected
         assert again.encode(text).tolist() == expected[0] and again.decode([9, 10]) == "<s> ÜN"
 
@@ -188,7 +188,7 @@ def test_files_hold_what_is_done_to_text(tmp_path: pathlib.Path, suffix: str) ->
 def test_surrogates_are_kept_where_files_can_hold_them(tmp_path: pathlib.Path) -> None:
     tok = WordPiece(["[UNK]", "\ud800", "\udc80\ud800"])
     tok.save(tmp_path / "model.json")
-    assert WordPiece.load(tmp_path / "model.json").vocabulary == tok.vocabulary
+    assert WordPiece.load(tmp_path / "model.json").pieces == tok.pieces
     with pytest.raises(ValueError, match="surrogates in pairs would be read as one character"):
         WordPiece(["[UNK]", "\ud800\udc80"]).save(tmp_path / "model.json")
 
@@ -215,9 +215,9 @@ def test_pickles_hold_no_tables() -> None:
     (lambda state: state["vocabulary"]["pieces"].__setitem__(1, "[UNK]"), r"a piece is there twice: '\[UNK\]', as 0 and 1"),
     (lambda state: state["vocabulary"].update(pieces=["a"]), "model.json: vocabulary: expected as many pieces as ids, 5"),
     (lambda state: state["vocabulary"].update(ids=[0.5]), "model.json: ids: expected integers, got float"),
-    (lambda state: state["vocabulary"].update(ids=[[0], [1], [2], [3], [4]]), "vocabulary: expected str and their ids"),
-    (lambda state: state["vocabulary"].update(ids=[0, 1, 2, 3, 3]), "model.json: vocabulary: two pieces have the same id"),
-    (lambda state: state["vocabulary"].update(ids=[0, 1, 2, 3, -4]), "model.json: vocabulary: '##ably': expected an id in 0"),
+    (lambda state: state["vocabulary"].update(ids=[[0], [1], [2], [3], [4]]), "pieces: expected str and their ids"),
+    (lambda state: state["vocabulary"].update(ids=[0, 1, 2, 3, 3]), "model.json: pieces: two have the same id"),
+    (lambda state: state["vocabulary"].update(ids=[0, 1, 2, 3, -4]), "model.json: pieces: '##ably': expected an id in 0"),
 ])  # fmt: skip
 def test_other_files_are_refused(tmp_path: pathlib.Path, change: Any, match: str) -> None:
     path = tmp_path / "model.json"
@@ -245,7 +245,7 @@ def test_files_with_a_wrong_byte_are_refused_or_work(tmp_path: pathlib.Path, suf
             refused += 1
         else:
             ids = tok.encode(["unable", "é", "x", "un" * 9])
-            assert set(ids.tolist()) <= set(tok.vocabulary.values()) and isinstance(tok.decode(ids), str)
+            assert set(ids.tolist()) <= set(tok.pieces.values()) and isinstance(tok.decode(ids), str)
     assert refused > 100
 
 
@@ -268,30 +268,32 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "error", "match"), [
-    ({"vocabulary": ["a"]}, ValueError, r"unknown: expected a piece of the vocabulary, got '\[UNK\]'"),
-    ({"vocabulary": ["[UNK]", "a", "a"]}, ValueError, "a piece is there twice"),
-    ({"vocabulary": {"[UNK]": 0, "a": 0}}, ValueError, "two pieces have the same id"),
-    ({"vocabulary": {"[UNK]": -1}}, ValueError, "expected an id in 0"),
-    ({"vocabulary": {"[UNK]": 2**31}}, ValueError, "expected an id in 0"),
-    ({"vocabulary": {"[UNK]": 0.5}}, TypeError, "expected str and their ids"),
-    ({"vocabulary": {b"a": 0}}, TypeError, "expected str and their ids"),
-    ({"vocabulary": [b"a"]}, TypeError, "vocabulary: position 0: expected str, got bytes"),
-    ({"vocabulary": "[UNK]"}, TypeError, "vocabulary: expected pieces, got str"),
-    ({"vocabulary": None}, TypeError, "vocabulary: expected pieces, got None"),
-    ({"vocabulary": ["[UNK]"], "longest": 0}, ValueError, "longest: expected at least 1"),
-    ({"vocabulary": ["[UNK]"], "longest": 1.5}, TypeError, "longest: expected an int"),
-    ({"vocabulary": ["[UNK]"], "prefix": None}, TypeError, "prefix: expected str, got None"),
-    ({"vocabulary": ["[UNK]"], "special_tokens": {"a": 1}, "known_words": {"a": 2}}, ValueError, "one is a special token too"),
-    ({"vocabulary": ["[UNK]"], "special_tokens": {"": 1}}, ValueError, "special_tokens: '' is empty"),
-    ({"vocabulary": ["[UNK]"], "flags": {"a": ["lstrip"]}}, ValueError, "flags: 'a' is neither a special token nor a known"),
-    ({"vocabulary": ["[UNK]"], "flags": ["a"]}, TypeError, "flags: expected words and names of flags, got list"),
-    ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": "lstrip"}}, TypeError, "'a': expected names, got str"),
-    ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": [1]}}, TypeError, "flags: 'a': expected names, got list"),
-    ({"vocabulary": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": ["left"]}}, ValueError, "expected lstrip, .* got 'left'"),
+    ({"pieces": ["a"]}, ValueError, r"unknown: expected a piece of the vocabulary, got '\[UNK\]'"),
+    ({"pieces": ["[UNK]", "a", "a"]}, ValueError, "a piece is there twice"),
+    ({"pieces": {"[UNK]": 0, "a": 0}}, ValueError, "two have the same id"),
+    ({"pieces": {"[UNK]": -1}}, ValueError, "expected an id in 0"),
+    ({"pieces": {"[UNK]": 2**31}}, ValueError, "expected an id in 0"),
+    ({"pieces": {"[UNK]": 0.5}}, TypeError, "expected str and their ids"),
+    ({"pieces": {b"a": 0}}, TypeError, "expected str and their ids"),
+    ({"pieces": [b"a"]}, TypeError, "pieces: position 0: expected str, got bytes"),
+    ({"pieces": "[UNK]"}, TypeError, "pieces: expected pieces, got str"),
+    ({"pieces": None}, TypeError, "pieces: expected pieces, got None"),
+    ({"pieces": ["[UNK]"], "longest": 0}, ValueError, "longest: expected at least 1"),
+    ({"pieces": ["[UNK]"], "longest": 1.5}, TypeError, "longest: expected an int"),
+    ({"pieces": ["[UNK]"], "prefix": None}, TypeError, "prefix: expected str, got None"),
+    ({"pieces": ["[UNK]"], "special_tokens": {"a": 1}, "known_words": {"a": 2}}, ValueError, "one is a special token too"),
+    ({"pieces": ["[UNK]"], "special_tokens": {"": 1}}, ValueError, "special_tokens: '' is empty"),
+    ({"pieces": ["[UNK]"], "flags": {"a": ["lstrip"]}}, ValueError, "flags: 'a' is neither a special token nor a known"),
+    ({"pieces": ["[UNK]"], "flags": ["a"]}, TypeError, "flags: expected words and names of flags, got list"),
+    ({"pieces": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": "lstrip"}}, TypeError, "'a': expected names, got str"),
+    ({"pieces": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": [1]}}, TypeError, "flags: 'a': expected names, got list"),
+    ({"pieces": ["[UNK]"], "known_words": {"a": 1}, "flags": {"a": ["left"]}}, ValueError, "expected lstrip, .* got 'left'"),
 ])  # fmt: skip
 def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
+    text = {name: arguments[name] for name in arguments if name in ("special_tokens", "known_words", "flags")}
+    rest = {name: arguments[name] for name in arguments if name not in text}
     with pytest.raises(error, match=match):
-        WordPiece(**arguments)
+        WordPiece(**rest, preprocessing=Preprocessing(**text))
 
 
 def test_words_that_are_none_are_refused() -> None:
@@ -331,9 +333,9 @@ def test_ids_of_no_piece_are_refused() -> None:
 def test_training_begins_with_special_tokens() -> None:
     special = ["[PAD]", "[UNK]", "[CLS]"]
     tok = WordPiece.train({"low": 5, "lower": 2, "[CLS]": 9}, 12, special_tokens=special)
-    assert [*tok.vocabulary][:3] == special and len(tok.vocabulary) == 12
+    assert [*tok.pieces][:3] == special and len(tok.pieces) == 12
     assert tok.encode(["[CLS]", "low"]).tolist()[0] == 2
-    assert [*WordPiece.train(["a"], 9, special_tokens=["[CLS]"], unknown="?").vocabulary] == ["?", "[CLS]", "a"]
+    assert [*WordPiece.train(["a"], 9, special_tokens=["[CLS]"], unknown="?").pieces] == ["?", "[CLS]", "a"]
     with pytest.raises(ValueError, match="n_tokens: expected at least the 3 special tokens, got 2"):
         WordPiece.train(["a"], 2, special_tokens=special)
     with pytest.raises(TypeError, match="special_tokens: expected pieces, got str"):

@@ -158,11 +158,11 @@ def test_text_is_cut_before_it_is_folded() -> None:
 @pytest.mark.parametrize("name", ["break_tokens", "stop_tokens"])
 def test_symbols_that_stand_alone_are_given_with_all_that_share_their_id(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name}: 'n' has the same id as one of them: give all symbols of an id"):
-        BPE(9, alphabet=DNA, **{name: "N"}).fit(DOCS)
+        BPE(9, alphabet=DNA, preprocessing=Preprocessing(**{name: "N"})).fit(DOCS)
     with pytest.raises(ValueError, match=f"{name}: 'N' has the same id"):
-        BPE(9, alphabet=DNA, **{name: "n"}).fit(DOCS)
-    tok = BPE(12, alphabet=DNA, **{name: "nN"}).fit(DOCS)
-    folded = BPE(12, alphabet="ACGTN", **{name: "N"}).fit([doc.upper() for doc in DOCS])
+        BPE(9, alphabet=DNA, preprocessing=Preprocessing(**{name: "n"})).fit(DOCS)
+    tok = BPE(12, alphabet=DNA, preprocessing=Preprocessing(**{name: "nN"})).fit(DOCS)
+    folded = BPE(12, alphabet="ACGTN", preprocessing=Preprocessing(**{name: "N"})).fit([doc.upper() for doc in DOCS])
     assert tok._model.vocabulary == folded._model.vocabulary
     assert tok.encode("acNngtAC").tolist() == folded.encode("ACNNGTAC").tolist()
 

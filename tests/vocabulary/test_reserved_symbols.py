@@ -72,7 +72,7 @@ def test_a_fit_is_one_with_boundaries(cls: Any, as_stop: bool) -> None:
     """The same merges, idf and fingerprint of the vocabulary, with weights of documents and as Counts too."""
     docs = corpus()
     name = "stop_tokens" if as_stop else "break_tokens"
-    tok = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs)
+    tok = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs)
     want = cls(40, alphabet=5).fit(docs, boundaries=bounds(docs, [0, 3]))
     assert (
         tok._model.vocabulary == want._model.vocabulary
@@ -80,15 +80,21 @@ def test_a_fit_is_one_with_boundaries(cls: Any, as_stop: bool) -> None:
     )
     assert not {0, 3} & {s for t in range(5, len(tok._model.vocabulary)) for s in tok._model.vocabulary.sequence(t).tolist()}
     weights = [i % 3 for i in range(len(docs))]
-    weighed = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs, sample_weight=weights)
+    weighed = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs, sample_weight=weights)
     assert (
         weighed._model.vocabulary
         == cls(40, alphabet=5).fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3]))._model.vocabulary
     )
-    counted = cls(40, alphabet=5, **{name: [0, 3]}).fit(Counts.of(as_documents(docs), np.array(weights) + 1))
-    again = cls(40, alphabet=5, **{name: [0, 3]}).fit(docs, sample_weight=[w + 1 for w in weights])
+    counted = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(
+        Counts.of(as_documents(docs), np.array(weights) + 1)
+    )
+    again = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs, sample_weight=[w + 1 for w in weights])
     assert counted._model.vocabulary == again._model.vocabulary
-    more = cls(30, alphabet=5, **{name: [0, 3]}).fit(docs).fit_more(docs, 40) if cls is not UBPE else None
+    more = (
+        cls(30, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs).fit_more(docs, 40)
+        if cls is not UBPE
+        else None
+    )
     assert more is None or more._model.vocabulary.fingerprint == tok._model.vocabulary.fingerprint or cls is UBPEClassic
 
 
@@ -107,7 +113,7 @@ def tokenizers(**params: Any) -> list[Any]:
             *((UBPE, {"n_candidates": 4, "objective": name}) for name in OBJECTIVES),
         ]:  # fmt: skip
             plain = cls(40, alphabet=5, **options).fit(docs, boundaries=bounds(docs, [0, 3]) if fitted_so else None)
-            tok = cls(40, alphabet=5, **options, **params)
+            tok = cls(40, alphabet=5, preprocessing=Preprocessing(**params), **options)
             tok._adopt(plain._model._replace(segmenter=tok._segmenter("int", 40)))
             made.append((tok, plain))
     return made
@@ -197,10 +203,9 @@ def test_no_token_of_text_holds_a_lone_symbol_and_others(cls: Any, pretokenizer:
 
 
 def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> None:
-    params: dict[str, Any] = {"pretokenizer": "gpt2", "encoding": "utf-8", "alphabet": bytes(range(256))}
-    merges = [[32, 97], [32, 32]]
-    broken = BPE.from_merges(merges, preprocessing=Preprocessing(break_tokens="|"), **params)
-    stopped = BPE.from_merges(merges, preprocessing=Preprocessing(stop_tokens="|"), **params)
+    merges, symbols = [[32, 97], [32, 32]], bytes(range(256))
+    broken = BPE.from_merges(merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", break_tokens="|"))
+    stopped = BPE.from_merges(merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", stop_tokens="|"))
     # " |" is a segment of GPT-2's pattern, and of two spaces the second goes with what follows
     assert broken.encode("  |a").tolist() == [257, 124, 97]
     assert stopped.encode("  |a").tolist() == [32, 32, 124, 97]
@@ -213,7 +218,7 @@ def test_files_pickles_and_parameters(cls: Any, suffix: str, tmp_path: Any) -> N
         (["ab|cd-", "ab|ab-ab"], {"break_tokens": "|", "stop_tokens": ["-"]}),
         ([b"ab|cd-", b"ab|ab-ab"], {"break_tokens": [124], "stop_tokens": [b"-"]}),
     ]:
-        tok = cls(40 if docs == corpus() else None, **params).fit(docs)
+        tok = cls(40 if docs == corpus() else None, preprocessing=Preprocessing(**params)).fit(docs)
         tok.save(tmp_path / f"m{suffix}")
         loaded = cls.load(tmp_path / f"m{suffix}")
         for other in (loaded, pickle.loads(pickle.dumps(tok)), cls(**loaded.get_params()).fit(docs)):
@@ -284,7 +289,7 @@ def test_refined_and_reweighted_tokens_hold_none() -> None:
     docs = corpus(7, 40)
     tok = UBPE(40, 4, alphabet=5, preprocessing=Preprocessing(break_tokens=[0], stop_tokens=[3]), objective="shortest").fit(docs)
     for other in (tok.refine(docs), tok.refine(docs, objective="likelihood"), tok.reweight(docs), tok.reweight(docs, "idf")):
-        assert other.break_tokens == [0] and not {0, 3} & set(other._model.vocabulary.arena[5:].tolist())
+        assert other.preprocessing == tok.preprocessing and not {0, 3} & set(other._model.vocabulary.arena[5:].tolist())
         for doc in docs[:5]:
             assert other.decode(other.encode(doc)).tolist() == doc
 

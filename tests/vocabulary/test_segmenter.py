@@ -98,7 +98,7 @@ def test_fit_more_and_truncate() -> None:
     special = BPE.for_text(270, pretokenizer="gpt2", special_tokens=[END]).fit(TEXT, progress=False)
     with pytest.raises(ValueError, match="special_tokens: expected ids from 300 on, the others would have to move"):
         special.fit_more(TEXT, 300)
-    special.set_params(special_tokens={END: 1000}).fit(TEXT, progress=False)
+    special = BPE.for_text(270, pretokenizer="gpt2", special_tokens={END: 1000}).fit(TEXT, progress=False)
     before = special.encode(TEXT[4], allowed_special="all").tolist()
     assert special.fit_more(TEXT, 272).special_ids == {END: 1000} and before[-1] == 1000
     assert special.truncate(260).encode(END, allowed_special={END}).tolist() == [1000]
@@ -143,8 +143,7 @@ def test_special_tokens_and_segments_are_encoded_apart(name: str | None, docs: l
 
 def pair(name: str | None) -> tuple[Any, Any]:
     """A tokenizer, and one of the same merges that does not cut."""
-    words: dict[str, Any] = {"special_tokens": ["<a>", "<ab>"], "known_words": ["END"]}
-    tok = BPE(60, preprocessing=Preprocessing(pretokenizer=name), **words).fit(
+    tok = BPE(60, preprocessing=Preprocessing(name, ["<a>", "<ab>"], known_words=["END"])).fit(
         ["".join(PIECES), "the cat the cat <ab> 12 12<ab", "ab> "] * 2, progress=False
     )
     return tok, BPE.from_merges(tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols))

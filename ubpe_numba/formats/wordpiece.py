@@ -25,7 +25,7 @@ from ubpe_numba.vocabulary.reserved import FLAGS
 
 
 class Words(NamedTuple):
-    """Vocabulary and options of a file; the fields are arguments of `WordPiece`."""
+    """Vocabulary and options of a file; the fields are arguments of `WordPiece` and of its `Preprocessing`."""
 
     vocabulary: dict[str, int]
     unknown: str = "[UNK]"
@@ -68,7 +68,7 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     if words.pretokenizer is None:
         raise ValueError(
             "pretokenizer: a tokenizer.json says how text becomes words; for BERT's give WordPiece "
-            "normalizer={'type': 'BertNormalizer'} and pretokenizer={'type': 'BertPreTokenizer'}"
+            "preprocessing=Preprocessing('BertPreTokenizer', normalizer='BertNormalizer')"
         )
     added = sorted([*words.special_tokens.items(), *words.known_words.items()], key=lambda item: item[1])
     vocab = {**words.vocabulary, **dict(added)}

@@ -171,8 +171,9 @@ class Fitted(metaclass=_Class):
         Parameters
         ----------
         **params
-            The new values. `n_threads`, `objective`, `token_weights` and the rule of encoding act at once, the others at the next
-            `fit`. ValueError for a name that is no argument of the constructor.
+            The new values. `n_threads`, `unknown`, `objective` and the rule of encoding act at once, the others at the next
+            `fit`. ValueError for a name that is no argument of the constructor, and for `alphabet` and `preprocessing` after
+            a fit.
 
         Returns
         -------
@@ -313,8 +314,8 @@ class Fitted(metaclass=_Class):
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute, and forget the plans made before; ValueError for one that decides ids, once these are learned."""
         if name in _LEARNED and "_model" in self.__dict__:
-            more = ", or fit_more(docs, n_tokens, pretokenizer=...) to go on with another" if name == "preprocessing" else ""
-            raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; make a new tokenizer{more}")
+            hint = f"{type(self).__name__}(**{{**tok.get_params(), '{name}': ...}}) makes a new tokenizer"
+            raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; {hint}")
         super().__setattr__(name, value)
         self.__dict__["_made_plans"] = {}
 

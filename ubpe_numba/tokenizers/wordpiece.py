@@ -397,12 +397,15 @@ class WordPiece(Decoding, Saving):
     @classmethod
     def _of_words(cls, words: Words, **params: Any) -> Self:
         """A tokenizer of what a file has; TypeError or ValueError as the constructor."""
+        cutter: Any = words.pretokenizer
+        if cutter is not None and not isinstance(cutter, Splitter):
+            cutter = Splitter(cutter)
         text = Preprocessing(
-            None if words.pretokenizer is None else Splitter(words.pretokenizer), words.special_tokens or None,
-            known_words=words.known_words or None, normalizer=words.normalizer, flags=words.flags or None,
+            cutter, words.special_tokens or None, known_words=words.known_words or None, normalizer=words.normalizer,
+            flags=words.flags or None,
         )  # fmt: skip
-        rest = words.vocabulary, None if text.is_plain else text
-        return cls(rest[0], unknown=words.unknown, prefix=words.prefix, longest=words.longest, preprocessing=rest[1], **params)
+        params |= {"preprocessing": None if text.is_plain else text}
+        return cls(words.vocabulary, unknown=words.unknown, prefix=words.prefix, longest=words.longest, **params)
 
     def _words(self) -> Words:
         text = self._prepared

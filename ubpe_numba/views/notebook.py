@@ -21,6 +21,7 @@ from ubpe_numba.errors import NotFittedError
 from ubpe_numba.views.colours import HUES, hue_of
 from ubpe_numba.views.motifs import choose_diverse, evenly
 from ubpe_numba.views.token_ids import ids_of_tokens
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -96,7 +97,10 @@ def tokenizer_html(tok: Tokenizer) -> str:
     try:
         alphabet, vocabulary, _ = tok._fitted()
     except NotFittedError:
-        given = [(name, _short(value)) for name, value in tok.get_params().items() if value is not None]
+        params = tok.get_params()
+        if isinstance(prepared := params["preprocessing"], Preprocessing):
+            params = {name: value for name, value in params.items() if name != "preprocessing"} | vars(prepared)
+        given = [(name, _short(value)) for name, value in params.items() if value is not None]
         return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
     drawn = _signals if alphabet.kind == "int" else _strings
     motifs = drawn(tok, *_counts(tok)) if vocabulary.n_learned else ""
