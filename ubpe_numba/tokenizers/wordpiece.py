@@ -133,7 +133,9 @@ class WordPiece(Decoding, Saving):
 
     def set_params(self, **params: Any) -> Self:  # noqa: D102
         super().set_params(**params)
-        self.__setstate__(self.get_params())
+        made = type(self)(**self.get_params())
+        vars(self).clear()
+        vars(self).update(vars(made))
         return self
 
     # ---------------------------------------------------------------------------------------------- the model
