@@ -19,6 +19,7 @@ WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text(encoding=
 NEEDED = {
     "tokenizers": "tokenizers",
     "tiktoken": "tiktoken",
+    "rustbpe": "rustbpe",
     "sentencepiece": "sentencepiece",
     "dask": "distributed",
     "miditok": "miditok",

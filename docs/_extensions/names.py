@@ -83,12 +83,13 @@ class Names(Autosummary):
 def public(target: str, names: Iterable[str]) -> str | None:
     """The public name of what is meant by `Ragged`, `distributed.fit`, `tok.fit` or `ubpe_numba.documents.ragged.Ragged`."""
     head, _, rest = target.partition(".")
-    candidates = [target, *(f"{module}.{target}" for module in MODULES if module != "ubpe_numba.distributed")]
+    modules = [module for module in MODULES if module != "ubpe_numba.distributed"]
+    candidates = [target, *(f"{module}.{target}" for module in modules)]
     if head == "tok":  # what examples call a tokenizer
         candidates = [f"ubpe_numba.{kind}.{rest}" for kind in ("Tokenizer", "BPE", "UBPE")]
     elif head == "ubpe_numba":  # the module of the definition, as in annotations
         parts = rest.split(".")
-        candidates += ["ubpe_numba." + ".".join(parts[i:]) for i in range(1, len(parts))]
+        candidates += [f"{module}.{'.'.join(parts[i:])}" for i in range(1, len(parts)) for module in modules]
     return next((name for name in candidates if name in names), None)
 
 

@@ -31,13 +31,15 @@ class Tokenizer:
         self.tok.save(f"{folder}/tokenizer.npz")
 
     def get_vocab_size(self) -> int:
-        return len(self.tok.vocabulary) + len(self.tok.special_ids)
+        return self.tok.vocab_size
 
     def get_special_tokens(self) -> set[str]:
-        return set(self.tok.special_ids)
+        return set(SPECIAL_TOKENS)
 
     def encode_special(self, text: str) -> int:
-        return self.tok.special_ids[text]
+        found = self.tok.token_to_id(text)
+        assert found is not None
+        return found
 
     def get_bos_token_id(self) -> int:
         return self.encode_special("<|bos|>")
