@@ -95,7 +95,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
         same = np.array_equal(back.values, levels) and np.array_equal(back.offsets, offsets)
         exact &= same
         pause = max(first + first_encode + first_decode - fit - encode - decode, 0.0)
-        way = {"tfidf": "tf-idf", "shortest": "fewest tokens"}.get(getattr(tokenizer, "objective", ""), "merge rank")
+        way = {"tfidf": "tf-idf", "shortest": "fewest tokens"}.get(tokenizer._encodes_by, "merge rank")
         rows.append((name, way, encoded.total, fit, encode, decode, pause, same))
     print(f"vocabulary of {len(tokenizer._model.vocabulary)} tokens, the levels among them")
     print("           encodes by     tokens  samples a token      fit   encode   decode  compile  round trip")

@@ -52,8 +52,8 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
         for name, symbols in zip(("break_tokens", "stop_tokens"), segmenter.lone.symbol_arguments(), strict=True):
             if symbols:
                 found[name] = [_shown(bytes([b])) for b in symbols] if isinstance(symbols, bytes) else list(symbols)
-    if objective := getattr(tokenizer, "objective", None):
-        found["objective"] = objective
+    if tokenizer._encodes_by != "rank":
+        found["objective"] = tokenizer._encodes_by
     order = np.arange(vocabulary.n_alphabet, len(vocabulary))
     if sort != "id":  # ties by id
         keys = {"count": vocabulary.counts, "length": np.diff(vocabulary.offsets), "weight": vocabulary.weights}

@@ -147,7 +147,7 @@ def fit(
     check_rules(settings)
     if tok._weighs_by_text:
         raise ValueError(
-            f"objective: {getattr(tok, 'objective', None)!r} estimates probabilities on the documents, which a distributed fit "
+            f"objective: {tok._encodes_by!r} estimates probabilities on the documents, which a distributed fit "
             "does not have in one place; fit with objective='shortest', and call reweight on a part of them"
         )
     if partitions.joined and (tok._prepared.break_tokens is not None or tok._prepared.stop_tokens is not None):

@@ -9,7 +9,6 @@ from ubpe_numba.formats import table
 from ubpe_numba.formats.export import Exported
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.fitted import objective_of
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.unknown import hides_symbols
 
@@ -120,12 +119,8 @@ def _exported(tok: Tokenizer | WordPiece) -> Exported:
         raise TypeError(f"tok: expected a tokenizer, got {type(tok).__name__}")
     model = tok._fitted()
     tok._check_model(model)  # arguments that a user may have set since
-    if tok._needs_pairs:
-        objective = "batch" if tok.rules is not None and tok.rules.encode == "batch" else "rank"
-    else:
-        objective = objective_of(tok.objective)[0]  # type: ignore[attr-defined]  # of a UBPE
     return Exported(
-        model, objective, lambda docs, **options: tok.encode_batch(docs, **options).to_lists(), _unknown_of(tok), _reader
+        model, tok._encodes_by, lambda docs, **options: tok.encode_batch(docs, **options).to_lists(), _unknown_of(tok), _reader
     )
 
 

@@ -214,7 +214,7 @@ class Fitted(metaclass=_Class):
         if not isinstance(rules, FitRules):
             raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
         longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
-        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
+        n_candidates = positive(self.__dict__.get("n_candidates", 1), "n_candidates")
         limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
         return Settings(n_tokens, n_candidates, rules, resolve_threads(self.n_threads), longest, memory_limit=limit)
 
@@ -231,6 +231,13 @@ class Fitted(metaclass=_Class):
     def _segmenter(self, kind: str, size: int | None) -> Segmenter:
         """The segmenter of the arguments, for an alphabet of this kind and `size` ids, None if not known yet."""
         return PLAIN if self.preprocessing is None else self._prepared._segmenter(kind, size)
+
+    @property
+    def _encodes_by(self) -> str:
+        """How documents become tokens: ``"rank"``, ``"batch"`` by the articles' rule, or an objective of `UBPE`."""
+        if (objective := self.__dict__.get("objective")) is not None:
+            return objective if isinstance(objective, str) else "additive"
+        return (self.rules or DEFAULT_RULES).encode
 
     def _fitted(self) -> Model:
         """The model, or a NotFittedError."""

@@ -112,7 +112,7 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     alphabet, vocabulary, segmenter = tok._model
     kind = _KINDS[alphabet.kind]
     facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
-    facts.append(("encodes by", _short(getattr(tok, "objective", None) or "merge rank").strip("'")))
+    facts.append(("encodes by", "merge rank" if tok._encodes_by == "rank" else tok._encodes_by))
     if vocabulary.n_symbols:
         facts.append(("fitted on", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents"))
         occurrences = 0 if vocabulary.occurrences is None else int(vocabulary.occurrences.sum())

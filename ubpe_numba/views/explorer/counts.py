@@ -246,7 +246,7 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
     Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary cannot be cut by;
     if there is none. Raises TypeError for names that are not `str`.
     """
-    own = str(getattr(tok, "objective", "rank"))
+    own = tok._encodes_by
     if isinstance(segmentations, str) and segmentations != AUTO:
         segmentations = (segmentations,)
     if not isinstance(segmentations, (str, Sequence)):
