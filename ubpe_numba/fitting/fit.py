@@ -36,6 +36,7 @@ from ubpe_numba.fitting.text import LocalText, Text, cut, extended
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY, rehash
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.kernels.arena import fill_arena
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
@@ -82,6 +83,7 @@ class Merges(NamedTuple):
     replaced: np.ndarray  # int64[m]: how many tokens the corpus lost
     last_round: int  # index of the first merge of the last round
     symbols: np.ndarray  # int64[n_alphabet]: occurrences of each symbol in the corpus
+    lengths: np.ndarray  # int64[n_alphabet + m]: symbols in each id
 
     def occurrences(self) -> np.ndarray:
         """How often each id occurs in the corpus after the last merge, int64[n_alphabet + m].
@@ -262,6 +264,7 @@ class Loop:
             learned["replaced"].copy(),
             max(0, learned.size - 1) if self.n_candidates == 1 else int(state["round_start"]) - self.n_alphabet,
             self.text.symbol_counts,
+            self.driver.lengths[: state["next_id"]].copy(),
         )
 
     def _grow(self, need: int, listed: int) -> None:
@@ -425,9 +428,29 @@ def learned(merges: Merges, n_documents: int, n_symbols: int) -> tuple[Vocabular
     """The vocabulary and the history that the merges of a fit make."""
     lengths = n_symbols - np.cumsum(merges.replaced)
     history = History(merges.counts, merges.documents, lengths, np.full(lengths.size, n_symbols, np.int64), merges.last_round)
+    return _vocabulary(merges, n_documents, n_symbols), history
+
+
+def _vocabulary(merges: Merges, n_documents: int, n_symbols: int, old: Vocabulary | None = None, known: int = 0) -> Vocabulary:
+    """The vocabulary that the merges of a fit make, after that of `old`, which has the first `known` of them already."""
+    n = merges.symbols.size if old is None else old.n_alphabet
+    symbols = np.zeros(n, np.int64)
+    columns = [(symbols, symbols, symbols)]
+    pairs, counts, documents = merges.pairs[known:], merges.counts[known:], merges.documents[known:]
+    if old is not None and old.merges is not None:
+        columns.append((old.weights[n:], old.counts[n:], old.document_frequencies[n:]))
+        pairs = np.concatenate([old.merges, pairs])
     occurrences = merges.occurrences()
-    found = merges.pairs, idf(n_documents, merges.documents), merges.counts, merges.documents
-    return Vocabulary.from_fit(merges.symbols.size, *found, occurrences, n_documents, n_symbols), history
+    offsets = np.zeros(merges.lengths.size + 1, np.int64)
+    np.cumsum(merges.lengths, out=offsets[1:])
+    arena = np.empty(offsets[-1], np.int32)
+    fill_arena(pairs[:, 0].copy(), pairs[:, 1].copy(), n, np.arange(len(pairs), dtype=np.int32), offsets, arena)
+    columns.append((idf(n_documents, documents), counts, documents))
+    weights, counts, frequencies = map(np.concatenate, zip(*columns, strict=True))
+    return Vocabulary(
+        n, pairs, arena, offsets, weights=weights, counts=counts, document_frequencies=frequencies, occurrences=occurrences,
+        n_documents=n_documents, n_symbols=n_symbols,
+    )  # fmt: skip
 
 
 def fit(
@@ -503,8 +526,8 @@ def learn_more(
     start, tokens = _encoded(corpus, ids, old, kept)
     more = fit(start, tokens, settings, progress, np.diff(old.offsets))
     known = old.n_learned - kept  # merges at the beginning of `more` that the old vocabulary has
-    pairs, counts, documents = more.pairs[known:], more.counts[known:], more.documents[known:]
     if history is not None:
+        counts, documents = more.counts[known:], more.documents[known:]
         weights = 1 if corpus.weights is None else corpus.weights
         lengths = int((np.diff(start.offsets) * weights).sum()) - np.cumsum(more.replaced)
         n_symbols = np.full(counts.size, corpus.n_symbols, np.int64)
@@ -515,18 +538,7 @@ def learn_more(
             np.concatenate([history.n_symbols, n_symbols]),
             kept + more.last_round,
         )
-    n = old.n_alphabet
-    vocabulary = Vocabulary.from_fit(
-        n,
-        np.concatenate([old_pairs, pairs]),
-        np.concatenate([old.weights[n:], idf(corpus.n_documents, documents)]),
-        np.concatenate([old.counts[n:], counts]),
-        np.concatenate([old.document_frequencies[n:], documents]),
-        more.occurrences(),
-        corpus.n_documents,
-        corpus.n_symbols,
-    )
-    return vocabulary, history
+    return _vocabulary(more, corpus.n_documents, corpus.n_symbols, old, known), history
 
 
 def _encoded(corpus: Corpus, ids: Ragged, old: Vocabulary, m: int) -> tuple[Corpus, Alphabet]:

@@ -17,7 +17,7 @@ from ubpe_numba.documents.read import Corpus, as_corpus, as_utf8, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.arrays import positive, resolve_threads
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.fitted import DEFAULT_RULES
@@ -25,6 +25,7 @@ from ubpe_numba.tokenizers.saving import Saving, class_of
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet, alphabet_of, check_size
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
+from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 
 __all__ = ["Tokenizer"]
@@ -185,6 +186,19 @@ class Tokenizer(Decoding, Saving):
             self._check_symbols(alphabet, self._segmenter(alphabet.kind, None))
         check_size(alphabet, settings.n_tokens, self.alphabet is None)  # before a long fit
         return self._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
+
+    def _settings(self, memory_limit: int | None = None) -> Settings:
+        """The validated arguments that decide a fit."""
+        n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
+        if n_tokens > MAX_SIZE:
+            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
+        rules = DEFAULT_RULES if self.rules is None else self.rules
+        if not isinstance(rules, FitRules):
+            raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
+        longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
+        n_candidates = positive(self.__dict__.get("n_candidates", 1), "n_candidates")
+        limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
+        return Settings(n_tokens, n_candidates, rules, resolve_threads(self.n_threads), longest, memory_limit=limit)
 
     def _check_alphabet(self, alphabet: Alphabet, settings: Settings) -> None:
         """ValueError, before a long fit, if the arguments do not suit the alphabet."""

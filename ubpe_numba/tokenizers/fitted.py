@@ -6,7 +6,7 @@ import functools
 import inspect
 import logging
 from abc import ABCMeta
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from ubpe_numba.coding.plan import Tables
 from ubpe_numba.documents.read import Corpus
-from ubpe_numba.errors import NotFittedError, quoted
+from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import describe, integer, positive, resolve_threads
+from ubpe_numba.runtime.arrays import describe, integer
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -120,6 +120,7 @@ class Fitted(metaclass=_Class):
     preprocessing: Preprocessing | None
     unknown: Any
     n_threads: int | None
+    _settings: Callable[..., Settings]  # the validated arguments that decide a fit, of tokenizers that learn
     _model: Model
     history_: History
     _made_tables: Tables | None = None
@@ -204,19 +205,6 @@ class Fitted(metaclass=_Class):
             shown.append(f"{name}={' '.join(text.split())}")
         size = f": {len(self._model.vocabulary)} tokens" if "_model" in self.__dict__ else ""
         return f"{type(self).__name__}({', '.join(shown)}){size}"
-
-    def _settings(self, memory_limit: int | None = None) -> Settings:
-        """The validated arguments that decide a fit."""
-        n_tokens = MAX_SIZE if self.n_tokens is None else positive(self.n_tokens, "n_tokens")
-        if n_tokens > MAX_SIZE:
-            raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
-        rules = DEFAULT_RULES if self.rules is None else self.rules
-        if not isinstance(rules, FitRules):
-            raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
-        longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
-        n_candidates = positive(self.__dict__.get("n_candidates", 1), "n_candidates")
-        limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
-        return Settings(n_tokens, n_candidates, rules, resolve_threads(self.n_threads), longest, memory_limit=limit)
 
     @property
     def _prepared(self) -> Preprocessing:

@@ -217,40 +217,7 @@ class Vocabulary:
             n_alphabet, m, n_documents, n_symbols, counts=counts, document_frequencies=document_frequencies, weights=weights,
             occurrences=occurrences, log_probabilities=log_probabilities,
         )  # fmt: skip
-        return cls._of_pairs(n_alphabet, pairs, order, max_symbols, statistics)
-
-    @classmethod
-    def from_fit(
-        cls,
-        n_alphabet: int,
-        merges: np.ndarray,
-        weights: np.ndarray,
-        counts: np.ndarray,
-        document_frequencies: np.ndarray,
-        occurrences: np.ndarray,
-        n_documents: int,
-        n_symbols: int,
-    ) -> Vocabulary:
-        """Make a vocabulary from the pairs of a fit, in order of creation, without any check; arguments as for `from_merges`."""
-        zeros = np.zeros(n_alphabet, np.int64)
-        statistics = {
-            "weights": np.concatenate([zeros, weights]),
-            "counts": np.concatenate([zeros, counts]),
-            "document_frequencies": np.concatenate([zeros, document_frequencies]),
-            "occurrences": occurrences,
-            "n_documents": n_documents,
-            "n_symbols": n_symbols,
-        }
-        pairs = np.ascontiguousarray(merges, np.int32)
-        return cls._of_pairs(n_alphabet, pairs, np.arange(len(pairs), dtype=np.int32), 1 << 40, statistics)
-
-    @classmethod
-    def _of_pairs(
-        cls, n_alphabet: int, pairs: np.ndarray, order: np.ndarray, max_symbols: int, statistics: dict[str, Any]
-    ) -> Vocabulary:
-        """Fill the arena of valid pairs, int32[m, 2]; in `order`, int32[m] indices of pairs, parents precede children."""
-        left, right = pairs[:, 0].copy(), pairs[:, 1].copy()
-        offsets = np.zeros(n_alphabet + len(pairs) + 1, np.int64)
+        offsets = np.zeros(n_alphabet + m + 1, np.int64)
         lengths = offsets[1:]
         arena_kernels.token_lengths(left, right, n_alphabet, order, lengths)
         # summed in float64, which is exact enough for a limit and which 2**31 lengths of 2**62 do not overflow
