@@ -101,6 +101,8 @@ def _of_tokenizers() -> dict[str, Any]:
 def test_what_a_tokenizer_does_is_shown(name: str) -> None:
     function = _of_tokenizers()[name]
     text = str(inspect.getdoc(function))
+    if "\n" not in text and _AS_FOR.search(text):  # another name of one that is shown
+        return
     assert "Examples\n--------" in text
     gives = inspect.signature(function).return_annotation not in (None, "None") and not isinstance(_PUBLIC[name], property)
     assert not gives or "Returns\n-------" in text

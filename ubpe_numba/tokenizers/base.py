@@ -54,8 +54,8 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         r"""Make a tokenizer of text as language models use them: over the 256 bytes of UTF-8, so that no symbol is unknown.
 
-        `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes. Isolated surrogates
-        in a `str` become three bytes each (``"surrogatepass"``).
+        `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes. Isolated surrogates in a
+        `str` become three bytes each (``"surrogatepass"``).
 
         Parameters
         ----------
@@ -100,13 +100,16 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         """Learn a vocabulary from documents. What was fitted before is replaced, but only when all went well.
 
+        Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was. The same documents give the same
+        vocabulary, bit for bit, for any number of threads.
+
         Parameters
         ----------
         docs
-            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer
-            array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or a single `str`,
-            `bytes` or 1-D array, which is one document. Or `Counts`. Symbols of other kinds, such as whole words, are numbered
-            first: ``numpy.unique(words, return_inverse=True)``.
+            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer array
+            (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or a single `str`, `bytes` or 1-D
+            array, which is one document. Or `Counts`. Other symbols, such as words, are numbered first: ``numpy.unique(words,
+            return_inverse=True)``.
         y
             Ignored; scikit-learn passes it. TypeError beside a flat array, where it is offsets that were meant.
         offsets
@@ -118,10 +121,9 @@ class Tokenizer(Decoding, Saving):
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
             document. Position p is between the symbols p - 1 and p.
         memory_limit
-            Bytes that the fit may use beside the documents. Always enough are 42 MB, 27 bytes a symbol and 31 a document. Without
-            weights less will do, later, when fewer pairs are indexed at a time and one thread is used (logger ``ubpe_numba``,
-            INFO): 42 MB, 15 bytes a symbol, 19 a document and 24 an occurrence of the most frequent pair are enough, and 42 MB, 7
-            a symbol and 11 a document are needed.
+            Bytes that the fit may use beside the documents. Always enough are 42 MB, 27 bytes a symbol and 31 a document. With
+            less it is slower and uses one thread (logger ``ubpe_numba``, INFO): needed are 42 MB, 7 a symbol and 11 a document,
+            and enough 15, 19, and 24 an occurrence of the most frequent pair.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -140,30 +142,19 @@ class Tokenizer(Decoding, Saving):
         Warns
         -----
         UserWarning
-            If there are no documents; if `docs` is the name of a file, which is taken for a text; if the fit ends at less than a
-            tenth of a thousand or more tokens of `n_tokens`, since no pair is left (logged of every fit that ends early, INFO);
-            and of a `UBPE` whose objective weighs by idf, if every idf is 0, as with a single document.
-
-        Notes
-        -----
-        Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was. The same documents give the same
-        vocabulary, bit for bit, for any number of threads.
+            If there are no documents, or `docs` is the name of a file; if the fit ends at less than a tenth of a thousand or more
+            tokens, since no pair is left; and of a `UBPE` that weighs by idf, if every idf is 0, as with a single document.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> tok = BPE(n_tokens=4).fit([[0, 1, 2, 0, 1], [0, 1]])
-        >>> tok.vocabulary.merges.tolist()
+        >>> BPE(n_tokens=4).fit([[0, 1, 2, 0, 1], [0, 1]]).vocabulary.merges.tolist()
         [[0, 1]]
-
-        Text is fitted as a list of `str`; documents may count several times, and tokens may be kept within bars:
-
         >>> text = BPE(8).fit(["low lower", "low"], sample_weight=[1, 10])
         >>> [text.id_to_token(i) for i in text.encode("low lower").tolist()]
         ['low', ' ', 'low', 'e', 'r']
         >>> melody = np.array([60, 62, 64, 60, 62, 64, 60, 62])
-        >>> bars = BPE(5, alphabet=[60, 62, 64]).fit(melody, boundaries=[3, 6])
-        >>> list(bars.get_vocab())[3:]
+        >>> list(BPE(5, alphabet=[60, 62, 64]).fit(melody, boundaries=[3, 6]).get_vocab())[3:]
         [(60, 62), (60, 62, 64)]
         """
         settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
@@ -219,25 +210,21 @@ class Tokenizer(Decoding, Saving):
         """Go on from the present vocabulary until it has `n_tokens` ids; ids that exist keep their meaning and their weight.
 
         On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
-        encoded with the present vocabulary. `n_tokens` of the tokenizer becomes the new size. A tokenizer without `history_`
-        goes on with a new round even if its last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`.
+        encoded with the present vocabulary. A tokenizer without `history_` goes on with a new round even if its last one was cut
+        short. The probabilities of `UBPE` are estimated anew, on `docs`.
 
         Parameters
         ----------
         docs, offsets, sample_weight, boundaries, memory_limit, progress
             As for `fit`.
         n_tokens
-            The new size of the vocabulary, alphabet included.
+            The new size of the vocabulary, alphabet included, which `n_tokens` of the tokenizer becomes.
 
         Returns
         -------
         Self
-            The tokenizer itself.
-
-        Raises
-        ------
-        ValueError
-            If the vocabulary does not know pairs, is not in order of creation, or has more than `n_tokens` ids already.
+            The tokenizer itself. ValueError if the vocabulary does not know pairs, is not in order of creation, or is larger
+            already.
 
         Examples
         --------
@@ -289,24 +276,7 @@ class Tokenizer(Decoding, Saving):
         return self
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
-        """`fit`, then `encode_batch` of the same documents.
-
-        Parameters
-        ----------
-        docs, y, offsets
-            As for `fit`.
-
-        Returns
-        -------
-        ids
-            A `Ragged` of int32.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> BPE(n_tokens=4).fit_transform([[0, 1, 2, 0, 1], [0, 1]]).to_lists()
-        [[3, 2, 3], [3]]
-        """
+        """`fit`, then `encode_batch` of the same documents; arguments as for `fit`."""
         docs = list(docs) if hasattr(docs, "__next__") else docs
         return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
 
@@ -318,20 +288,15 @@ class Tokenizer(Decoding, Saving):
         n_tokens
             The size of the new vocabulary, alphabet included.
         by
-            ``"creation"`` keeps the lowest ids, which is the tokenizer that a shorter fit would have given. ``"idf"`` orders by
-            idf and drops the lowest, and with it all that is built on it, as in the articles; it keeps the rarest tokens, so it
-            usually encodes to more of them.
+            ``"creation"`` keeps the lowest ids, as a shorter fit. ``"idf"`` drops the lowest idf, and with it all that is built
+            on it, as in the articles; it keeps the rarest tokens, so it usually encodes to more of them.
 
         Returns
         -------
         Self
-            The new tokenizer, by creation with the beginning of `history_`; this one stays as it is. ValueError if the lowest ids
-            of a rearranged pair table are not closed.
-
-        Notes
-        -----
-        Occurrences become those where removed tokens are replaced by their parts, if pairs are known. Probabilities stay, so they
-        sum to less than 1: `UBPE.reweight` estimates them anew.
+            The new tokenizer, by creation with the beginning of `history_`. Occurrences are those after removed tokens were
+            replaced by their parts; probabilities stay (`UBPE.reweight` estimates them). ValueError if the lowest ids of a
+            rearranged table are not closed.
 
         Examples
         --------
@@ -372,7 +337,7 @@ class Tokenizer(Decoding, Saving):
         return other
 
     def with_objective(self, objective: Any) -> Tokenizer:
-        """Make a tokenizer of the same vocabulary that cuts documents another way.
+        """Make a tokenizer of the same vocabulary that cuts documents another way; it shares all arrays with this one.
 
         Parameters
         ----------
@@ -382,9 +347,8 @@ class Tokenizer(Decoding, Saving):
         Returns
         -------
         tokenizer
-            A `UBPE`, or by rank a tokenizer of this class (`UBPEClassic` for a `UBPE`); it shares all arrays with this one, which
-            stays as it is. ValueError by rank if the vocabulary knows flat sequences only; or if the objective needs statistics
-            that the vocabulary does not have.
+            A `UBPE`, or by rank one of this class (`UBPEClassic` for a `UBPE`). ValueError if the objective needs pairs or
+            statistics that the vocabulary does not have.
 
         Examples
         --------

@@ -72,34 +72,30 @@ class Encoding(Fitted):
             An integer array or list, `str` or `bytes`. TypeError for another kind than was fitted.
         unknown
             The treatment of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position, ``"skip"``
-            them, or put the alphabet id, the symbol (``"N"``, ``b"N"``) or the special token (``"[UNK]"``) given here. A special
-            token is put for each of them, and no other token crosses it. None: as the constructor says.
+            them, or put the alphabet id, the symbol (``"N"``, ``b"N"``) or the special token (``"[UNK]"``) given here for each.
+            None: as the constructor says.
         return_offsets
             True: return a pair, the ids, and int64 of as many, the position in the document (in symbols: integers, code points,
-            or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. Symbols that are skipped, or
-            that a normalizer or a pre-tokenizer leaves out, belong to no token, and may lie inside of one.
-            ``"spans"``: in the place of the positions int64[n, 2], for each token where it begins and where it ends, after the
-            last of its symbols. Where a normalizer makes one character of several, the first of them counts.
+            or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. ``"spans"``: int64[n, 2], where
+            each token begins and where it ends. Symbols that are skipped or left out belong to no token, and may lie inside of
+            one.
         units
             For text, what positions count: ``"characters"`` or ``"bytes"``, those of UTF-8, instead of symbols. A token that
             holds a part of a character covers the whole of it, in characters.
         boundaries
             Positions that no token crosses, as for `fit`, in symbols: the parts between them are encoded as documents.
         allowed_special, disallowed_special
-            Which special tokens are found in the document, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the
-            others, those in `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, so that text from
-            outside cannot smuggle one in, and the rest is taken for ordinary symbols.
+            Which special tokens are found, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the others, those in
+            `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, so that text from outside cannot
+            smuggle one in, and the rest is taken for ordinary symbols.
         sample
-            Draw one segmentation, to train models on many of the same text; None for the one of every call. By rank (`BPE`,
-            `UBPEClassic`) BPE-dropout: each occurrence of a merge is left out with this probability, 0..1, at the step that would
-            make it (1: the alphabet). Of `UBPE` subword regularisation: the probability of a segmentation is proportional to the
-            product of the probabilities of its tokens, raised to this power, 0 or more; by an additive objective to exp(power *
-            the sum of its weights). Below 1 all become more alike, at 0 they are equally probable, above 1 likely ones are
-            preferred.
+            Draw one segmentation, to train models on many of the same text. By rank BPE-dropout: each occurrence of a merge is
+            left out with this probability, 0..1. Of `UBPE` subword regularisation: the probability of a segmentation is
+            proportional to the product of the probabilities of its tokens, raised to this power, 0 or more (by an additive
+            objective to exp(power * the sum of its weights)): at 0 all are equally probable, above 1 likely ones are preferred.
         seed
-            Of `sample`, 0..2**64 - 1. Draws depend on nothing but `seed`, the number of the document (0 here; where
-            text is cut, of its segment, and with `boundaries` of the part), the position and, by rank, the rank, so not on
-            threads or on what else is encoded.
+            Of `sample`, 0..2**64 - 1. Draws depend on `seed`, the number of the document (of its segment or part), the position
+            and, by rank, the rank: not on threads or on what else is encoded.
 
         Returns
         -------
@@ -115,24 +111,18 @@ class Encoding(Fitted):
 
         Notes
         -----
-        By dropout an occurrence is drawn once; in the paper's loop over words, one that was left out may be drawn again. Source:
-        I. Provilkov et al., BPE-Dropout, 2020.
-
-        By every objective but ``"additive"`` the probabilities of `sample` are those of ``"likelihood"``: weights by tf-idf do
-        not add up along a path. Source: T. Kudo, Subword regularization, 2018.
+        Sources of `sample`: I. Provilkov et al., BPE-Dropout, 2020, in whose loop a merge that was left out may be drawn again;
+        T. Kudo, Subword regularization, 2018, whose probabilities all objectives but additive ones take.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
+        >>> from ubpe_numba import BPE, UBPE
         >>> tok = BPE.for_text(258, pretokenizer=None, special_tokens=["<end>"]).fit(["abab ab"])
         >>> ids, starts = tok.encode("abc<end>", allowed_special="all", return_offsets=True)
-        >>> ids.tolist(), starts.tolist()
-        ([256, 99, 257], [0, 2, 3])
-        >>> tok.encode("abab", boundaries=[1]).tolist()
-        [97, 98, 256]
+        >>> ids.tolist(), starts.tolist(), tok.encode("abab", boundaries=[1]).tolist()
+        ([256, 99, 257], [0, 2, 3], [97, 98, 256])
         >>> BPE.from_merges([[0, 1]], alphabet="ab").encode("abababab", sample=0.5, seed=1).tolist()
         [2, 2, 2, 0, 1]
-        >>> from ubpe_numba import UBPE
         >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
         >>> [tok.encode("abab", sample=0.2, seed=seed).tolist() for seed in range(4)]
         [[2, 0, 1], [0, 1, 2], [2, 2], [2, 2]]
@@ -172,31 +162,24 @@ class Encoding(Fitted):
         unknown, return_offsets, units, allowed_special, disallowed_special, sample, seed
             As for `encode`. Documents are numbered from 0, and every one is drawn by itself.
         out
-            A one-dimensional, writable int32 array of native byte order for the ids, such as a memory map; what follows them is
-            left as it is. `docs` is then an iterable that is read in bounded memory, and the options are those of `encode_iter`.
+            A 1-D, writable int32 array for the ids, such as a memory map; what follows them is left as it is. `docs` is then an
+            iterable that is read in bounded memory, and the options are those of `encode_iter`. ValueError if it is too small,
+            naming the document without a place, and how many whole documents are in `out`.
 
         Returns
         -------
         ids
-            A `Ragged` of int32; with ``return_offsets=True`` a pair of `Ragged`, the ids and the position of each token in its
-            document; with ``"spans"`` the ids and int64[n, 2], a row for each of ``ids.values``. ValueError with
-            ``return_offsets=True`` if a document is so long that a position does not fit int32; and if `out` is too small, naming
-            the document and the position of its first id without a place, and how many whole documents precede it in `out`.
+            A `Ragged` of int32; with ``return_offsets=True`` a pair of `Ragged`, the ids and the position of each token
+            (ValueError if one does not fit int32); with ``"spans"`` the ids and int64[n, 2], a row for each of ``ids.values``.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-        >>> ids = tok.encode_batch(["ab", "", "bab"])
-        >>> ids.to_lists(), ids.values.tolist(), ids.offsets.tolist()
-        ([[2], [], [1, 2]], [2, 1, 2], [0, 1, 1, 3])
-        >>> tok.encode_batch(["ab", "bab"], return_offsets="spans")[1].tolist()
-        [[0, 2], [0, 1], [1, 3]]
-
-        Documents in one flat array, document i in ``values[offsets[i]:offsets[i + 1]]``:
-
-        >>> beats = BPE.from_merges([[0, 1]], alphabet=[7, 8])
-        >>> beats.encode_batch(np.array([7, 8, 8, 7, 8]), [0, 2, 5]).to_lists()
+        >>> ids, spans = tok.encode_batch(["ab", "", "bab"], return_offsets="spans")
+        >>> ids.to_lists(), ids.values.tolist(), ids.offsets.tolist(), spans.tolist()
+        ([[2], [], [1, 2]], [2, 1, 2], [0, 1, 1, 3], [[0, 2], [0, 1], [1, 3]])
+        >>> BPE.from_merges([[0, 1]], alphabet=[7, 8]).encode_batch(np.array([7, 8, 8, 7, 8]), [0, 2, 5]).to_lists()
         [[2], [1, 2]]
         """
         if out is None:
@@ -214,30 +197,27 @@ class Encoding(Fitted):
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
         """Count the tokens of documents: the lengths of `encode_batch`, in memory for a few million symbols.
 
+        A document of millions of symbols is counted in parts where that is exact: by rank with merges in order of creation, and
+        where a pattern with a kernel cuts text. Otherwise its ids are made at once.
+
         Parameters
         ----------
         docs, offsets
             As for `encode_batch`. Of an iterator, what was counted is forgotten.
         **options
-            Further arguments of `encode_batch`, but for `return_offsets`, `units` and `out`. With `boundaries` or `sample` the
-            ids of all documents are in memory at once.
+            Further arguments of `encode_batch`, but for `return_offsets`, `units` and `out`. With `boundaries` or `sample` all
+            ids are in memory at once.
 
         Returns
         -------
         counts
             int64[d], one number also for a single document.
 
-        Notes
-        -----
-        A document of millions of symbols is counted in parts where that is exact: by rank with merges in order of creation, if
-        documents are not changed, and where a pattern with a kernel cuts text. Otherwise its ids are made at once.
-
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-        >>> tok.count(["ab", "", "bab"]), tok.count("bab")
-        (array([1, 0, 2]), array([2]))
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").count(["ab", "", "bab"])
+        array([1, 0, 2])
         """
         from ubpe_numba.coding import parts  # here only: encoding need not wait for it
 
@@ -272,13 +252,12 @@ class Encoding(Fitted):
         max_length
             The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
         truncation
-            True (or ``"longest_first"``): documents with more ids than `max_length` are cut. Of a long document, as much as is
-            needed is read wherever that gives the same ids; errors in the rest are not reported then.
+            True (or ``"longest_first"``): documents with more ids are cut. Of a long document as much as is needed is read,
+            wherever that gives the same ids; errors in the rest are not reported then.
         padding
             True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
         pad_id
-            The id that fills them up: an id or a special token. None: the special token that is called ``"[PAD]"``, ``"<pad>"``
-            or ``"<|pad|>"``.
+            The id, or the special token, that fills them up; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``.
         pad_to_multiple_of
             With `padding`, the length is rounded up to a multiple of this.
         side, truncation_side
@@ -289,8 +268,8 @@ class Encoding(Fitted):
         return_tensors
             ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one.
         return_offsets
-            Add `offset_mapping`: for each id where its token begins and ends, in characters of text, else in symbols; 0 and 0
-            for the template and for padding.
+            Add `offset_mapping`: where the token of each id begins and ends, in characters of text, else in symbols; 0 and 0 for
+            the template and for padding.
         return_attention_mask
             Add `attention_mask`: 1 for ids, 0 for padding.
         allowed_special, disallowed_special
@@ -299,9 +278,8 @@ class Encoding(Fitted):
         Returns
         -------
         inputs
-            A `ModelInputs`, a dict of `input_ids` and the requested arrays. Of one document they are arrays of one dimension, of
-            documents that are padded int32 matrices, otherwise `Ragged` (`offset_mapping` a list of arrays). ValueError where
-            documents of several lengths are to be a tensor.
+            A `ModelInputs`, a dict of `input_ids` and the requested arrays: of one document 1-D, of padded documents int32
+            matrices, otherwise `Ragged`. ValueError where documents of several lengths are to be a tensor.
 
         Examples
         --------
@@ -310,8 +288,6 @@ class Encoding(Fitted):
         >>> inputs = tok(["abab", "b"], template="[CLS] $A", padding=True, return_tensors="np")
         >>> inputs["input_ids"].tolist(), inputs.attention_mask.tolist()
         ([[3, 2, 2], [3, 1, 4]], [[1, 1, 1], [1, 1, 0]])
-        >>> tok("abab")["input_ids"].tolist()
-        [2, 2]
         """
         from ubpe_numba.coding import model_inputs  # here only: encoding need not wait for it
 
@@ -344,24 +320,7 @@ class Encoding(Fitted):
         return shape.inputs(ids, spans, single)
 
     def transform(self, docs: Any) -> Ragged:
-        """`encode_batch`, by the name that scikit-learn uses.
-
-        Parameters
-        ----------
-        docs
-            Documents, given as to `fit`.
-
-        Returns
-        -------
-        ids
-            A `Ragged` of int32.
-
-        Examples
-        --------
-        >>> from ubpe_numba import BPE
-        >>> BPE.from_merges([[0, 1]], alphabet="ab").transform(["ab", "", "bab"]).to_lists()
-        [[2], [], [1, 2]]
-        """
+        """`encode_batch` without options, by the name that scikit-learn uses; `docs` as for `fit`."""
         return self.encode_batch(docs)
 
     def spans(self, docs: Any, offsets: Any = None, **options: Any) -> Spans:
@@ -369,10 +328,8 @@ class Encoding(Fitted):
 
         Parameters
         ----------
-        docs, offsets
-            As for `encode_batch`.
-        **options
-            Further arguments of `encode_batch`, but for `return_offsets`.
+        docs, offsets, **options
+            As for `encode_batch`, but for `return_offsets`.
 
         Returns
         -------
@@ -400,15 +357,12 @@ class Encoding(Fitted):
     def encode_iter(self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
         """Encode the documents of an iterable one after the other, int32 ids each, in bounded memory.
 
-        Documents are read until they have `batch` symbols together, encoded on all threads, and given out in order; what was
-        read is forgotten then. The result does not depend on `batch`.
-
         Parameters
         ----------
         docs
             An iterable of documents.
         batch
-            Symbols that are encoded at a time.
+            Symbols that are read and encoded at a time, on all threads; the result does not depend on it.
         **options
             `unknown`, `allowed_special` and `disallowed_special`, as for `encode`.
 
@@ -421,8 +375,7 @@ class Encoding(Fitted):
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
-        >>> [ids.tolist() for ids in tok.encode_iter(iter(["ab", "", "bab"]))]
+        >>> [ids.tolist() for ids in BPE.from_merges([[0, 1]], alphabet="ab").encode_iter(iter(["ab", "", "bab"]))]
         [[2], [], [1, 2]]
         """
         from ubpe_numba.coding import streams  # here, as below: encoding one document or a list need not wait for it
@@ -433,32 +386,29 @@ class Encoding(Fitted):
     def stream(self, *, frame: int | None = None, unknown: Any = None) -> EncoderStream:
         """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
 
+        By rank, with merges in order of creation, ids are final up to the last boundary that the encodings of all prefixes that
+        end within one token's length of the end have in common (proof in ``coding/kernels/incremental.py``): a few tokens are
+        kept back.
+
         Parameters
         ----------
         frame
-            None: the ids together are exactly the encoding of all chunks together. Otherwise the text is cut after every `frame`
-            symbols, wherever chunks end, and each frame is encoded as a document of its own.
+            None: the ids together are the encoding of all chunks together. Otherwise the text is cut after every `frame` symbols,
+            and each frame is encoded as a document of its own.
         unknown
             As for `encode`.
 
         Returns
         -------
         stream
-            An `EncoderStream`: ``push(chunk)`` and ``finish()`` return the ids that have become certain, ``over(chunks)`` those
-            of an iterable. Where chunks end has no influence on the ids. ValueError without `frame` where the beginning of an
-            encoding never becomes final; where documents are changed or cut, or have special tokens.
-
-        Notes
-        -----
-        With merges in order of creation and encoding by rank, ids are final up to the last boundary that the encodings of all
-        prefixes that end within one token's length of the end have in common (proof in ``coding/kernels/incremental.py``);
-        usually that keeps back a few tokens. Other encoders have no such rule.
+            An `EncoderStream`: ``push(chunk)`` and ``finish()`` return ids, ``over(chunks)`` those of an iterable; where chunks
+            end has no influence on them. ValueError without `frame` where no beginning of an encoding is final; where documents
+            are changed or cut, or have special tokens.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> tok = BPE.from_merges([[0, 1]], alphabet=3)
-        >>> stream = tok.stream()
+        >>> stream = BPE.from_merges([[0, 1]], alphabet=3).stream()
         >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
         ([3, 2], [], [3])
         """

@@ -41,8 +41,7 @@ class Saving(Fitted):
         --------
         >>> import os, tempfile
         >>> from ubpe_numba import BPE
-        >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> path, tok = os.path.join(tempfile.mkdtemp(), "model.json"), BPE.from_merges([[0, 1]], alphabet="ab")
         >>> tok.save(path)
         >>> BPE.load(path) == tok
         True
@@ -87,18 +86,15 @@ class Saving(Fitted):
         Returns
         -------
         Self
-            The tokenizer that was saved, with its `history_`, but for `n_threads`. ModelFormatError for a file that is not a
-            model, or one of another class; of `Tokenizer` it may be any.
+            With its `history_`, if it was saved. ModelFormatError for a file that is not valid, or of another class; of
+            `Tokenizer` it may be any.
 
         Examples
         --------
-        >>> import os, tempfile
-        >>> from ubpe_numba import UBPE, Tokenizer
-        >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
-        >>> UBPE(6, 1, objective="shortest").fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]]).save(path)
-        >>> tok = UBPE.load(path, n_threads=1)
-        >>> tok.decode(tok.encode([0, 1, 2])).tolist(), Tokenizer.load(path)
-        ([0, 1, 2], UBPE(n_tokens=6, n_candidates=1, objective='shortest'): 5 tokens)
+        >>> from ubpe_numba import UBPEClassic
+        >>> dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
+        >>> UBPEClassic.load(dump, n_threads=1).encode("aab").tolist()
+        [0, 2]
         """
         if inspect.isabstract(cls):
             return load(source, n_threads=n_threads, **options)  # type: ignore[no-any-return]
