@@ -201,7 +201,8 @@ OURS: dict[str, Callable[[Task], Any]] = {
 
 def learned(tokenizer: BPE | UBPE) -> Ragged:
     """The learned tokens of a tokenizer, as sequences of symbols."""
-    return tokenizer.vocabulary[tokenizer.vocabulary.n_alphabet :]
+    vocabulary = tokenizer._model.vocabulary
+    return vocabulary[vocabulary.n_alphabet :]
 
 
 # ---------------------------------------------------------------------------------------------------------- measuring

@@ -112,7 +112,7 @@ class Bench:
 
     def model(self, name: str, tokenizer: Any) -> str:
         """Write a tokenizer in every form that the adapters read."""
-        table = tokenizer.vocabulary
+        table = tokenizer._model.vocabulary
         tokenizer.save(f"{name}.npz")
         np.save(f"{name}.arena.npy", table.arena)
         np.save(f"{name}.ends.npy", table.offsets)

@@ -51,7 +51,7 @@ def ours(job: Job) -> Adapter:
             return cls(job["n_tokens"], n_threads=1, **params).fit(**given(docs), progress=False)
 
         def learned(tokenizer: Any) -> Arrays:
-            table = tokenizer.vocabulary
+            table = tokenizer._model.vocabulary
             return table.arena[table.n_alphabet :], table.offsets[table.n_alphabet :] - table.n_alphabet
 
         return Adapter(convert, fit, learned)

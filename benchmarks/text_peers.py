@@ -74,7 +74,7 @@ def ours(job: Job) -> Adapter:
             return ubpe_numba.count_documents(keys, sample_weight=weights)
 
         def learned(tokenizer: Any) -> Arrays:
-            table = tokenizer.vocabulary
+            table = tokenizer._model.vocabulary
             tokens = [bytes(order[i] for i in table.sequence(token)) for token in range(len(table))]
             return merges((tokens[a], tokens[b]) for a, b in table.merges.tolist())
 

@@ -316,7 +316,7 @@ def test_a_short_text_does_not_wait_for_all_words(name: str) -> None:
     words = {name: [f"<{i:x}>" for i in range(30_000)]}
     tok = BPE.for_text(300, **words).fit(["abab"], progress=False)  # type: ignore[arg-type]
     options = {"allowed_special": "all"} if name == "special_tokens" else {}
-    word = tok.special_ids["<1a>"]
+    word = tok.vocabulary.special["<1a>"]
     assert tok.encode("ab<1a>b", **options).tolist()[-2] == word
     assert allocated(lambda: tok.encode("ab<1a>b", **options)) < 20_000
     assert allocated(lambda: tok.encode_batch(["ab<1a>b", "b"], **options)) < 20_000

@@ -5,10 +5,10 @@ from ubpe_numba.coding.n_best import NBest
 from ubpe_numba.coding.occurrences import Occurrences, Spans, TokenIndex, Usage
 from ubpe_numba.coding.streams import DecoderStream, EncoderStream
 from ubpe_numba.fitting.history import History
+from ubpe_numba.tokenizers.token_table import MergeTree, TokenTable
 from ubpe_numba.verification.verify import Verification
-from ubpe_numba.vocabulary.vocabulary import MergeTree
 
 __all__ = [
     "DecoderStream", "EncoderStream", "History", "MergeTree", "ModelInputs", "NBest", "Occurrences", "Spans", "TokenIndex",
-    "Usage", "Verification",
+    "TokenTable", "Usage", "Verification",
 ]  # fmt: skip

@@ -28,8 +28,8 @@ def _save(figure: Figure, path: pathlib.Path) -> None:
 def _draw(folder: pathlib.Path) -> None:
     (values, offsets), tok = beats(), tokenizer()
     first, last = offsets[list(_SECONDS)]
-    symbols = tok._model.alphabet.to_symbols(tok.vocabulary.arena).astype(float)
-    tokens = choose_motifs(tok.vocabulary, symbols, tok.usage(values, offsets=offsets).counts, _MOTIFS, least=_LEAST)
+    symbols = tok.vocabulary.arena.astype(float)
+    tokens = choose_motifs(tok._model.vocabulary, symbols, tok.usage(values, offsets=offsets).counts, _MOTIFS, least=_LEAST)
     for theme in THEMES:
         figure = Figure(figsize=(11, 2.6), layout="constrained")
         ax = figure.subplots()

@@ -155,7 +155,7 @@ def test_the_tree_holds_the_parents(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
     token = len(ecg.tok._model.vocabulary) - 1
     choose(page, token)
-    parents = ecg.tok._model.vocabulary.parents(token)
+    parents = ecg.tok.vocabulary.parents(token)
     shown = [int(node.get_attribute("data-token")) for node in page.locator("#tree g[role=button]").all()]
     assert shown[:3] == [token, *parents]
     page.locator("#tree g[role=button]").nth(1).focus()

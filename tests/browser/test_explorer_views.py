@@ -70,7 +70,7 @@ def test_each_segmentation_of_text_marks_what_the_library_counts(visit: Any, tex
 
 def test_special_tokens_are_tokens(visit: Any, text: Made) -> None:
     page = visit(text.path)
-    token = text.tok.special_ids["<|end|>"]
+    token = text.tok.vocabulary.special["<|end|>"]
     choose(page, token)
     assert number(page, "#count") == 1 and "a special token" in page.inner_text("#facts")
     assert page.inner_text(".tok.on") == "<|end|>"

@@ -63,7 +63,7 @@ def test_special_tokens_are_refused_allowed_or_ordinary(here: pathlib.Path, caps
     told = fails(["encode", "text.json", "a.txt", "s.txt"], capsys)
     assert told == "error: s.txt: document 0, position 3: '<end>' is a special token; see --special\n"
     assert main(["encode", "text.json", "--special", "allow", "s.txt"]) == 0
-    assert capsys.readouterr().out.split()[-1] == str(BPE.load("text.json").special_ids["<end>"])
+    assert capsys.readouterr().out.split()[-1] == str(BPE.load("text.json").vocabulary.special["<end>"])
     assert main(["encode", "text.json", "--special", "ordinary", "s.txt"]) == 0
     ordinary = BPE.load("text.json").encode("low<end>", disallowed_special="none")
     assert capsys.readouterr().out.split() == [str(i) for i in ordinary]
@@ -186,7 +186,7 @@ def test_special_tokens_first_and_what_stands_for_unknown_symbols(here: pathlib.
         main(["fit", "--quiet", "--lines", "acgt.txt", "--symbols", "ACGT", "--n-tokens", "6", *words, "-o", "first.json"]) == 0
     )
     tok = BPE.load("first.json")
-    assert tok.special_ids == {"[UNK]": 0, "[CLS]": 1} and tok.unknown == "[UNK]"
+    assert tok.vocabulary.special == {"[UNK]": 0, "[CLS]": 1} and tok.unknown == "[UNK]"
     (here / "odd.txt").write_bytes(b"ACXGT\n")
     assert main(["encode", "first.json", "--lines", "odd.txt"]) == 0
     assert capsys.readouterr().out.split() == [str(i) for i in tok.encode("ACXGT")]

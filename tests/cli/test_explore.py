@@ -79,7 +79,7 @@ def test_special_tokens(here: pathlib.Path, special: str, n: int) -> None:
     (here / "s.txt").write_text("low<end>low")
     assert main(["explore", "text.json", "s.txt", "-o", "s.html", "--quiet", "--special", special]) == 0
     counts = unpacked(_data((here / "s.html").read_text("utf-8"))["arrays"]["count0"])
-    assert counts[BPE.load("text.json").special_ids["<end>"]] == n
+    assert counts[BPE.load("text.json").vocabulary.special["<end>"]] == n
 
 
 def test_special_tokens_refused(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

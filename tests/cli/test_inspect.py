@@ -17,7 +17,7 @@ def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.C
     tok = BPE.load("text.json")
     assert main(["inspect", "text.json", "--json", "--top", "3", "--sort", "count", "--on", "a.txt"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["fingerprint"] == tok.fingerprint and found["special_tokens"] == {"<end>": tok.special_ids["<end>"]}
+    assert found["fingerprint"] == tok.fingerprint and found["special_tokens"] == {"<end>": tok.vocabulary.special["<end>"]}
     assert len(found["tokens"]) == 3 and found["tokens"][0]["count"] == tok._model.vocabulary.counts.max()
     assert found["encoded"]["tokens"] == tok.encode(TEXT).size and found["encoded"]["symbols"] == len(TEXT)
     assert main(["inspect", "text.json"]) == 0

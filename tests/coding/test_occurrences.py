@@ -49,7 +49,7 @@ def test_of_a_tokenizer() -> None:
     for token in np.unique(ids.values).tolist():
         expected = [(d, i, int(starts[d][i])) for d in range(len(ids)) for i in np.flatnonzero(ids[d] == token).tolist()]
         assert rows(index[token]) == expected
-    found = tok.index(ids)[tok.special_ids["<e>"]]  # positions are those of bytes
+    found = tok.index(ids)[tok.vocabulary.special["<e>"]]  # positions are those of bytes
     assert (found.documents.tolist(), found.starts.tolist()) == ([0, 2], [13, 9])
 
 

@@ -93,7 +93,7 @@ def test_text_that_is_cut_is_pruned_by_its_segments() -> None:
     likely = tok.refine(docs, objective="likelihood", progress=False)
     size = min(285, 256 + likely._model.vocabulary.n_learned)
     assert likely._model.vocabulary.merges is None and len(likely._model.vocabulary) == size > len(tok._model.vocabulary)
-    assert likely.special_ids == {"<end>": size}
+    assert likely.vocabulary.special == {"<end>": size}
     ids = likely.encode("slowest <end>newer", allowed_special="all")
     assert size in ids.tolist() and likely.decode(ids) == "slowest <end>newer"
     batch = likely.encode_batch(docs, allowed_special="all")

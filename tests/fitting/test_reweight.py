@@ -219,7 +219,7 @@ def test_text_that_is_cut_is_reweighted_by_its_segments() -> None:
     tok = UBPE.for_text(270, pretokenizer="gpt2", special_tokens=["<end>"]).fit([*DOCS, "ab<end>cab"], progress=False)
     likely = tok.reweight([*DOCS, "ab<end>cab"])
     assert likely.decode(likely.encode("abba<end>", allowed_special="all")) == "abba<end>"
-    assert likely.special_ids == tok.special_ids
+    assert likely.vocabulary.special == tok.vocabulary.special
     words = [word if i == 0 else " " + word for doc in DOCS for i, word in enumerate(doc.split(" ")) if word]
     by_idf = tok.reweight(DOCS, "idf", 1)
     n, size = tok._model.vocabulary.n_alphabet, len(tok._model.vocabulary)

@@ -155,7 +155,7 @@ def test_tiktoken_has_special_tokens_first_too(n_special: int) -> None:
     tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=words, special_first=True)
     tok.fit(["low lower lowest slow slower"] * 3, progress=False)
     encoding = export(tok, "tiktoken.Encoding")
-    again = BPE.load(export(tok, "tiktoken"), pretokenizer="gpt2", special_tokens=tok.special_ids)
+    again = BPE.load(export(tok, "tiktoken"), pretokenizer="gpt2", special_tokens=tok.vocabulary.special)
     for text in ("lowest <0> slow", "é 中"):
         ids = tok.encode(text, allowed_special="all").tolist()
         assert encoding.encode(text, allowed_special="all") == ids == again.encode(text, allowed_special="all").tolist()
@@ -205,7 +205,7 @@ def test_ids_are_those_of_the_trainer() -> None:
     assert json.loads(text)["model"] == json.loads(other.to_str())["model"]
     assert json.loads(text)["added_tokens"] == json.loads(other.to_str())["added_tokens"]
     again = BPE.load(text)
-    assert again.special_ids == {word: i for i, word in enumerate(SPECIAL)}
+    assert again.vocabulary.special == {word: i for i, word in enumerate(SPECIAL)}
     for doc in [*docs, "ACGXTN", "[CLS]ACGT[SEP]"]:
         assert again.encode(doc, allowed_special="all").tolist() == other.encode(doc).ids
 
@@ -216,10 +216,10 @@ def test_all_ids_move_without_gaps(words: Any) -> None:
     other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", special_first=True))
     size = len(tok._model.vocabulary)
     assert sorted(other.get_vocab().values()) == list(range(size + 3))
-    by_id = sorted(["<a>", "<b>"], key=tok.special_ids.__getitem__)
+    by_id = sorted(["<a>", "<b>"], key=tok.vocabulary.special.__getitem__)
     assert [other.id_to_token(i) for i in (0, 1)] == by_id
-    old = {tok.special_ids[word]: i for i, word in enumerate(by_id)} | {i: i + 2 for i in range(size)}
-    old[tok.special_ids["the"]] = size + 2
+    old = {tok.vocabulary.special[word]: i for i, word in enumerate(by_id)} | {i: i + 2 for i in range(size)}
+    old[tok.vocabulary.special["the"]] = size + 2
     for doc in [*TEXTS, "<a>the<b>"]:
         assert other.encode(doc).ids == [old[i] for i in tok.encode(doc, allowed_special="all").tolist()]
 
@@ -232,7 +232,7 @@ def test_models_from_elsewhere_keep_their_rule_for_unknown_characters() -> None:
     tok = BPE.load(json.dumps({"model": model, "added_tokens": added}))
     text = export(tok, "tokenizer.json", special_first=True)
     again, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
-    assert again.special_ids == {"<unk>": 0, "<s>": 1}
+    assert again.vocabulary.special == {"<unk>": 0, "<s>": 1}
     assert again.encode("abé").tolist() == other.encode("abé").ids == [4, 5 + 0xC3, 5 + 0xA9]
 
 
@@ -382,7 +382,7 @@ def test_unknown_characters_become_the_token(params: dict[str, Any]) -> None:
     tok = letters(**params)
     text = export(tok, "tokenizer.json", unk_token="[UNK]")
     other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text)
-    unk = tok.special_ids["[UNK]"]
+    unk = tok.vocabulary.special["[UNK]"]
     for doc in [*TEXTS, "the xx tide", "x", "theéidé<end>the", "tXiXd"]:
         ids = other.encode(doc).ids
         assert again.encode(doc, allowed_special="all").tolist() == ids
@@ -398,13 +398,13 @@ def test_unknown_integers_and_bytes() -> None:
     )
     text = export(tok, "tokenizer.json", unk_token=[99, 99])
     other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text, alphabet=[-5, 7, 30, 99])
-    unk = tok.special_ids[99, 99]
-    assert again.special_ids == tok.special_ids
+    unk = tok.vocabulary.special[99, 99]
+    assert again.vocabulary.special == tok.vocabulary.special
     assert other.encode(symbol_character(0) + symbol_character(12) + symbol_character(1)).ids == [0, unk, 1]
     assert again._model.alphabet == tok._model.alphabet and again.encode([-5, 7]).tolist() == tok.encode([-5, 7]).tolist()
     data = BPE(6, alphabet=b"ACGT", preprocessing=Preprocessing(special_tokens=["[UNK]"])).fit([b"ACACGT"], progress=False)
     other = tokenizers.Tokenizer.from_str(export(data, "tokenizer.json", unk_token="[UNK]"))
-    unk = data.special_ids["[UNK]"]
+    unk = data.vocabulary.special["[UNK]"]
     assert other.encode("ACéT").ids == [*data.encode(b"AC").tolist(), unk, unk, *data.encode(b"T").tolist()]
 
 
@@ -537,7 +537,7 @@ def test_a_normalizer_that_makes_unknown_characters(cls: Any) -> None:
     tok.fit(["abc cab", "abba b\u0301"], progress=False)
     text = export(tok, "tokenizer.json", unk_token="[UNK]")
     other, again = tokenizers.Tokenizer.from_str(text), cls.load(text)
-    unk = tok.special_ids["[UNK]"]
+    unk = tok.vocabulary.special["[UNK]"]
     assert other.encode("ac\u0301b").ids == again.encode("ac\u0301b").tolist() == [*tok.encode("a"), unk, *tok.encode("b")]
     assert json.loads(export(tok, "tokenizer.json", unk_token=False))["model"]["vocab"] == json.loads(text)["model"]["vocab"]
 

@@ -125,7 +125,7 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
     tok = BPE.load(other)
     assert other.encode("a").ids == [0, *tok.encode("a").tolist()]  # what surrounds a document is not part of the tokenizer
     other.post_processor = tokenizers.processors.ByteLevel()
-    assert tok.special_ids == {END: 0} and tok._model.vocabulary.n_learned == 600 - 257
+    assert tok.vocabulary.special == {END: 0} and tok._model.vocabulary.n_learned == 600 - 257
     docs = [*MIXED, *lines[:100], f"x{END}y"]
     ids = tok.encode_batch(docs, allowed_special="all")
     assert ids.to_lists() == [e.ids for e in other.encode_batch(docs)]
@@ -138,7 +138,7 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
     shorter = tok.truncate(400)
     assert shorter.decode(shorter.encode(docs[0])) == docs[0] and int(shorter.encode(docs[0]).max()) <= 400
     more = BPE.load(tmp_path / "m.npz").fit_more(lines, 700, progress=False)  # special tokens first, then no gaps
-    assert more.decode_batch(ids) == docs and len(more._model.vocabulary) == 700 and more.special_ids == {END: 0}
+    assert more.decode_batch(ids) == docs and len(more._model.vocabulary) == 700 and more.vocabulary.special == {END: 0}
     assert len(tok.truncate(400, by="idf")._model.vocabulary) <= 400
     with pytest.raises(ValueError, match="is outside the vocabulary"):
         tok.decode([10**6])
@@ -164,7 +164,7 @@ def test_models_of_characters(lines: list[str]) -> None:
         np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
         and again._model.alphabet == tok._model.alphabet
     )
-    assert again.special_ids == tok.special_ids and again._prepared.known_words == ["日本"]
+    assert again.vocabulary.special == tok.vocabulary.special and again._prepared.known_words == ["日本"]
     other = tokenizers.Tokenizer.from_str(text)
     for doc in [*TEXTS, *lines[:50], "the 日本[SEP]the"]:
         ids = tok.encode(doc, allowed_special="all", unknown="skip").tolist()
@@ -200,7 +200,7 @@ def test_transformers_encodes_and_decodes_the_same(lines: list[str]) -> None:
     for doc in [*MIXED, f"a{END}b"]:
         ids = tok.encode(doc, allowed_special="all").tolist()
         assert fast(doc)["input_ids"] == ids and fast.decode(ids) == doc
-    assert fast.eos_token_id == tok.special_ids[END] and len(fast) == 501
+    assert fast.eos_token_id == tok.vocabulary.special[END] and len(fast) == 501
 
 
 # --- several pairs for one token

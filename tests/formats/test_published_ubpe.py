@@ -191,7 +191,7 @@ def test_what_ubpe_cannot_do_with_its_dumps() -> None:
     tok = UBPE.load(REAL[7]["dump"])
     assert not REAL[7]["classic"] and "known_words" in REAL[7]["dump"]
     assert tok.encode("").tolist() == []
-    word, i = next(iter(tok.special_ids.items()))
+    word, i = next(iter(tok.vocabulary.special.items()))
     assert tok.encode(word).tolist() == [i]
 
 

@@ -259,13 +259,13 @@ def test_a_map_of_characters_and_positions() -> None:
     same_ids(data, tokenizer, ["éxa b", "x", "bbb a"])
     ids, starts = tokenizer.encode("éxa bbx", return_offsets=True)
     assert ids.tolist() == [3, 2, 2, 2, 3, 0] and starts.tolist() == [0, 0, 0, 2, 3, 4]
-    assert tokenizer.special_ids == {"<s>": 1}
+    assert tokenizer.vocabulary.special == {"<s>": 1}
 
 
 def test_control_pieces_are_special_tokens() -> None:
     tokenizer = UBPE.load(model([*SPECIAL, ("a", -1.0, NORMAL), ("<p>", 0.0, CONTROL)]))
     assert tokenizer.encode("a<s>a", allowed_special="all").tolist() == [2, 1, 2]
-    assert tokenizer.special_ids == {"<s>": 1, "<p>": 3}
+    assert tokenizer.vocabulary.special == {"<s>": 1, "<p>": 3}
 
 
 @settings(max_examples=100)

@@ -64,7 +64,7 @@ def test_files_of_other_libraries(tmp_path: Path) -> None:
     alike(load(tmp_path / "a"), tok)
     assert isinstance(load(tmp_path / "a", tokenizer="UBPEClassic"), UBPEClassic)
     export(tok, "tiktoken", tmp_path / "b")
-    alike(load(tmp_path / "b", pretokenizer="gpt2", special_tokens={END: tok.special_ids[END]}), tok)
+    alike(load(tmp_path / "b", pretokenizer="gpt2", special_tokens={END: tok.vocabulary.special[END]}), tok)
     with pytest.raises(ValueError, match="pretokenizer: .* has ranks only: say by which pattern text is cut, or None"):
         load(tmp_path / "b")
     (tmp_path / "pair").mkdir()
@@ -257,13 +257,13 @@ def test_every_export_is_imported_as_the_same(tok: Any, tmp_path: pathlib.Path) 
     same(tok, BPE.load(tmp_path / "tokenizer.json"), MIXED)
     same(tok, BPE.load(tokenizers.Tokenizer.load(str(tmp_path / "tokenizer.json"))), MIXED)
     data = export(tok, "tiktoken", tmp_path / "x.tiktoken")
-    same(tok, BPE.load(data, pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
-    same(tok, BPE.load(str(tmp_path / "x.tiktoken"), pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
+    same(tok, BPE.load(data, pretokenizer=cutter, special_tokens=tok.vocabulary.special), MIXED)
+    same(tok, BPE.load(str(tmp_path / "x.tiktoken"), pretokenizer=cutter, special_tokens=tok.vocabulary.special), MIXED)
     same(tok, BPE.load(export(tok, "tiktoken.Encoding")), MIXED)
     vocab, merges = tuple(export(tok, "vocab+merges", tmp_path / "vocab.json", tmp_path / "merges.txt").values())
-    same(tok, BPE.load((vocab, merges), pretokenizer=cutter, special_tokens=tok.special_ids), MIXED)
+    same(tok, BPE.load((vocab, merges), pretokenizer=cutter, special_tokens=tok.vocabulary.special), MIXED)
     again = BPE.load((tmp_path / "vocab.json", tmp_path / "merges.txt"), pretokenizer=cutter)
-    assert again.special_ids[END] == tok.special_ids[END]  # tokens that no pair makes are special
+    assert again.vocabulary.special[END] == tok.vocabulary.special[END]  # tokens that no pair makes are special
     again.save(tmp_path / "m.npz")
     assert BPE.load(tmp_path / "m.npz").fingerprint == again.fingerprint
     classic = UBPEClassic.load(export(tok, "tokenizer.json"))

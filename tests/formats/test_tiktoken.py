@@ -239,7 +239,7 @@ def file_of(tokens: list[bytes] = TOKENS, size: int = 262, n_special: int = 3, s
 
 def test_ids_stand_behind_the_special_tokens() -> None:
     tokenizer = BPE.load(file_of())
-    assert tokenizer.special_ids == {"<unk>": 0, "<s>": 1, "</s>": 2}
+    assert tokenizer.vocabulary.special == {"<unk>": 0, "<s>": 1, "</s>": 2}
     assert tokenizer.encode("ab abc").tolist() == [3 + 256, 3 + ord(" "), 3 + 257]
     assert tokenizer.decode(tokenizer.encode("ab abc é")) == "ab abc é"
     assert tokenizer.encode("zz").tolist() == [3 + ord("z")] * 2  # the last token is beyond the size
@@ -248,12 +248,12 @@ def test_ids_stand_behind_the_special_tokens() -> None:
 
 def test_special_tokens_that_a_file_names() -> None:
     special = [{"rank": 0, "token_str": "<a>", "is_control": True}]
-    assert BPE.load(file_of(special=special)).special_ids == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
+    assert BPE.load(file_of(special=special)).vocabulary.special == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
 
 
 def test_the_special_tokens_that_a_file_of_few_tokens_may_have() -> None:
     most = (1 << 14) + len(TOKENS)
-    assert len(BPE.load(file_of(n_special=most, size=most + 260)).special_ids) == most
+    assert len(BPE.load(file_of(n_special=most, size=most + 260)).vocabulary.special) == most
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\
 @pytest.mark.parametrize("form", ["{}", "export default {};", "module.exports = {};\n"])
 def test_every_form(tok: Any, form: str, tmp_path: pathlib.Path) -> None:
     tokens = [line.split()[0].decode() for line in export(tok, "tiktoken").splitlines()]
-    first = tok.special_ids["<|endoftext|>"] + 5
+    first = tok.vocabulary.special["<|endoftext|>"] + 5
     ranks = f"! 0 {' '.join(tokens[:300])}\n! 300 {' '.join(tokens[300:])}"
     known = {"explicit_n_vocab": 9, "pat_str": PATTERN, "special_tokens": {"<|endoftext|>": first}, "bpe_ranks": ranks}
     path = tmp_path / "ranks.js"
@@ -363,6 +363,6 @@ def test_ids_equal_those_of_the_package_of_llama() -> None:
 
     path = Path(theirs.__file__).parent / "tokenizer.model"
     tok, other = load(path), theirs.Tokenizer(path)
-    assert tok.special_ids == other.special_tokens
+    assert tok.vocabulary.special == other.special_tokens
     for text in ("Hello, world 12345", " it's\n\n  über 低い\t", "<|eot_id|>a"):
         assert tok.encode(text, allowed_special="all").tolist() == other.encode(text, bos=False, eos=False, allowed_special="all")

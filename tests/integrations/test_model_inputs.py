@@ -29,7 +29,7 @@ def exported(tok: BPE, template: str | None, **params: Any) -> Any:
     """The tokenizer in transformers, with the template as its post-processor; its offsets without the trimming of spaces."""
     peer = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json"))
     if template is not None:
-        ids = [(word, tok.special_ids[word]) for word in template.split() if word != "$A"]
+        ids = [(word, tok.vocabulary.special[word]) for word in template.split() if word != "$A"]
         peer.post_processor = tokenizers.processors.TemplateProcessing(single=template, special_tokens=ids)
     made = transformers.PreTrainedTokenizerFast(tokenizer_object=peer, pad_token="[PAD]", **params)
     assert json.loads(made.backend_tokenizer.to_str())["model"]["type"] == "BPE"
@@ -81,7 +81,7 @@ def test_documents_that_keep_their_lengths(tok: BPE, pair: tuple[Any, str | None
 
 def test_a_model_takes_it(tok: BPE) -> None:
     torch.manual_seed(0)
-    size = max(tok.special_ids.values()) + 1
+    size = max(tok.vocabulary.special.values()) + 1
     config = transformers.GPT2Config(vocab_size=size, n_positions=64, n_embd=16, n_layer=1, n_head=2)
     model = transformers.GPT2Model(config).eval()
     inputs = tok(DOCS, padding=True, return_tensors="pt").to("cpu")
@@ -89,4 +89,4 @@ def test_a_model_takes_it(tok: BPE) -> None:
         found = model(**inputs).last_hidden_state
     assert found.shape == (len(DOCS), int(inputs.attention_mask.sum(1).max()), 16)
     assert inputs.input_ids.dtype == torch.int64
-    assert tok.decode_batch(np.asarray(inputs.input_ids), skip=tok.special_ids["[PAD]"]) == DOCS
+    assert tok.decode_batch(np.asarray(inputs.input_ids), skip=tok.vocabulary.special["[PAD]"]) == DOCS

@@ -43,7 +43,7 @@ def series(n: int = 12, samples: int = 60, seed: int = 0) -> np.ndarray:
 
 def tree(tok: Any, token: int) -> list[int]:
     """The token and all that it was merged of, by the definition."""
-    parents = tok._model.vocabulary.parents(token)
+    parents = tok.vocabulary.parents(token)
     return [token] if parents is None else [token, *tree(tok, parents[0]), *tree(tok, parents[1])]
 
 
@@ -196,7 +196,7 @@ def test_a_frozen_tokenizer_stays() -> None:
     bag = clone(BagOfTokens(FrozenEstimator(tok))).fit(["a hat"])
     assert bag.tokenizer_ is tok and tok.fingerprint == before
     names = bag.get_feature_names_out()
-    assert names[tok.special_ids["<end>"]] == "<end>" and bag.transform(DOCS).shape == (5, names.size)
+    assert names[tok.vocabulary.special["<end>"]] == "<end>" and bag.transform(DOCS).shape == (5, names.size)
     with pytest.raises(Exception, match="has no vocabulary yet"):
         BagOfTokens(FrozenEstimator(BPE())).fit(DOCS)
 

@@ -56,7 +56,7 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
     letters = BPE(20, preprocessing=Preprocessing(special_tokens=["[UNK]", *SPECIAL])).fit(["the tide", "tied"], progress=False)
     fast = export(letters, "transformers", unk_token="[UNK]", additional_special_tokens=["<|user|>"])
     assert fast.unk_token == "[UNK]" and len(fast) == len(letters._model.vocabulary) + 5
-    assert fast("tXe")["input_ids"][1] == letters.special_ids["[UNK]"] == fast.unk_token_id
+    assert fast("tXe")["input_ids"][1] == letters.vocabulary.special["[UNK]"] == fast.unk_token_id
     again = BPE.load(fast)
     assert export(again, "transformers").unk_token == "[UNK]"  # the file says it
     assert export(letters, "transformers", unk_token=False).unk_token is None

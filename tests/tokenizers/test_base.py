@@ -60,8 +60,8 @@ def test_usage_counts_what_encoding_gives(cls: Any, name: str) -> None:
     docs = [*docs, "sea<end> shells"] if special else docs
     weights = [i % 3 for i in range(len(docs))]
     encoded = tok.encode_batch(docs, allowed_special="all")
-    size = max([len(tok._model.vocabulary), *(1 + i for i in tok.special_ids.values())])
-    tokens = {*range(len(tok._model.vocabulary)), *tok.special_ids.values()}
+    size = max([len(tok._model.vocabulary), *(1 + i for i in tok.vocabulary.special.values())])
+    tokens = {*range(len(tok._model.vocabulary)), *tok.vocabulary.special.values()}
     for copies in (weights, [1] * len(docs)):
         counts, documents = count_tokens(encoded.to_lists(), copies, size)
         for n_threads in (1, 2, 5):

@@ -31,7 +31,7 @@ def test_ids_are_those_behind_special_tokens(cls: Any) -> None:
     )
     n = len(last._model.vocabulary)
     assert n == 20 and first._model.vocabulary == last._model.vocabulary
-    assert first.special_ids == {**{name: i for i, name in enumerate(NAMES)}, "ACGT": n + 5}
+    assert first.vocabulary.special == {**{name: i for i, name in enumerate(NAMES)}, "ACGT": n + 5}
     moved = {i: i + 5 for i in range(n)} | {n + i: i for i in range(5)} | {n + 5: n + 5}
     assert ids_of(first) == [moved[i] for i in ids_of(last)]
     assert first.decode(ids_of(first)) == TEXT
@@ -44,7 +44,7 @@ def test_of_integers_and_of_bytes() -> None:
     tok = BPE(12, preprocessing=Preprocessing(special_tokens=[[1, 1], [2, 9]], special_first=True)).fit(
         [[0, 1, 2, 0, 1, 2, 3]] * 3, progress=False
     )
-    assert tok.special_ids == {(1, 1): 0, (2, 9): 1}
+    assert tok.vocabulary.special == {(1, 1): 0, (2, 9): 1}
     assert tok.decode(ids_of(tok, [0, 1, 1, 1, 2, 9])).tolist() == [0, 1, 1, 1, 2, 9]
     text = BPE.for_text(260, special_tokens=["<end>"], special_first=True).fit(["low lower lowest"], progress=False)
     assert ids_of(text, "é<end>") == [0xC3 + 1, 0xA9 + 1, 0] and text.decode(ids_of(text, "low<end>")) == "low<end>"
@@ -97,7 +97,9 @@ def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any)
     assert short._model.vocabulary == plain.truncate(12, by)._model.vocabulary
     n = len(short._model.vocabulary)
     expected = {name: i for i, name in enumerate(NAMES)}
-    assert short.special_ids == (expected if known is None else expected | {"ACGT": n + 5 if isinstance(known, list) else 90})
+    assert short.vocabulary.special == (
+        expected if known is None else expected | {"ACGT": n + 5 if isinstance(known, list) else 90}
+    )
     assert short.decode(ids_of(short)) == TEXT
     if by == "creation":
         again = type(tok)(**{**tok.get_params(), "n_tokens": 12}).fit(DNA, progress=False)
@@ -110,7 +112,7 @@ def test_special_tokens_stay_first_when_continued(cls: Any) -> None:
     before = ids_of(tok)
     tok.fit_more(DNA, 20, progress=False)
     whole = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
-    assert len(tok._model.vocabulary) == 20 and tok.special_ids == whole.special_ids
+    assert len(tok._model.vocabulary) == 20 and tok.vocabulary.special == whole.vocabulary.special
     assert tok.decode(before) == TEXT  # ids keep their meaning
     if cls is BPE:
         assert ids_of(tok) == ids_of(whole) and tok.fingerprint == whole.fingerprint
@@ -136,7 +138,7 @@ def test_another_objective_and_a_refined_vocabulary_keep_it() -> None:
         tok.reweight(DNA),
         tok.refine(DNA, objective="likelihood", progress=False),
     ):
-        assert other.preprocessing == tok.preprocessing and other.special_ids == tok.special_ids
+        assert other.preprocessing == tok.preprocessing and other.vocabulary.special == tok.vocabulary.special
         assert other.decode(ids_of(other)) == TEXT and min(ids_of(other, "ACGT")) >= 5
 
 

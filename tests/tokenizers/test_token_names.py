@@ -68,7 +68,7 @@ def test_bytes_are_told_from_names_that_look_alike() -> None:
         )
         for i in range(tok.vocab_size):
             assert tok.token_to_id(tok.decode([i], as_bytes=True)) == i
-        assert [tok.token_to_id(word) for word in words] == [tok.special_ids[word] for word in words]
+        assert [tok.token_to_id(word) for word in words] == [tok.vocabulary.special[word] for word in words]
         assert [tok.token_to_id(name) for name in tok.get_vocab()] == list(tok.get_vocab().values())
 
 

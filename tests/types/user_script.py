@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba import BPE, UBPE, Counts, Ragged, Tokenizer, UBPEClassic, WordPiece, bounds, count_documents
-from ubpe_numba.types import ModelInputs, NBest, Usage
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.types import ModelInputs, NBest, TokenTable, Usage
 
 Ids = NDArray[np.int32]
 Starts = NDArray[np.int64]
@@ -23,7 +22,7 @@ assert_type(tok, BPE)
 assert_type(UBPEClassic(6).fit(docs).truncate(4), UBPEClassic)
 assert_type(BPE.from_merges([[0, 1]], alphabet="ab"), BPE)
 assert_type(BPE.for_text(300), BPE)
-assert_type(tok._model.vocabulary, Vocabulary)
+assert_type(tok.vocabulary, TokenTable)
 
 assert_type(tok.encode([0, 1]), Ids)
 assert_type(tok.encode([0, 1], return_offsets=False, sample=0.1), Ids)

@@ -151,7 +151,7 @@ def test_text_is_cut_before_it_is_folded() -> None:
     assert tok._model.vocabulary == plain._model.vocabulary
     assert tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
     marked = BPE(36, alphabet=mapping, preprocessing=Preprocessing(special_tokens=["<END>"])).fit([text])
-    assert marked.encode("the<END>", allowed_special="all")[-1] == marked.special_ids["<END>"]
+    assert marked.encode("the<END>", allowed_special="all")[-1] == marked.vocabulary.special["<END>"]
     assert marked.decode(marked.encode("THE<END>", allowed_special="all")) == "the<END>"
 
 

@@ -108,7 +108,7 @@ def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: 
     names = [END, *(f"<{i}>" for i in range(n - 1))]
     tok = cls.for_text(300, pretokenizer=pretokenizer, special_tokens=names).fit(TEXT, progress=False)
     size = len(tok._model.vocabulary)
-    assert tok.special_ids == {name: size + i for i, name in enumerate(names)}
+    assert tok.vocabulary.special == {name: size + i for i, name in enumerate(names)}
     text = f"the{END}end"
     apart = [*tok.encode("the").tolist(), size, *tok.encode("end").tolist()]
     assert tok.encode(text, allowed_special="all").tolist() == apart
@@ -149,7 +149,7 @@ def test_known_words_are_always_found(cls: Any) -> None:
     tok = cls(11, preprocessing=Preprocessing(known_words=bars)).fit(docs, progress=False)
     assert tok._model.alphabet.symbols.max() == 7  # the 7 that is left over, as a symbol of its own
     ids = tok.encode_batch(docs)
-    one, two = tok.special_ids[7, 7], tok.special_ids[9,]
+    one, two = tok.vocabulary.special[7, 7], tok.vocabulary.special[9,]
     assert [i for i in ids[0].tolist() if i in (one, two)] == [one, two]
     assert ids[1].tolist().count(one) == 1
     assert tok.decode_batch(ids).to_lists() == docs

@@ -100,10 +100,10 @@ def test_fit_more_and_truncate() -> None:
         special.fit_more(TEXT, 300)
     special = BPE.for_text(270, pretokenizer="gpt2", special_tokens={END: 1000}).fit(TEXT, progress=False)
     before = special.encode(TEXT[4], allowed_special="all").tolist()
-    assert special.fit_more(TEXT, 272).special_ids == {END: 1000} and before[-1] == 1000
+    assert special.fit_more(TEXT, 272).vocabulary.special == {END: 1000} and before[-1] == 1000
     assert special.truncate(260).encode(END, allowed_special={END}).tolist() == [1000]
     listed = BPE.for_text(270, pretokenizer="gpt2", special_tokens=[END]).fit(TEXT, progress=False)
-    assert listed.truncate(260).special_ids == {END: 260}
+    assert listed.truncate(260).vocabulary.special == {END: 260}
 
 
 def test_n_best_is_of_whole_documents() -> None:
@@ -134,7 +134,7 @@ def test_special_tokens_and_segments_are_encoded_apart(name: str | None, docs: l
             between = doc[end:at]
             segments = [between] if name is None else cut(Pretokenizer(name).pattern, [between])[0]
             ids += [i for segment in segments for i in plain.encode(segment).tolist()]
-            ids += [tok.special_ids[word]] if word else []
+            ids += [tok.vocabulary.special[word]] if word else []
             end = at + len(word)
         want.append(ids)
     assert tok.encode_batch(docs, allowed_special=allowed, disallowed_special="none").to_lists() == want

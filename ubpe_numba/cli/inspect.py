@@ -28,7 +28,7 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
     ('ab', 1.6666666666666667)
     """
     alphabet, vocabulary, segmenter = tokenizer._model
-    special = tokenizer.special_ids
+    special = tokenizer.vocabulary.special
     found: dict[str, Any] = {
         "tokenizer": type(tokenizer).__name__,
         "size": len(vocabulary),

@@ -29,7 +29,9 @@ from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of, hides_symbol
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.decode import Decoder
     from ubpe_numba.tokenizers.token_names import TokenNames
+    from ubpe_numba.tokenizers.token_table import TokenTable
 
 DEFAULT_RULES = FitRules()
 _WHOLE = Preprocessing()
@@ -125,6 +127,7 @@ class Fitted(metaclass=_Class):
     history_: History
     _made_tables: Tables | None = None
     _made_names: TokenNames | None = None
+    _made_vocabulary: TokenTable | None = None
     _made_plans: Mapping[str, Any] = MappingProxyType({})
 
     if not TYPE_CHECKING:  # or checkers would know every attribute
@@ -237,7 +240,7 @@ class Fitted(metaclass=_Class):
     def _adopt(self, model: Model) -> None:
         """Become fitted, or refitted. ValueError if encoding needs what the model does not have."""
         self._check_model(model)
-        vars(self).update(_model=model, _made_tables=None, _made_names=None, _made_plans={})
+        vars(self).update(_model=model, _made_tables=None, _made_names=None, _made_vocabulary=None, _made_plans={})
 
     def _check_model(self, model: Model) -> None:
         """ValueError if encoding needs what the model does not have."""
@@ -319,31 +322,26 @@ class Fitted(metaclass=_Class):
         return dict(plain_copy({name: self.__dict__[name] for name in sorted(self.__dict__) if not name.startswith("_made_")}))
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The fitted `Vocabulary`: the symbols of every token, in ids of the alphabet.
-
-        Tokens are numbered 0..V-1, special tokens are not among them; see `Vocabulary` where the ids of `encode` are others.
+    def vocabulary(self) -> TokenTable:
+        """The tokens by id, as `encode` gives them: symbols, merges, statistics.
 
         Examples
         --------
         >>> from ubpe_numba import BPE
-        >>> len(BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").vocabulary)
-        4
+        >>> v = BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").vocabulary
+        >>> len(v), v[3], v.merges.tolist()
+        (4, 'aba', [[0, 1], [2, 0]])
         """
-        return self._fitted().vocabulary
+        made = self._made_vocabulary
+        if made is None:
+            from ubpe_numba.tokenizers.token_table import TokenTable  # here only: encoding need not wait for it
 
-    @property
-    def special_ids(self) -> dict[Any, int]:
-        """The id of every special token and known word.
+            made = self.__dict__["_made_vocabulary"] = TokenTable(self._fitted(), self._symbols_by_id())
+        return made
 
-        Examples
-        --------
-        >>> from ubpe_numba import BPE, Preprocessing
-        >>> BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"])).special_ids
-        {'<end>': 3}
-        """
-        special = self._fitted().segmenter.special
-        return {} if special is None else dict(zip(special.words, special.ids.tolist(), strict=True))
+    def _symbols_by_id(self) -> Decoder:
+        """The decoder whose tables have the symbols of every id as its token is written."""
+        return self._tables.decoder
 
     @property
     def is_lossless(self) -> bool:
@@ -409,8 +407,8 @@ class Fitted(metaclass=_Class):
         --------
         >>> from ubpe_numba import BPE, Preprocessing
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
-        >>> len(tok.vocabulary), tok.vocab_size
-        (3, 4)
+        >>> tok.vocab_size, len(tok.get_vocab())
+        (4, 4)
         """
         _, vocabulary, segmenter = self._fitted()
         most = len(vocabulary) - 1 if segmenter.token_ids is None else int(segmenter.token_ids.max())

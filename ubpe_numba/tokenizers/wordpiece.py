@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.decode import ids_to_skip
+from ubpe_numba.coding.decode import Decoder, ids_to_skip
 from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.streams import DecoderStream
@@ -164,6 +164,10 @@ class WordPiece(Decoding, Saving):
         if (size := self.vocab_size) > max(2**24, 2 * len(self._names.names)):
             raise ValueError(f"pieces: the id {size - 1} is too far from the others to count by id")
         return super()._tables
+
+    def _symbols_by_id(self) -> Decoder:
+        alphabet, vocabulary, segmenter = self._tables.model
+        return Decoder(vocabulary, alphabet, segmenter._replace(decoding=None))  # with the prefix
 
     def _unknown(self, unknown: Any) -> str:
         return "raise"  # a word, not its characters, is unknown

@@ -22,10 +22,10 @@ from ubpe_numba.views.colours import HUES, hue_of
 from ubpe_numba.views.motifs import choose_diverse, evenly
 from ubpe_numba.views.token_ids import ids_of_tokens
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
+    from ubpe_numba.tokenizers.token_table import TokenTable
 
 __all__ = ["ragged_html", "tokenizer_html", "vocabulary_html"]
 
@@ -34,7 +34,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 _BINS = 24
 _CELL = "text-align:left;vertical-align:top;padding:1px 14px 1px 0;font-weight:400"
 _DOCUMENTS, _VALUES = 5, 16  # documents of a batch, and values of one
-_TOKENS, _SYMBOLS = 10, 12  # tokens in a list, and ids of one
+_TOKENS, _SYMBOLS = 10, 12  # tokens in a list, and symbols of one
 _MOTIFS = 10
 _CANDIDATES = 120  # tokens of the best scores that are compared, to choose motifs that differ
 _POINTS = 96  # of a sketch
@@ -64,29 +64,38 @@ def ragged_html(ragged: Ragged) -> str:
     return block(f"Ragged: {n:,} documents, {ragged.total:,} values", *parts)
 
 
-def vocabulary_html(vocabulary: Vocabulary) -> str:
+def vocabulary_html(v: TokenTable) -> str:
     """The HTML of a vocabulary, at most some kilobytes whatever its size. O(tokens)."""
-    first, learned = vocabulary.n_alphabet, vocabulary.n_learned
-    lengths = np.diff(vocabulary.offsets)
-    kind = "flat sequences" if vocabulary.merges is None else "pairs"
+    ids = v.symbol_ids[v.symbol_ids >= 0]
+    low, high = int(ids.min(initial=2**31 - 1)), int(ids.max(initial=-1))
+    between = f", the ids {low:,} to {high:,}" if high - low + 1 == ids.size else ""
+    kind = "flat sequences" if v.merges is None else "pairs"
     rows = [
-        ("alphabet", f"{first:,} symbols, the ids 0 to {first - 1:,}"),
-        ("learned", f"{learned:,} tokens, known as {kind}" if learned else "nothing yet"),
+        ("alphabet", f"{v.n_alphabet:,} symbols{between}"),
+        ("learned", f"{v.n_learned:,} tokens, known as {kind}" if v.n_learned else "nothing yet"),
     ]
-    if vocabulary.n_symbols:
-        rows.append(("learned from", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents"))
-    if vocabulary.log_probabilities is not None:
+    if v.special:
+        rows.append(("special tokens", f"{len(v.special):,}"))
+    if v.n_symbols:
+        rows.append(("learned from", f"{v.n_symbols:,} symbols in {v.n_documents:,} documents"))
+    if v.log_probabilities is not None:
         rows.append(("probabilities", "estimated"))
-    parts = [table(rows), histogram(lengths[first:], "learned tokens", "symbols")]
-    known, name = (vocabulary.counts, "merged") if vocabulary.occurrences is None else (vocabulary.occurrences, "occurrences")
-    counts = known[first:]
-    for title, by in (("most frequent learned tokens", counts), ("longest tokens", lengths[first:])):
-        tokens = largest(by, _TOKENS)
-        tokens = tokens[by[tokens] > 0] + first
-        if tokens.size:
-            lines = [(t, f"{known[t]:,}", lengths[t], some(vocabulary.sequence(t), _SYMBOLS)) for t in tokens.tolist()]
-            parts.append(f"<div>{title}</div>" + table(lines, ("token", name, "length", "ids of symbols")))
-    return block(f"Vocabulary: {len(vocabulary):,} tokens", *parts)
+    learned = np.flatnonzero(v._learned)
+    lengths = v.lengths[learned]
+    parts = [table(rows), histogram(lengths, "learned tokens", "symbols")]
+    known, name = (v.counts, "merged") if v.occurrences is None else (v.occurrences, "occurrences")
+    for title, by in (("most frequent learned tokens", known[learned]), ("longest tokens", lengths)):
+        best = largest(by, _TOKENS)
+        tokens = learned[best[by[best] > 0]].tolist()
+        if tokens:
+            parts.append(f"<div>{title}</div>" + table([_row(v, t, known) for t in tokens], ("id", name, "length", "token")))
+    return block(f"Vocabulary: {len(v):,} ids", *parts)
+
+
+def _row(v: TokenTable, token: int, known: NDArray[np.int64]) -> tuple[object, ...]:
+    symbols = v[token]
+    shown = _visible(symbols) if isinstance(symbols, (str, bytes)) else some(symbols, _SYMBOLS)
+    return token, f"{known[token]:,}", v.lengths[token], shown
 
 
 def tokenizer_html(tok: Tokenizer) -> str:
@@ -125,7 +134,7 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     for name in ("normalizer", "pretokenizer"):
         if (step := getattr(segmenter, name)) is not None:
             facts.append((name, _short(step)))
-    if special := tok.special_ids:
+    if special := tok.vocabulary.special:
         facts.append(("special tokens", f"{len(special):,}"))
     facts.append(("fingerprint", tok.fingerprint[:16]))
     return facts
@@ -306,7 +315,7 @@ def largest(values: NDArray[Any], n: int) -> NDArray[np.int64]:
     return chosen[np.argsort(-values[chosen], kind="stable")]
 
 
-def some(values: NDArray[np.int32], most: int) -> str:
+def some(values: NDArray[Any], most: int) -> str:
     """The first of some integers in a line.
 
     >>> some(np.arange(5), 3)

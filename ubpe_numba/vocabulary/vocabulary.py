@@ -12,18 +12,17 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import checked_token, integer, offsets_of
-from ubpe_numba.runtime.lazy import html_of
 from ubpe_numba.runtime.schema import check_fields, integers_of, numbers_of, pickled
 from ubpe_numba.vocabulary.kernels import arena as arena_kernels
 
-__all__ = ["MergeTree", "Vocabulary"]
+__all__ = ["Vocabulary"]
 
 #: Default limit of the symbols of all tokens of pairs together: 30 pairs can make 2**30.
 MAX_SYMBOLS = 1 << 27
@@ -37,76 +36,15 @@ _RANGES: dict[str, tuple[float, float, str]] = {
 }  # fmt: skip
 
 
-class MergeTree(NamedTuple):
-    """The k nodes of the merges of a token, each before its parts, the left part with all that is below it before the right.
-
-    Attributes
-    ----------
-    tokens : int32[k]
-        The token of each node; the first is the token itself.
-    above : int64[k]
-        The index of the node that it is a part of, -1 for the first.
-    depths : int64[k]
-        How many merges are above it, 0 for the first.
-    starts : int64[k]
-        The position of its first symbol in the token.
-
-    Examples
-    --------
-    >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
-    >>> tree = Vocabulary.from_merges(2, [[0, 1], [2, 0]]).tree(3)  # 3 is 2 0, and 2 is 0 1
-    >>> tree.tokens.tolist(), tree.above.tolist(), tree.depths.tolist(), tree.starts.tolist()
-    ([3, 2, 0, 1, 0], [-1, 0, 1, 1, 0], [0, 1, 2, 2, 1], [0, 0, 0, 1, 2])
-    """
-
-    tokens: np.ndarray
-    above: np.ndarray
-    depths: np.ndarray
-    starts: np.ndarray
-
-
 class Vocabulary:
-    """Tokens 0..V-1: first the n_alphabet symbols of the alphabet, then the m learned tokens.
+    """Tokens 0..V-1: first the n_alphabet symbols of the alphabet, then the n_learned learned tokens; users get them by id.
 
-    Vocabularies are made by `fit`, by `from_merges` or by `from_sequences`.
+    `merges` int32[m, 2], the two tokens of each learned one, None if only flat sequences are known; `arena`, `offsets` int32[s],
+    int64[V + 1], the alphabet ids of token t are ``arena[offsets[t]:offsets[t + 1]]``; `weights` float64[V], `counts` and
+    `document_frequencies` int64[V], `n_documents`, `n_symbols`, and if known `occurrences` int64[V] and `log_probabilities`
+    float64[V]: as of `TokenTable`. `in_order_of_creation`: whether pairs are known and both parents of every token have lower
+    numbers than it. All arrays are read-only. Two vocabularies are equal if all their arrays are.
 
-    Attributes
-    ----------
-    n_alphabet : int
-        The number of alphabet symbols, ids 0..n_alphabet-1.
-    n_learned : int
-        The number m of learned tokens, ids from n_alphabet on.
-    in_order_of_creation : bool
-        Whether pairs are known and both parents of every token have lower ids than it.
-    merges : int32[m, 2] or None
-        The two ids that make up each learned token; None if only flat sequences are known.
-    arena, offsets : int32[s], int64[V + 1]
-        The alphabet ids of token t are ``arena[offsets[t]:offsets[t + 1]]``.
-    weights : float64[V]
-        The idf of every token, 0 for the alphabet.
-    counts, document_frequencies : int64[V]
-        Occurrences of the pair, and documents that held it, when it was merged; 0 for the alphabet and if not known.
-    n_documents, n_symbols : int
-        Size of the corpus, 0 if not known.
-    occurrences : int64[V] or None
-        How often each token, symbols included, occurs in the corpus when all merges are made, or in the encoding that `refine`,
-        `reweight` or a fit with probabilities counted; None if not known. A pair that most others are made of may have a large
-        count and no occurrence.
-    log_probabilities : float64[V] or None
-        The natural logarithm of each token's probability, by which the objective ``"likelihood"`` encodes; None if none were
-        estimated.
-
-    Notes
-    -----
-    All arrays are read-only. Two vocabularies are equal if all their arrays are.
-
-    Everything here is in numbers: ``vocabulary[t]``, as `sequence`, has the alphabet ids of token t, and
-    ``alphabet.to_symbols(vocabulary[t])`` the symbols. Tokens are numbered 0..V-1; `encode` gives the same numbers as ids,
-    unless special tokens come first (`special_first`) or a tokenizer from elsewhere numbers them in its own way: then
-    ``segmenter.token_ids[t]`` is the id of token t. `Tokenizer.get_vocab` has ids by the names of tokens.
-
-    Examples
-    --------
     >>> v = Vocabulary.from_merges(3, [[0, 1], [3, 2]])
     >>> len(v), v.sequence(4).tolist(), v[-1].tolist(), v[3:].to_lists()
     (5, [0, 1, 2], [0, 1, 2], [[0, 1], [0, 1, 2]])
@@ -158,34 +96,14 @@ class Vocabulary:
         occurrences: Any = None,
         log_probabilities: Any = None,
     ) -> Vocabulary:
-        """Make a vocabulary from pairs of ids; pair i makes the id ``n_alphabet + i``. O(m log m + symbols).
+        """Make a vocabulary from pairs of tokens; pair i makes ``n_alphabet + i``. O(m log m + symbols).
 
-        Parameters
-        ----------
-        n_alphabet : int
-            The number of alphabet symbols, at least 1.
-        merges : int[m, 2] or list of pairs
-            The pairs, in any order in which no token is built on itself.
-        weights : float[m], optional
-            The idf of each learned token, 0..1e6; 0 by default.
-        counts, document_frequencies : int[m], optional
-            Occurrences of each pair, and documents that held it; 0 by default.
-        n_documents, n_symbols : int
-            Size of the corpus, 0 if not known.
-        max_symbols : int
-            How many symbols all learned tokens together may have.
-        occurrences : int[V], optional
-            How often each token occurs in the encoding of the corpus, the alphabet included.
-        log_probabilities : float[V], optional
-            The logarithms of probabilities of all tokens, -1e6..1e6, the alphabet included.
+        `merges` int[m, 2] or a list, in any order in which no token is built on itself; `weights` float[m] in 0..1e6, `counts`
+        and `document_frequencies` int[m]: 0 by default; `n_documents`, `n_symbols`: size of the corpus, 0 if not known;
+        `max_symbols`: how many symbols all learned tokens together may have; `occurrences` int[V] and `log_probabilities`
+        float[V] in -1e6..1e6: the alphabet included. ModelFormatError if any of these is not as described, or a
+        pair is there twice, before anything large is allocated.
 
-        Raises
-        ------
-        ModelFormatError
-            If any of these is not as described, or a pair is there twice; before anything large is allocated.
-
-        Examples
-        --------
         >>> Vocabulary.from_merges(2, [[0, 1], [2, 2]]).sequence(3)
         array([0, 1, 0, 1], dtype=int32)
         """
@@ -242,21 +160,10 @@ class Vocabulary:
         occurrences: Any = None,
         log_probabilities: Any = None,
     ) -> Vocabulary:
-        """Make a vocabulary from the sequences of symbols of its learned tokens.
+        """Make a vocabulary from the alphabet ids of all learned tokens, `symbols` int[s].
 
-        Parameters
-        ----------
-        n_alphabet : int
-            The number of alphabet symbols, at least 1.
-        symbols : int[s]
-            The alphabet ids of all m learned tokens, one token after the other.
-        lengths : int[m]
-            How many of `symbols` each token has, at least 2.
-        weights, counts, document_frequencies, n_documents, n_symbols, occurrences, log_probabilities
-            As for `from_merges`.
+        `lengths` int[m]: how many each has, at least 2; the other arguments as for `from_merges`.
 
-        Examples
-        --------
         >>> Vocabulary.from_sequences(2, [0, 1, 1, 1, 0], [3, 2]).sequence(2)
         array([0, 1, 1], dtype=int32)
         """
@@ -314,56 +221,9 @@ class Vocabulary:
     __contains__ = None  # `in` would compare arrays
 
     def sequence(self, token: int) -> np.ndarray:
-        """The alphabet ids of a token, int32[n], a read-only view of `arena`; `token` as for `tree`."""
+        """The alphabet ids of a token, int32[n], a read-only view of `arena`; IndexError if there is no such token."""
         t = checked_token(token, len(self))
         return self.arena[self.offsets[t] : self.offsets[t + 1]]
-
-    def parents(self, token: int) -> tuple[int, int] | None:
-        """The two tokens that a token was merged of, left and right; None for a symbol. Arguments as for `tree`.
-
-        Examples
-        --------
-        >>> v = Vocabulary.from_merges(3, [[0, 1], [3, 2]])
-        >>> v.parents(4), v.parents(0)
-        ((3, 2), None)
-        """
-        _, *parts = self.tree(token, 1).tokens.tolist()
-        return (parts[0], parts[1]) if parts else None
-
-    def tree(self, token: int, depth: int | None = None) -> MergeTree:
-        """The nodes of the merges that make a token, down to the symbols, as flat arrays.
-
-        Parameters
-        ----------
-        token : int
-            An id, 0..V-1.
-        depth : int, optional
-            How many merges below the token to follow; by default all, up to twice as many nodes as the token has symbols.
-
-        Examples
-        --------
-        >>> Vocabulary.from_merges(3, [[0, 1], [3, 2]]).tree(4).tokens.tolist()
-        [4, 3, 0, 1, 2]
-        """
-        t = checked_token(token, len(self))
-        if depth is not None and integer(depth, "depth") < 0:
-            raise ValueError(f"depth: expected at least 0, got {depth}")
-        pairs = self.merges
-        if pairs is None and t >= self.n_alphabet:
-            raise ValueError("token: this vocabulary knows flat sequences only, not the pairs that they were merged of")
-        rows: list[tuple[int, int, int, int]] = []
-        waiting = [(t, -1, 0, 0)]
-        while waiting:
-            node = waiting.pop()
-            t, _, level, start = node
-            here = len(rows)
-            rows.append(node)
-            if pairs is not None and t >= self.n_alphabet and (depth is None or level < depth):
-                left, right = pairs[t - self.n_alphabet].tolist()
-                middle = start + int(self.offsets[left + 1] - self.offsets[left])
-                waiting += [(right, here, level + 1, middle), (left, here, level + 1, start)]
-        tokens, above, depths, starts = np.array(rows, np.int64).T.copy()
-        return MergeTree(tokens.astype(np.int32), above, depths, starts)
 
     def select(self, stay: np.ndarray, merges: np.ndarray | None) -> Vocabulary:
         """A vocabulary of the alphabet and some of the learned tokens, with their statistics.
@@ -456,10 +316,6 @@ class Vocabulary:
     def __repr__(self) -> str:
         kind = "flat sequences" if self.merges is None else "pairs"
         return f"Vocabulary({len(self)} tokens: {self.n_alphabet} symbols and {self.n_learned} {kind})"
-
-    def _repr_html_(self) -> str:
-        """Sizes and some tokens for a notebook."""
-        return html_of(self, "vocabulary_html")
 
 
 def idf(n_documents: int, documents: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ def test_every_id_stands_for_what_it_decodes_to(name: str) -> None:
         else:
             decoded = tok.decode([t])
             assert symbols.tolist() == (list(map(ord, decoded)) if isinstance(decoded, str) else decoded.tolist())
-    assert set(np.flatnonzero(found.kinds == SPECIAL).tolist()) == set(tok.special_ids.values())
+    assert set(np.flatnonzero(found.kinds == SPECIAL).tolist()) == set(tok.vocabulary.special.values())
     assert (found.kinds == SYMBOL).sum() == tok._model.vocabulary.n_alphabet
     assert (found.kinds == LEARNED).sum() == tok._model.vocabulary.n_learned
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
-from ubpe_numba.views.token_ids import ids_of_tokens, token_of
+from ubpe_numba.views.token_ids import token_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
-    from ubpe_numba.vocabulary.vocabulary import MergeTree
+    from ubpe_numba.tokenizers.token_table import MergeTree
 
 __all__ = ["TreeDisplay"]
 
@@ -74,14 +74,13 @@ class TreeDisplay:
         IndexError
             If there is no such token.
         """
-        alphabet, vocabulary, _ = tok._fitted()
-        tree = vocabulary.tree(token_of(tok, token), depth)
-        symbols = [alphabet.to_symbols(vocabulary.sequence(node)) for node in tree.tokens.tolist()]
-        if alphabet.kind == "int":
-            labels: list[Any] = [values.astype(np.float64) for values in symbols]
-        else:
-            labels = [_string(cast(str | bytes, alphabet.output(values))) for values in symbols]
-        return cls(tree, labels, vocabulary.n_alphabet, ids_of_tokens(tok)[tree.tokens]).plot(ax, theme=theme)
+        token_of(tok, token)  # raises for a special token
+        v = tok.vocabulary
+        tree = v.tree(token, depth)
+        ids = tree.tokens.tolist()
+        labels = [_string(part) if isinstance(part := v[i], (str, bytes)) else part.astype(np.float64) for i in ids]
+        tree = tree._replace(tokens=np.array([token_of(tok, i) for i in ids], np.int32))
+        return cls(tree, labels, v.n_alphabet, ids).plot(ax, theme=theme)
 
     def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
         """Draw again.
@@ -101,8 +100,8 @@ class TreeDisplay:
         Examples
         --------
         >>> from matplotlib.figure import Figure
-        >>> from ubpe_numba.vocabulary.vocabulary import Vocabulary
-        >>> tree = Vocabulary.from_merges(2, [[0, 1]]).tree(2)
+        >>> from ubpe_numba import BPE
+        >>> tree = BPE.from_merges([[0, 1]], alphabet="ab").vocabulary.tree(2)
         >>> display = TreeDisplay(tree, ["ab", "a", "b"], n_alphabet=2).plot(Figure().subplots(), theme="dark")
         >>> [text.get_text() for text in display.ax_.texts]
         ['ab', '2', 'a', '0', 'b', '1']

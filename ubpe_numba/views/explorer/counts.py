@@ -192,7 +192,7 @@ def tokens_of(tok: Tokenizer, n: int) -> Tokens:
     kinds = np.full(n, GAP, np.uint8)
     kinds[where >= 0] = np.where(where[where >= 0] < vocabulary.n_alphabet, SYMBOL, LEARNED)
     read = utf8_document if alphabet.kind == "bytes" else as_document  # how special tokens become symbols
-    words = {i: read(word).values for word, i in tok.special_ids.items() if i < n and where[i] < 0}
+    words = {i: read(word).values for word, i in tok.vocabulary.special.items() if i < n and where[i] < 0}
     lengths = np.zeros(n, np.int64)
     lengths[where >= 0] = np.diff(vocabulary.offsets)[where[where >= 0]]
     for i, word in words.items():

@@ -10,16 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.merge_tree import merge_tree
 
-from ubpe_numba.vocabulary.vocabulary import MergeTree, Vocabulary
+from ubpe_numba import BPE, UBPE
+from ubpe_numba.types import MergeTree, TokenTable
 
 
 @st.composite
-def vocabularies(draw: st.DrawFn) -> Vocabulary:
+def vocabularies(draw: st.DrawFn) -> TokenTable:
     pairs: list[tuple[int, int]] = []
     for _ in range(draw(st.integers(0, 8))):
         part = st.integers(0, 2 + len(pairs))
         pairs.append(draw(st.tuples(part, part).filter(lambda pair: pair not in pairs)))
-    return Vocabulary.from_merges(3, pairs)
+    return BPE.from_merges(pairs, 3).vocabulary
 
 
 def nested(tree: MergeTree, node: int = 0) -> tuple[Any, ...]:
@@ -29,18 +30,18 @@ def nested(tree: MergeTree, node: int = 0) -> tuple[Any, ...]:
 
 
 @given(vocabularies(), st.data())
-def test_equal_to_the_definition(v: Vocabulary, data: st.DataObject) -> None:
+def test_equal_to_the_definition(v: TokenTable, data: st.DataObject) -> None:
     token = data.draw(st.integers(0, len(v) - 1))
     tree = v.tree(token)
     merges = [] if v.merges is None else v.merges.tolist()
     assert nested(tree) == merge_tree(merges, 3, token)
     assert tree.above[0] == -1 and (tree.above[1:] < np.arange(1, tree.tokens.size)).all()
     leaves = tree.tokens < 3
-    assert tree.tokens[leaves].tolist() == v.sequence(token).tolist()  # symbols from left to right
-    assert tree.starts[leaves].tolist() == list(range(v.sequence(token).size))
+    assert tree.tokens[leaves].tolist() == v[token].tolist()  # symbols from left to right
+    assert tree.starts[leaves].tolist() == list(range(v[token].size))
     for t, start in zip(tree.tokens.tolist(), tree.starts.tolist(), strict=True):
-        part = v.sequence(t)
-        assert v.sequence(token)[start : start + part.size].tolist() == part.tolist()
+        part = v[t]
+        assert v[token][start : start + part.size].tolist() == part.tolist()
     depth = data.draw(st.integers(0, 3))
     cut = v.tree(token, depth)
     assert cut.tokens.tolist() == tree.tokens[tree.depths <= depth].tolist()
@@ -49,12 +50,13 @@ def test_equal_to_the_definition(v: Vocabulary, data: st.DataObject) -> None:
 
 def test_deep_trees_do_not_recurse() -> None:
     n = 5000
-    tree = Vocabulary.from_merges(1, [[i, 0] for i in range(n)], max_symbols=1 << 30).tree(n)
+    tree = BPE.from_merges([[i, 0] for i in range(n)], 1).vocabulary.tree(n)
     assert tree.tokens.size == 2 * n + 1 and tree.depths.max() == n
 
 
 def test_tokens_without_a_tree_are_refused() -> None:
-    v, flat = Vocabulary.from_merges(2, [[0, 1]]), Vocabulary.from_sequences(2, [0, 1], [2])
+    v = BPE.from_merges([[0, 1]], 2).vocabulary
+    flat = UBPE(3, objective="shortest").fit([[0, 1, 0, 1]]).refine([[0, 1, 0, 1]]).vocabulary
     for call in (v.parents, v.tree):
         for token in (-1, 3):
             with pytest.raises(IndexError, match=rf"token {token}: expected 0\.\.2"):
@@ -69,8 +71,8 @@ def test_tokens_without_a_tree_are_refused() -> None:
 
 @pytest.mark.parametrize("bad", [1.0, "1", None, True, np.float64(1), np.array([1]), [1]])
 def test_what_is_no_integer_is_named(bad: Any) -> None:
-    vocabulary = Vocabulary.from_merges(2, [[0, 1]])
-    for ask in (vocabulary.parents, vocabulary.tree, vocabulary.sequence):
+    vocabulary = BPE.from_merges([[0, 1]], 2).vocabulary
+    for ask in (vocabulary.parents, vocabulary.tree, vocabulary.__getitem__):
         with pytest.raises(TypeError, match="token: expected an integer, got"):
             ask(bad)
     if bad is not None:
