@@ -448,11 +448,11 @@ class _Ascent:
         before, sums, smooth = self.before, self.sums, self.smooth
         ends, at, length, _, chunks = self.places
         total = symbol_prices.sum_up(self.nodes, self.weights, self.ahead, before, 0.0)
-
-        def part(begin: int, end: int) -> None:
-            symbol_prices.sum_excess(ends, length, at, self.of_node, before, tau, begin, end, sums, smooth)
-
-        thread_pool.run(part, chunks, self.n_threads)
+        thread_pool.run(
+            lambda begin, end: symbol_prices.sum_excess(ends, length, at, self.of_node, before, tau, begin, end, sums, smooth),
+            chunks,
+            self.n_threads,
+        )
         n, scale, found = float(self.n), _GAMMA * tau, self.found
         self.threshold = symbol_prices.share_out(sums, smooth, self.counts, scale, n, self.threshold, self.shares, found)
         if total - found[1] > self.tried_value:
@@ -464,22 +464,24 @@ class _Ascent:
         """How much every symbol is covered, a row for each part of the candidates."""
         ends, at, length, _, chunks = self.places
         rows = {begin: i for i, (begin, _) in enumerate(chunks)}
-
-        def part(begin: int, end: int) -> None:
-            symbol_prices.cover(ends, length, at, self.before, tau, self.shares, begin, end, self.covered[rows[begin]])
-
-        thread_pool.run(part, chunks, self.n_threads)
+        thread_pool.run(
+            lambda begin, end: symbol_prices.cover(
+                ends, length, at, self.before, tau, self.shares, begin, end, self.covered[rows[begin]]
+            ),
+            chunks,
+            self.n_threads,
+        )
 
     def _sums_at(self, prices: np.ndarray) -> tuple[float, np.ndarray]:
         """The weighted sum of prices, and the excess of all candidates."""
         ends, at, length, counts, chunks = self.everything
         before, sums, smooth = np.empty(prices.size), np.empty(counts.size), np.empty(counts.size)
         total = symbol_prices.sum_up(self.nodes, self.weights, prices, before, 0.0)
-
-        def part(begin: int, stop: int) -> None:
-            symbol_prices.sum_excess(ends, length, at, self.of_node, before, 1.0, begin, stop, sums, smooth)
-
-        thread_pool.run(part, chunks, self.n_threads)
+        thread_pool.run(
+            lambda begin, end: symbol_prices.sum_excess(ends, length, at, self.of_node, before, 1.0, begin, end, sums, smooth),
+            chunks,
+            self.n_threads,
+        )
         return float(total), sums
 
     def certified(self) -> int:
@@ -498,11 +500,11 @@ class _Ascent:
         before, excess = np.empty(prices.size, np.int64), np.empty(counts.size, np.int64)
         bound = int(symbol_prices.sum_up(self.nodes, weights, prices, before, np.int64(0)))
         of_node = weights[self.unit_of]
-
-        def part(begin: int, stop: int) -> None:
-            symbol_prices.certified_sums(ends, length, at, of_node, before, one, begin, stop, excess)
-
-        thread_pool.run(part, chunks, self.n_threads)
+        thread_pool.run(
+            lambda begin, end: symbol_prices.certified_sums(ends, length, at, of_node, before, one, begin, end, excess),
+            chunks,
+            self.n_threads,
+        )
         largest = _largest(excess, self.n)
         bound -= (int((largest >> 24).sum()) << 24) + int((largest & (2**24 - 1)).sum())
         fewest = -(-bound // one) << shift

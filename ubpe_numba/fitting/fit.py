@@ -147,10 +147,6 @@ class Memory:
             log.info("memory_limit: only pairs that occur %d times or more are indexed now, instead of %d", threshold, least)
         return threshold, room
 
-    def refuse(self) -> None:
-        """Raise MemoryError, as new pairs of a round do not fit."""
-        raise MemoryError(f"memory_limit: a round needs more than the limit of {_megabytes(self.limit)}")
-
 
 def _megabytes(n: int) -> str:
     return f"{n / 1e6:.3g} MB"
@@ -242,12 +238,11 @@ class Loop:
                 if reason == rounds.THIN:
                     self.threshold = max(self.min_count, self.threshold // _STEP)
                 if reason in (rounds.THIN, rounds.FULL):
-                    more_room = (
-                        reason == rounds.FULL and full_at == last
-                    )  # a slice that is to be moved is longer than what is left
+                    more_room = reason == rounds.FULL and full_at == last  # a slice to be moved is longer than what is left
                     self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
                     if more_room and self.memory is not None:
-                        self.memory.refuse()
+                        limit = _megabytes(self.memory.limit)
+                        raise MemoryError(f"memory_limit: a round needs more than the limit of {limit}")
                     full_at = last if reason == rounds.FULL else full_at
                     self._begin_epoch()
                 elif reason == rounds.GROW:

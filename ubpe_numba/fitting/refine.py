@@ -113,7 +113,7 @@ def refined(
     made = _with_counts(corpus, ids, tokens, n_alphabet, n_threads)
     if objective == "likelihood":
         return pruned(ids, corpus, made, n, n_threads, progress)
-    if robust is False or not units.n_folds or deadline.is_over():  # then the merges of a fit may be better
+    if robust is False or not len(units.held) or deadline.is_over():  # then the merges of a fit may be better
         merges = merges_of(corpus, alphabet, n, None)
         other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
         assert made.occurrences is not None

@@ -36,11 +36,6 @@ class Units(NamedTuple):
     held: np.ndarray
     most_seen: np.ndarray
 
-    @property
-    def n_folds(self) -> int:
-        """How many times something else can be held out."""
-        return len(self.held)
-
     def sample(self, n: int) -> Units:
         """A part of about `n` symbols: what occurs most often, and some from everywhere of what occurs as often as the last."""
         lengths = self.documents.lengths
@@ -71,7 +66,12 @@ def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | 
     if document_of is not None:
         return units_in_batches([(ids, document_of, weights)], ids.total)
     weights = np.ones(len(ids), np.int64) if weights is None else weights
-    pieces, weights = _in_pieces(ids.compact(), weights, _length_of_part(ids.total))
+    ids, length = ids.compact(), _length_of_part(ids.total)
+    n_pieces = np.maximum(1, ids.lengths // length)  # documents of `2 * length` symbols or more: pieces of `length` at least
+    of = np.repeat(np.arange(len(ids)), n_pieces)
+    number = np.arange(of.size) - np.repeat(np.cumsum(n_pieces) - n_pieces, n_pieces)
+    starts = ids.offsets[of] + ids.lengths[of] * number // n_pieces[of]
+    pieces, weights = Ragged(ids.values, np.append(starts, ids.offsets[-1])), weights[of]
     if not counted:
         return _distinct(_Segments(pieces, np.arange(len(pieces)), weights).full())
     full = pieces.lengths > 0
@@ -99,7 +99,13 @@ def units_in_batches(batches: Iterable[tuple[Ragged, np.ndarray, np.ndarray | No
         part = first + _parts(ids, document_of, length)
         first = int(part.max(initial=first - 1)) + 1
         weights = np.ones(len(ids), np.int64) if weights is None else weights
-        found.append(_per_part(_Segments(ids, part, weights)))
+        given = _Segments(ids, part, weights).full()
+        ids, kind = _numbered(given.ids)  # equal segments of a part are one
+        n_parts = int(given.part.max(initial=0)) + 1
+        pairs, of = np.unique(kind * n_parts + given.part, return_inverse=True)
+        total = np.zeros(pairs.size, np.int64)
+        np.add.at(total, of, given.weights)
+        found.append(_Segments(ids.take(pairs // n_parts).compact(), pairs % n_parts, total))
     parts = zip(*found, strict=True)
     return _distinct(_Segments(Ragged.concat(next(parts)), *map(np.concatenate, parts)))
 
@@ -131,17 +137,6 @@ class _Segments(NamedTuple):
         return _Segments(self.ids[stay].compact(), self.part[stay], self.weights[stay])
 
 
-def _per_part(given: _Segments) -> _Segments:
-    """Equal segments of a part as one; empty ones left out."""
-    given = given.full()
-    ids, kind = _numbered(given.ids)
-    n_parts = int(given.part.max(initial=0)) + 1
-    pairs, of = np.unique(kind * n_parts + given.part, return_inverse=True)
-    weights = np.zeros(pairs.size, np.int64)
-    np.add.at(weights, of, given.weights)
-    return _Segments(ids.take(pairs // n_parts).compact(), pairs % n_parts, weights)
-
-
 def _numbered(ids: Ragged) -> tuple[Ragged, np.ndarray]:
     """The distinct sequences in order of their first occurrence, and which of them each is, int64."""
     n = len(ids)
@@ -160,15 +155,6 @@ def _enough(units: Units) -> Units:
 
 def _length_of_part(n_symbols: int) -> int:
     return max(_SHORTEST, -(-n_symbols // _PARTS))
-
-
-def _in_pieces(ids: Ragged, weights: np.ndarray, length: int) -> tuple[Ragged, np.ndarray]:
-    """Documents of `2 * length` symbols or more in pieces of `length` at least, and the weight of each."""
-    pieces = np.maximum(1, ids.lengths // length)
-    of = np.repeat(np.arange(len(ids)), pieces)
-    number = np.arange(of.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    starts = ids.offsets[of] + ids.lengths[of] * number // pieces[of]
-    return Ragged(ids.values, np.append(starts, ids.offsets[-1])), weights[of]
 
 
 def _parts(ids: Ragged, document_of: np.ndarray, length: int) -> np.ndarray:

@@ -117,8 +117,8 @@ def search_vocabulary(
         parts = search.of_weights(once, once, inside.size - stay.size).search(Goal(True, _LEAST), range(rounds))
         return search.fill(np.union1d(stay, parts), filling)
 
-    goal = Goal(bool(units.n_folds) if robust is None else robust, min_count or _LEAST)
-    if None in (robust, min_count) and goal.robust and units.n_folds:
+    goal = Goal(len(units.held) > 0 if robust is None else robust, min_count or _LEAST)
+    if None in (robust, min_count) and goal.robust and len(units.held):
         until = deadline.part(_TRIALS)
         folds = max(1, min(_SYMBOLS_OF_FOLDS // max(1, units.documents.total), most_tables // threads))
         seen = zip(units.weights - units.held[:folds], units.most_seen, strict=False)
