@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.decode import Decoder
+from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.runtime.arrays import checked_token, integer, offsets_of
 from ubpe_numba.runtime.lazy import html_of
 from ubpe_numba.vocabulary.model import Model
@@ -58,7 +60,8 @@ class TokenTable:
     lengths : int64[V]
         Symbols of each id.
     symbols, symbol_ids : ndarray[n_alphabet], int32[n_alphabet]
-        The symbols of the alphabet, and their ids; -1 for one without an id, as some tokenizers from elsewhere have.
+        The symbols of the alphabet, and their ids; -1 for one without an id. Of a tokenizer from elsewhere they are those of text
+        as it is encoded, which may have other white space than documents, and private characters for unknown ones.
     merges, merged : int32[m, 2], int32[m], or None
         The two ids of each merge, in the order of the merges, and the id that they make; None if only flat sequences are known.
     special : dict
@@ -79,7 +82,9 @@ class TokenTable:
 
     Notes
     -----
-    All arrays are read-only. A tokenizer from elsewhere may give several merges one id; the first of them is its `tree`.
+    All arrays are read-only. Of a tokenizer from elsewhere, several merges may make one id: the first of them is in its `tree`; a
+    token is as it is in the middle of a text, where `decode` leaves out the beginning of one; merges of bytes without ids are not
+    there.
 
     Examples
     --------
@@ -100,7 +105,11 @@ class TokenTable:
         self._alphabet, self._gaps = alphabet, decoder.gaps
         self.offsets = offsets_of(decoder.lengths)
         self.arena: NDArray[Any] = decoder.arena[: decoder.starts[-1]].view(decoder.dtype)
-        self.lengths: NDArray[np.int64] = decoder.lengths.view()
+        if alphabet.kind == "str" and (normalizer := segmenter.normalizer) is not None and normalizer.restores:
+            text = text_of(self.arena)  # every token as after another, since the beginning of a text is changed
+            texts = [normalizer.restore(f"x{text[a:b]}")[1:] for a, b in itertools.pairwise(self.offsets.tolist())]
+            self.arena, self.offsets = code_points("".join(texts)), offsets_of(np.array([*map(len, texts)]))
+        self.lengths: NDArray[np.int64] = np.diff(self.offsets)
         self.symbols, self.symbol_ids = alphabet.symbols, ids[:n].copy()
         if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:
             bytewise = unknown.byte_ids[self.symbols]

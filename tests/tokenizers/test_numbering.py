@@ -1,0 +1,193 @@
+"""One numbering: every number of a token that is public is an id, and decodes to what the vocabulary says of it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sentencepiece_models import model
+
+from ubpe_numba import BPE, UBPE, Preprocessing, Tokenizer, UBPEClassic, WordPiece, export, load
+
+TEXT = ["low lower lowest 低い", "the cat sat on the mat, the lowest cat", "é é éclair"]
+FLAT = [[0, 1, 2, 0, 1] * 5, [3, 0, 1]]
+CLASSES = [BPE, UBPE, UBPEClassic]
+WORDS = ["<s>", "<end>"]
+SPECIALS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "last": {"special_tokens": WORDS, "known_words": ["cat"]},
+    "first": {"special_tokens": WORDS, "known_words": ["cat"], "special_first": True},
+    "gaps": {"special_tokens": {"<s>": 400, "<end>": 410}},
+}
+
+
+def renumbered(tok: Tokenizer) -> str:
+    """A tokenizer.json of the same tokens with ids in the opposite order, from 5 on, with gaps."""
+    file = json.loads(export(tok, "tokenizer.json"))
+    vocab = file["model"]["vocab"]
+    file["model"]["vocab"] = {name: 2 * (len(vocab) - i) + 5 for name, i in vocab.items()}
+    for token in file["added_tokens"]:
+        token["id"] = file["model"]["vocab"].get(token["content"], token["id"])
+    return json.dumps(file)
+
+
+def with_bytes() -> str:
+    """A tokenizer.json whose characters without an id become bytes; a is a character and a byte."""
+    names = ["<unk>", *(f"<0x{value:02X}>" for value in range(256)), "a", "é", "aé"]
+    bpe = {
+        "type": "BPE", "unk_token": "<unk>", "byte_fallback": True, "fuse_unk": True, "merges": ["a é"],
+        "vocab": {name: i for i, name in enumerate(names)},
+    }  # fmt: skip
+    return json.dumps({"added_tokens": [], "decoder": {"type": "ByteFallback"}, "model": bpe})
+
+
+def unigrams(scores: dict[str, float]) -> str:
+    """A tokenizer.json of unigrams, of which the first is a special token too."""
+    added = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
+    unigram = {"type": "Unigram", "unk_id": 0, "vocab": [list(pair) for pair in scores.items()], "byte_fallback": False}
+    return json.dumps({"added_tokens": [{"id": 0, "content": next(iter(scores)), **added}], "model": unigram})
+
+
+def own() -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, special in SPECIALS.items():
+        for cls in CLASSES:
+            few = {} if cls is BPE else {"n_candidates": 5}
+            words = Preprocessing("gpt2", encoding="utf-8", **special)
+            made[f"{cls.__name__} bytes {name}"] = lambda cls=cls, few=few, words=words: cls(
+                300, alphabet=bytes(range(256)), preprocessing=words, **(few if cls is UBPEClassic else {})
+            ).fit(TEXT, progress=False)
+            made[f"{cls.__name__} str {name}"] = lambda cls=cls, special=special: cls(
+                60, preprocessing=Preprocessing(**special)
+            ).fit(TEXT, progress=False)
+    many = [[5, 7, 5, 7, -1, 5, 7, 2**40], [7, 5, 7]]
+    made["int"] = lambda: BPE(9).fit(many, progress=False)
+    ints = Preprocessing(special_tokens=[[1, 1], [2, 9]], special_first=True)
+    made["int first"] = lambda: UBPE(12, preprocessing=ints, objective="shortest").fit(
+        [[0, 1, 2, 0, 1, 2, 3]] * 3, progress=False
+    )
+    made["folded"] = lambda: BPE(8, alphabet={"A": 0, "a": 0, "C": 1, "c": 1}).fit(["ACacAC"], progress=False)
+    made["flat"] = lambda: UBPE(290, objective="shortest", alphabet=256).fit(FLAT).refine(FLAT, progress=False)
+    made["likely"] = lambda: own()["UBPE bytes first"]().reweight(TEXT)
+    return made
+
+
+def foreign() -> dict[str, Any]:
+    text = BPE.for_text(300, pretokenizer="gpt2", special_tokens=WORDS).fit(TEXT, progress=False)
+    pieces = [("<unk>", 0.0, 2), ("▁", -1.0, 1), ("a", -1.0, 1), ("b", -1.2, 1), ("ab", -1.1, 1), ("▁ab", -1.3, 1)]
+    return {
+        "tokenizer.json": lambda: load(renumbered(text)),
+        "tokenizer.json classic": lambda: load(renumbered(text), tokenizer="UBPEClassic"),
+        "bytes of characters": lambda: load(with_bytes()),
+        "unigrams": lambda: load(unigrams({"<unk>": 0.0, "a": -1.0, "b": -1.5, "ab": -1.7, "aba": -2.0})),
+        "sentencepiece unigrams": lambda: load(model(pieces, kind=1)),
+        "sentencepiece pairs": lambda: load(model(pieces, kind=2)),
+        "tiktoken": lambda: load(export(text, "tiktoken"), pretokenizer="gpt2", special_tokens={"<s>": 420}),
+        "dump": lambda: load(export(BPE(20).fit(["abab abc"], progress=False), "ubpe"), kind="str"),
+        "WordPiece": lambda: WordPiece(["[UNK]", "un", "##able", "a", "##ly"]),
+        "WordPiece words": lambda: WordPiece(
+            {"[UNK]": 3, "un": 1, "##able": 12, "[CLS]": 0},
+            preprocessing=Preprocessing("BertPreTokenizer", {"[CLS]": 0}, normalizer="BertNormalizer"),
+        ),
+    }
+
+
+MAKE = {**own(), **foreign()}
+
+
+def decoded(tok: Any, ids: list[int]) -> Any:
+    """What ids decode to; bytes over bytes, whatever they are the UTF-8 of."""
+    return tok.decode(ids, as_bytes=True) if tok._model.alphabet.kind == "bytes" else tok.decode(ids)
+
+
+def joined(a: Any, b: Any) -> Any:
+    return np.concatenate([a, b]) if isinstance(a, np.ndarray) else a + b
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_every_number_of_a_token_is_its_id(name: str) -> None:
+    tok = MAKE[name]()
+    v, vocab = tok.vocabulary, tok.get_vocab()
+    assert tok.vocabulary is v and len(v) == tok.vocab_size == v.offsets.size - 1
+    assert "_made_vocabulary" not in tok.__getstate__() and pickle.loads(pickle.dumps(tok)).vocabulary.special == v.special
+    have = [i for i in range(len(v)) if tok.id_to_token(i) is not None]
+    starts = tok._model.segmenter.restores  # the beginning of a text is changed
+    before = next(i for i in have if i != v.special.get("<unk>") and len(v[i]))
+    for i, token in enumerate(v):
+        if i not in have:
+            assert token is None and v.lengths[i] == 0
+            with pytest.raises(IndexError, match=f"token {i}: no token has this id"):
+                v[i]
+            continue
+        assert np.array_equal(v[i], token) and len(token) == v.lengths[i]
+        if starts:
+            first = decoded(tok, [before])
+            assert decoded(tok, [before, i]) == first + token
+        else:
+            assert np.array_equal(decoded(tok, [i]), token)
+    for word, i in vocab.items():
+        assert i in have and tok.token_to_id(word) == i
+    for word, i in v.special.items():
+        assert i in vocab.values()
+        assert np.array_equal(v[i], word.encode() if isinstance(v[i], bytes) and isinstance(word, str) else word)
+    for symbol, i in zip(tok._model.alphabet.symbols, v.symbol_ids.tolist(), strict=True):
+        if i >= 0 and tok._model.segmenter.decoding is None and not starts:
+            assert np.array_equal(v[i], tok._model.alphabet.output(np.array([symbol])))
+    if v.merges is not None:
+        assert v.merges.shape == (v.merged.size, 2) and v.merges.dtype == v.merged.dtype == np.int32
+        for (left, right), made in zip(v.merges.tolist(), v.merged.tolist(), strict=True):
+            assert np.array_equal(joined(v[left], v[right]), v[made])
+            assert v.parents(made) is not None
+        for i in have:
+            tree = v.tree(i)
+            leaves = [t for t in tree.tokens.tolist() if v.parents(t) is None]
+            assert np.array_equal(b"".join(v[t] for t in leaves), v[i]) if isinstance(v[i], bytes) else True
+            for t, start in zip(tree.tokens.tolist(), tree.starts.tolist(), strict=True):
+                assert np.array_equal(v[i][start : start + len(v[t])], v[t])
+    weights = [v.weights, v.counts, v.document_frequencies, v.occurrences, v.log_probabilities]
+    assert all(rows is None or rows.shape == (len(v),) for rows in weights)
+    if v.log_probabilities is not None and name == "likely":
+        assert all(np.isnan(v.log_probabilities[i]) for i in v.special.values())
+
+
+@pytest.mark.parametrize("name", [name for name in MAKE if "WordPiece" not in name])
+def test_positions_and_counts_are_by_id(name: str) -> None:
+    tok = MAKE[name]()
+    v = tok.vocabulary
+    kind = tok._model.alphabet.kind
+    docs: list[Any] = [[5, 7, 5], [7]] if name == "int" else [[0, 1, 2, 0, 1], [3]] if kind == "int" else ["abab", "ab"]
+    if name == "folded":
+        docs = ["ACAC", "CA"]
+    known = {int(i) for i in v.symbol_ids}
+    if kind == "str" and not set("".join(docs)) <= {v[i] for i in known if i >= 0}:
+        docs = [TEXT[0][:7], TEXT[1][:8]]
+    ids = tok.encode_batch(docs)
+    spans, usage, index = tok.spans(docs), tok.usage(docs), tok.index(ids)
+    assert spans.ids.tolist() == ids.values.tolist()
+    assert usage.counts.tolist() == index.counts.tolist() == np.bincount(ids.values, minlength=len(v)).tolist()
+    for i in set(ids.values.tolist()):
+        found = index[i]
+        assert {ids[d][p] for d, p in zip(found.documents, found.places, strict=True)} == {i}
+    assert len(usage.counts) == len(v)
+    assert all(v[i] is not None for i in usage.unused.tolist())
+
+
+def test_rows_of_statistics_follow_their_tokens() -> None:
+    """Those of special tokens first are those without, moved."""
+    last = BPE(40).fit(TEXT, progress=False)
+    first = BPE(40, preprocessing=Preprocessing(special_tokens=WORDS, special_first=True)).fit(TEXT, progress=False)
+    for name in ("weights", "counts", "document_frequencies", "occurrences", "lengths"):
+        a, b = getattr(last.vocabulary, name), getattr(first.vocabulary, name)
+        assert b[2:].tolist() == a.tolist() and (name == "lengths" or not b[:2].any())
+    v = first.vocabulary
+    assert (v.n_alphabet, v.n_learned, v.n_documents, v.n_symbols) == (
+        last.vocabulary.n_alphabet, last.vocabulary.n_learned, 3, sum(map(len, TEXT))
+    )  # fmt: skip
+    old = first.vocabulary
+    assert first.fit(["abab"], progress=False).vocabulary is not old and len(first.vocabulary) == 5
+    for array in (v.arena, v.offsets, v.lengths, v.merges, v.merged, v.weights, v.counts, v.symbol_ids):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:1] = 0
