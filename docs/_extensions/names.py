@@ -129,6 +129,19 @@ class _CodeLinks(SphinxTransform):
             link += literal
 
 
+def _of_its_page(found: re.Match[str]) -> str:
+    """The link from a source to the page of a name, with the id that the name has there."""
+    start, name, target = found.groups()
+    rest = re.search(rf"\.{name.rpartition('.')[2]}(|\..*)$", target)
+    return f"{start}#{name}{rest[1]}" if rest else found[0]
+
+
+def _links_of_sources(_app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: Any) -> None:
+    """Sphinx takes one module for all names of a source; `verify` is in `ubpe_numba`, what it returns in `ubpe_numba.types`."""
+    if pagename.startswith("_modules/") and "body" in context:
+        context["body"] = re.sub(r"(reference/(ubpe_numba[\w.]*)\.html)#([\w.]+)", _of_its_page, context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the pages before documents are looked for; resolve names."""
     DEFAULT_LINKS.clear()  # numpydoc's own are to Python's documentation, which is on another host
@@ -137,4 +150,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-bases", _only_public)
     app.connect("missing-reference", _link)
     app.connect("builder-inited", _make_pages)
+    app.connect("html-page-context", _links_of_sources)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
