@@ -108,7 +108,9 @@ def test_same_fit_with_break_and_stop_tokens(names: list[str], classic: bool) ->
     cls = ubpe_native.UBPEClassic if classic else ubpe_native.UBPE
     theirs = cls(alphabet={i: i for i in range(6)}, n_tokens=40, **params)
     theirs.fit([list(doc) for doc in docs], n_candidates=4, rearrange_tokens=False, quiet=True)
-    ours = (UBPEClassic if classic else UBPE)(40, 4, alphabet=6, rules=PRESET.replace(order="creation"), **params)
+    ours = (UBPEClassic if classic else UBPE)(
+        40, 4, alphabet=6, rules=PRESET.replace(order="creation"), preprocessing=Preprocessing(**params)
+    )
     v = fitted(ours, docs)._model.vocabulary
     mine = v.merges.tolist() if classic else [v.sequence(t).tolist() for t in range(6, len(v))]
     assert list(map(tuple, mine)) == list(theirs.tokens_mapper["backward"].values())

@@ -108,7 +108,7 @@ def counts_of_documents() -> None:
             found = set()
             for given in (count_documents(docs), docs):
                 for n_threads in (1, 3):
-                    tok = BPE(60, alphabet=12, n_threads=n_threads, **options)
+                    tok = BPE(60, alphabet=12, n_threads=n_threads, preprocessing=Preprocessing(**options))
                     with patch.object(fit, "_PER_SHARD", 500), patch.object(thread_pool, "SERIAL_BELOW", 500):
                         found.add(tok.fit(given, progress=False).fingerprint)
                         there_and_back(tok, docs, **({"allowed_special": "all"} if "special_tokens" in options else {}))

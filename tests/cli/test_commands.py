@@ -28,7 +28,7 @@ def test_options_of_fit_are_those_of_the_library(here: pathlib.Path, capsys: pyt
     assert main(["fit", *options, *more, "-o", "u.npz", "a.txt", "more.txt"]) == 0
     tok = UBPE.load("u.npz")
     assert np.diff(tok._model.vocabulary.offsets).max() <= 4 and tok._model.vocabulary.counts[256:].min() >= 3
-    assert tok.objective == "shortest" and tok.pretokenizer.name == "gpt2"
+    assert tok.objective == "shortest" and tok._prepared.pretokenizer.name == "gpt2"
     assert f"u.npz: UBPE of {len(tok._model.vocabulary)} tokens" in capsys.readouterr().err
 
 
@@ -119,9 +119,9 @@ def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture
     lone = ["--break-token", "0", "--stop-token", "3", "--quiet"]
     assert main(["fit", "a.jsonl", "--alphabet", "300", "--n-tokens", "310", *lone, "-o", "b.json"]) == 0
     tok = BPE.load("b.json")
-    assert tok.break_tokens == [0] and tok.stop_tokens == [3]
+    assert tok.preprocessing == Preprocessing(break_tokens=[0], stop_tokens=[3])
     assert main(["fit", "a.txt", "--n-tokens", "270", "--break-token", " ", "--quiet", "-o", "c.json"]) == 0
-    assert BPE.load("c.json").break_tokens == b" "
+    assert BPE.load("c.json")._prepared.break_tokens == b" "
     assert main(["inspect", "b.json"]) == 0
     shown = capsys.readouterr().out
     assert "\nbreak tokens     0\n" in shown and "\nstop tokens      3\n" in shown

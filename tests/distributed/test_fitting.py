@@ -327,16 +327,16 @@ def test_equal_idf_is_warned_of_as_in_process(client: Any) -> None:
 
 
 def test_break_and_stop_tokens(client: Any) -> None:
-    for options in ({"break_tokens": [128, 129]}, {"stop_tokens": [128]}):
+    for lone in (Preprocessing(break_tokens=[128, 129]), Preprocessing(stop_tokens=[128])):
         try:
-            expected = here(BPE(290, **options), DOCS)
+            expected = here(BPE(290, preprocessing=lone), DOCS)
         except ValueError as error:
             with pytest.raises(ValueError, match=str(error)[:20]):
-                fit(BPE(290, **options), split(DOCS, 7, 8, 30), client, progress=False)
+                fit(BPE(290, preprocessing=lone), split(DOCS, 7, 8, 30), client, progress=False)
             continue
-        same(there(BPE(290, **options), split(DOCS, 7, 8, 30), client), expected)
+        same(there(BPE(290, preprocessing=lone), split(DOCS, 7, 8, 30), client), expected)
         with pytest.raises(ValueError, match="break_tokens, stop_tokens: .*give boundaries"):
-            fit(BPE(290, **options), array(ECG, WAV_CHUNKS), client, progress=False)
+            fit(BPE(290, preprocessing=lone), array(ECG, WAV_CHUNKS), client, progress=False)
     assert clean(client)
 
 

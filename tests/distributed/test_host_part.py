@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
-from ubpe_numba import BPE, count_documents
+from ubpe_numba import BPE, Preprocessing, count_documents
 from ubpe_numba.distributed import host as host_part
 from ubpe_numba.distributed.host import make_host
 from ubpe_numba.distributed.messages import Setup
@@ -81,7 +81,7 @@ def test_weights_and_boundaries() -> None:
 def test_parts_are_of_one_kind() -> None:
     assert made([[], ["ab"], [""]]).part().kind == "str"
     assert made([[], [b""]]).part().n_given == 0
-    assert made([["é"], [b"ab"]], encoding="utf-8").part().kind == "bytes"
+    assert made([["é"], [b"ab"]], preprocessing=Preprocessing(encoding="utf-8")).part().kind == "bytes"
     with pytest.raises(TypeError, match=r"parts: expected documents of one kind, got str \(p1\) and int \(p2\)"):
         made([[], ["ab"], [[1]]])
 

@@ -104,12 +104,12 @@ def test_pairs_that_are_too_long_count_as_borders() -> None:
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_the_largest_length_is_a_parameter(cls: Any, tmp_path: Path) -> None:
-    assert cls().get_params()["max_token_length"] is None
+    assert FitRules().max_token_length is None
     tok = make(cls, None, 3, alphabet=3, rules=FitRules(max_token_length=3)).fit(DOCS, progress=False)
     assert np.diff(tok._model.vocabulary.offsets).max() == 3
     tok.save(tmp_path / "m.json")
-    assert cls.load(tmp_path / "m.json").get_params()["max_token_length"] == 3
-    assert tok.set_params(max_token_length=1).fit(DOCS, progress=False)._model.vocabulary.n_learned == 0
+    assert cls.load(tmp_path / "m.json").rules == FitRules(max_token_length=3)
+    assert tok.set_params(rules=FitRules(max_token_length=1)).fit(DOCS, progress=False)._model.vocabulary.n_learned == 0
     for odd, error in ((0, ValueError), (-1, ValueError), (2.5, TypeError), ("3", TypeError), (True, TypeError)):
         with pytest.raises(error, match="^max_token_length"):
-            tok.set_params(max_token_length=odd).fit(DOCS, progress=False)
+            FitRules(max_token_length=odd)  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ def test_equals_one_longer_fit(
 ) -> None:
     """A step may end within a round of merges; the next step finishes the round."""
     docs, size, marks = corpus
-    params = {"alphabet": size, "rules": FitRules(ties=ties, min_count=min_count), "max_token_length": longest}
+    params = {"alphabet": size, "rules": FitRules(ties=ties, min_count=min_count, max_token_length=longest)}
     n_tokens = size + sum(steps)
     whole = make(cls, n_tokens, n_candidates, **params).fit(docs, **in_package(marks))
     n_tried = 1 if cls is BPE else n_candidates
@@ -86,7 +86,7 @@ def test_fit_more_on_another_corpus_equals_the_reference(
     docs = docs[split:]
     marks = {name: values and values[split:] for name, values in marks.items()}
     n_tokens = size + len(old) + more
-    params = {"rules": FitRules(ties=ties), "max_token_length": longest}
+    params = {"rules": FitRules(ties=ties, max_token_length=longest)}
     for cls, n_tried in ((BPE, 1), (UBPEClassic, n_candidates)):
         want, _ = reference.fit_more(docs, old, size, n_tokens, n_tried, ties, **marks, max_token_length=longest)
         tok = cls.from_merges(old, size, **({} if cls is BPE else {"n_candidates": n_tried}), **params)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from corpora import corpora
 
-from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, count_documents
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, count_documents
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting.units import units_of
@@ -85,7 +85,7 @@ def test_least_counts_and_lengths_of_tokens() -> None:
     assert len(found) == 60 and max(map(len, found)) <= 4
     for token in found:
         assert sum(doc[i : i + len(token)] == token for doc in text for i in range(len(doc))) >= 40
-    short = tok.set_params(max_token_length=3).refine(docs, progress=False)
+    short = tok.set_params(rules=FitRules(max_token_length=3)).refine(docs, progress=False)
     assert max(map(len, sequences(short))) == 3
 
 
@@ -113,13 +113,13 @@ def test_no_token_crosses_a_boundary() -> None:
     assert all(token[i : i + 2] != (1, 2) for token in sequences(fewer) for i in range(len(token)))
 
 
-@pytest.mark.parametrize("options", [{"pretokenizer": "gpt2"}, {"pretokenizer": "gpt2", "special_tokens": ["<end>"]}])
+@pytest.mark.parametrize("special", [None, ["<end>"]])
 @pytest.mark.parametrize("objective", ["shortest", "likelihood"])
-def test_text_that_is_cut(options: dict[str, Any], objective: str) -> None:
+def test_text_that_is_cut(special: Any, objective: str) -> None:
     docs = [bytes(symbol % 128 for symbol in doc) for doc in corpora(40_000)["text/60"][0]]
-    texts = [doc.decode() + "<end>" * (len(options) > 1) for doc in docs]
-    tok = UBPE(400, objective="shortest", **options).fit(texts, progress=False)
-    how: dict[str, Any] = {} if len(options) == 1 and objective == "shortest" else {"robust": True, "min_count": 3}
+    texts = [doc.decode() + "<end>" * (special is not None) for doc in docs]
+    tok = UBPE(400, objective="shortest", preprocessing=Preprocessing("gpt2", special)).fit(texts, progress=False)
+    how: dict[str, Any] = {} if special is None and objective == "shortest" else {"robust": True, "min_count": 3}
     fewer = tok.refine(texts, objective=objective, progress=False, **how)
     assert len(fewer._model.vocabulary) == len(tok._model.vocabulary) and fewer.objective == objective
     batch = fewer.encode_batch(texts, allowed_special="all")

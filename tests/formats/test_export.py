@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flat_arguments import arguments_of
 from foreign import END, MIXED
 from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, model
@@ -360,7 +361,7 @@ WORDS = ["[UNK]", "<end>"]
 
 
 def letters(**params: Any) -> BPE:
-    return BPE(30, preprocessing=Preprocessing(special_tokens=WORDS), **params).fit(
+    return BPE(30, **arguments_of({"special_tokens": WORDS, **params})).fit(
         ["the tide, the Tide", "tied in the net"] * 2, progress=False
     )
 
@@ -560,7 +561,7 @@ def _letters_of(rng: np.random.Generator, letters: list[str]) -> list[str]:
 )  # fmt: skip
 def test_a_symbol_is_the_unknown_token_there_and_here(params: dict[str, Any]) -> None:
     """It is merged with its neighbours as the symbol itself is."""
-    tok = BPE(12, **params).fit(["ACNNACNACANCACNCANCA" * 3, "NANANCNC"], progress=False)
+    tok = BPE(12, **arguments_of(params)).fit(["ACNNACNACANCACNCANCA" * 3, "NANANCNC"], progress=False)
     text = export(tok, "tokenizer.json")
     other, again = tokenizers.Tokenizer.from_str(text), BPE.load(text)
     assert again._model.alphabet.kind == tok._model.alphabet.kind and export(again, "tokenizer.json") == text

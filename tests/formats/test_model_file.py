@@ -104,7 +104,7 @@ def test_a_tokenizer_that_has_learned_nothing_is_loaded(cls: Any, suffix: str, d
         assert load(tmp_path / f"model{suffix}").fingerprint == tok.fingerprint
 
 
-BAD_PARAMS = [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": "zzz"}, {"token_weights": [1.0]}, {"rules": "rank"}]
+BAD_PARAMS = [{"n_tokens": 0}, {"n_candidates": -1}, {"objective": "zzz"}, {"objective": [1.0]}, {"rules": "rank"}]
 
 
 @pytest.mark.parametrize("cls, params", with_class(BAD_PARAMS))

@@ -88,8 +88,10 @@ WAYS: list[Way] = [in_shards, in_shards, with_low_limits, given_otherwise, in_tw
 def tokenizer(problem: Problem, n_threads: int) -> Any:
     """A tokenizer of the class of a problem, not yet fitted."""
     p = problem
-    rules = FitRules(ties=p.ties, min_count=p.min_count, overshoot=p.overshoot, order=p.order, trim=p.trim)
-    params = {"alphabet": p.size, "rules": rules, "max_token_length": p.longest, "n_threads": n_threads}
+    rules = FitRules(
+        ties=p.ties, min_count=p.min_count, overshoot=p.overshoot, order=p.order, trim=p.trim, max_token_length=p.longest
+    )
+    params = {"alphabet": p.size, "rules": rules, "n_threads": n_threads}
     if p.cls != "BPE":
         params["n_candidates"] = p.n_candidates
     if p.cls == "UBPE":

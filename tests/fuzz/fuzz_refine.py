@@ -28,6 +28,8 @@ import numpy as np
 if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
+from flat_arguments import arguments_of
+
 from ubpe_numba import UBPE
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -178,7 +180,7 @@ def check(case: Case) -> int:
     given = {"sample_weight": weights, "boundaries": boundaries, "progress": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tok = UBPE(objective="shortest", **params).fit(docs, **given)
+        tok = UBPE(objective="shortest", **arguments_of(params)).fit(docs, **given)
     before = tok.fingerprint
     found = tok.refine(docs, **given, **options)
     assert tok.fingerprint == before, "the tokenizer is as it was"

@@ -246,7 +246,7 @@ def _foreign() -> dict[str, bytes]:
         cls = getattr(ubpe_numba, name)
         words = {"special_tokens": ["<s>", "<é>"], "pretokenizer": "gpt2"}
         text = cls.for_text(262, **words).fit(["abab cab<s>", "ba cab"], progress=False)
-        letters = cls(12, **words).fit(DOCUMENTS["text"], progress=False)
+        letters = cls(12, preprocessing=Preprocessing(**words)).fit(DOCUMENTS["text"], progress=False)
         integers = cls(14, preprocessing=Preprocessing(known_words=[[1, 1]])).fit(DOCUMENTS["dense"], progress=False)
         files = {
             f"huggingface {kind}": export(tok, "tokenizer.json", unk_token=False).encode()

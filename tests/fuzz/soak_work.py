@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from fuzz import encode_cases, fit_problems, fuzz_encode, fuzz_fit
 
-from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, count_documents
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, count_documents
 
 THREADS = (1, 2, 4)  # what shared tokenizers are set to
 SLOTS = 3  # files of each class and suffix
@@ -57,14 +57,14 @@ def prepare(seed: int) -> Work:
     text = [" ".join(words[min(i, 59)] for i in rng.zipf(1.3, n) - 1) for n in rng.integers(0, 60, 40)]
     dna = [bytes(b"ACGT"[s] for s in rng.integers(0, 4, n)) for n in rng.integers(0, 500, 12)]
     large = np.array_split(np.minimum(rng.zipf(1.3, 240_000), 200).astype(np.int64), 40)  # is shared among threads
-    as_text = {"pretokenizer": "gpt2", "encoding": "utf-8"}
+    as_text = Preprocessing("gpt2", encoding="utf-8")
     makers: list[tuple[str, Callable[[], Any], Docs]] = [
         ("bpe of integers", lambda: BPE(150, n_threads=1), small),
         ("ubpe of integers", lambda: UBPE(150, 20, n_threads=1), small),
         ("shortest of walks", lambda: UBPE(60, 10, objective="shortest", n_threads=1), walks),
         ("classic of walks", lambda: UBPEClassic(60, 10, n_threads=1), walks),
-        ("bpe of text", lambda: BPE(400, n_threads=1, **as_text), text),
-        ("shortest of text", lambda: UBPE(350, 10, objective="shortest", n_threads=1, **as_text), text),
+        ("bpe of text", lambda: BPE(400, n_threads=1, preprocessing=as_text), text),
+        ("shortest of text", lambda: UBPE(350, 10, objective="shortest", n_threads=1, preprocessing=as_text), text),
         ("bpe of bytes", lambda: BPE(300, n_threads=1), dna),
         ("bpe of many", lambda: BPE(3000, n_threads=1), large),  # a file in whose arrays a limit of memory is felt
         ("classic of many", lambda: UBPEClassic(500, 50, n_threads=1), large),
@@ -185,7 +185,7 @@ def refine(work: Work, rng: Random, folder: pathlib.Path) -> None:
 
 def stream(work: Work, rng: Random, folder: pathlib.Path) -> None:
     """A document in parts."""
-    known = rng.choice([k for k in work.known if type(k.shared[0]) is BPE and k.shared[0].pretokenizer is None])
+    known = rng.choice([k for k in work.known if type(k.shared[0]) is BPE and k.shared[0].preprocessing is None])
     i = rng.randrange(len(known.docs))
     doc, sizes = known.docs[i], [rng.choice([0, 1, 7, 100]) for _ in range(50)]
     cuts = sorted({0, len(doc), *(min(len(doc), at) for at in itertools.accumulate(sizes))})

@@ -105,8 +105,7 @@ class Preprocessing:
         for name in ("special_tokens", "known_words"):
             made[name] = _words(getattr(self, name), name)
         for name in ("break_tokens", "stop_tokens"):
-            value = getattr(self, name)
-            made[name] = value.tolist() if isinstance(value, np.ndarray) else list(value) if hasattr(value, "__next__") else value
+            made[name] = _symbols(getattr(self, name))
         made["flags"] = _flags(self.flags, [*(made["special_tokens"] or ()), *(made["known_words"] or ())])
         vars(self).update(made)  # frozen for users
 
@@ -193,14 +192,31 @@ def _remade(*values: Any) -> Preprocessing:
 
 
 def _words(given: Any, name: str) -> Any:
-    """Words as a list, or with their ids as a dict; arrays of integers become tuples. TypeError for anything else."""
+    """Words as a list, or with their ids as a dict, None if there are none, arrays of integers as tuples; TypeError for others."""
     if given is None:
         return None
     if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):  # ids need an order; a set has none
         raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(given)}")
     if isinstance(given, Mapping):
-        return dict(given)
-    return [tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in given]
+        return dict(given) or None
+    return [tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in given] or None
+
+
+def _symbols(given: Any) -> Any:
+    """Symbols in order, each once: as str or bytes, or a list of integers; what holds others is left for a fit to refuse."""
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
+    if isinstance(given, bytes):
+        return bytes(sorted({*given})) or None
+    if given is None or isinstance(given, Mapping) or not isinstance(given, Iterable):
+        return given
+    listed = list(given)
+    kind = {type(symbol) for symbol in listed}
+    if kind == {int}:
+        return sorted({*listed})
+    if kind in ({str}, {bytes}) and all(len(symbol) == 1 for symbol in listed):
+        return ("" if kind == {str} else b"").join(sorted({*listed}))
+    return listed or None
 
 
 def _flags(given: Any, words: list[Any]) -> dict[Any, tuple[str, ...]] | None:

@@ -1,0 +1,135 @@
+"""`Preprocessing` as a value: checked when it is made, equal, shown, pickled, and kept in model files."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, WordPiece, load
+from ubpe_numba.text import Normalizer, Pretokenizer, Splitter
+
+TEXTS = ["the Tide, the tide<e>ab|ab", "the\ttide THE ab|ab<e>é"]
+pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
+EACH: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "pattern": {"pretokenizer": "gpt2"},
+    "own pattern": {"pretokenizer": r"\w+|\W"},
+    "steps": {"pretokenizer": ["Whitespace", {"type": "Digits"}]},
+    "special tokens": {"special_tokens": ["<e>", "<f>"]},
+    "with ids": {"special_tokens": {"<e>": 100, "<f>": 90}},
+    "first": {"special_tokens": ["<e>"], "special_first": True, "known_words": ["ab"]},
+    "known words": {"known_words": ["ab", "<f>"]},
+    "normalizer": {"normalizer": ["NFC", "Lowercase"]},
+    "break tokens": {"break_tokens": ["|"]},
+    "stop tokens": {"stop_tokens": ["|"], "pretokenizer": "whitespace"},
+    "flags": {"special_tokens": ["<e>"], "known_words": ["tide"], "flags": {"<e>": ["rstrip"], "tide": ["normalized", "lstrip"]}},
+    "all": {
+        "pretokenizer": "cl100k", "special_tokens": ["<e>"], "known_words": ["ab"], "normalizer": "NFC", "break_tokens": ["|"],
+        "stop_tokens": ["\t"],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "error", "match"), [
+    ({"special_first": 1}, TypeError, "special_first: expected True or False, got 1"),
+    ({"encoding": "latin-1"}, ValueError, "encoding: expected None or 'utf-8', got 'latin-1'"),
+    ({"pretokenizer": "gtp"}, ValueError, "pretokenizer: there is no 'gtp'"),
+    ({"pretokenizer": 7}, TypeError, "pretokenizer: "),
+    ({"pretokenizer": "(a"}, ValueError, "pretokenizer: "),
+    ({"pretokenizer": [{"type": "Nothing"}]}, ValueError, "Nothing"),
+    ({"normalizer": "nfc"}, ValueError, "nfc"),
+    ({"special_tokens": "<e>"}, TypeError, "special_tokens: expected a list of words or a mapping of words to ids, got str"),
+    ({"known_words": {"a"}}, TypeError, "known_words: expected a list of words or a mapping of words to ids, got set"),
+    ({"known_words": 3}, TypeError, "known_words: expected a list of words"),
+    ({"flags": ["a"]}, TypeError, "flags: expected words and names of flags, got list"),
+    ({"flags": {"a": ["lstrip"]}}, ValueError, "flags: 'a' is neither a special token nor a known word"),
+    ({"known_words": ["a"], "flags": {"a": "lstrip"}}, TypeError, "flags: 'a': expected names, got str"),
+    ({"known_words": ["a"], "flags": {"a": ["left"]}}, ValueError, "flags: 'a': expected lstrip, .* got 'left'"),
+    ({"vocabulary": 3}, TypeError, "vocabulary"),
+])  # fmt: skip
+def test_bad_arguments_are_refused_when_it_is_made(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        Preprocessing(**arguments)
+    if "vocabulary" not in arguments:
+        with pytest.raises(error, match=match):
+            BPE.for_text(300, **arguments)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_it_is_a_value(name: str) -> None:
+    made, again = Preprocessing(**EACH[name]), Preprocessing(**copy.deepcopy(EACH[name]))
+    assert made == again and made.is_plain == (name == "nothing")
+    assert all(made != Preprocessing(**EACH[other]) for other in EACH if other != name)
+    for other in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made), dataclasses.replace(made)):
+        assert other == made and pickle.dumps(other) == pickle.dumps(made) == pickle.dumps(again)
+    shown = repr(made)
+    assert len(shown) < 400 and all(f"{argument}=" in shown for argument in EACH[name])
+    assert "..." in shown or eval(shown, {"Preprocessing": Preprocessing, "Normalizer": Normalizer, "Splitter": Splitter}) == made
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.encoding = "utf-8"  # type: ignore[misc]
+
+
+def test_arguments_become_what_they_say() -> None:
+    made = Preprocessing(["Whitespace"], [np.array([1, 2])], break_tokens=np.array([3, 0]))
+    assert made.pretokenizer == Splitter("Whitespace") and made.special_tokens == [(1, 2)] and made.break_tokens == [0, 3]
+    assert Preprocessing("gpt2").pretokenizer == Pretokenizer("gpt2") and Preprocessing(
+        normalizer="NFC"
+    ).normalizer == Normalizer("NFC")
+    assert Preprocessing(Pretokenizer("gpt2")) == Preprocessing("gpt2")
+    assert Preprocessing(stop_tokens=iter("ab")).stop_tokens == "ab"
+    for given in ("ba|a", ["|", "a", "b"], {"a", "|", "b"}, np.array(["|", "a", "b"])):
+        assert Preprocessing(break_tokens=given) == Preprocessing(break_tokens="ab|")
+    assert Preprocessing(special_tokens=[], known_words={}, break_tokens=[], stop_tokens="").is_plain
+    assert Preprocessing(known_words=["a"], flags={"a": ["normalized", "lstrip"]}).flags == {"a": ("lstrip", "normalized")}
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz", "pickle"])
+@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("cls", [BPE, UBPEClassic, UBPE])
+def test_files_keep_it(cls: Any, name: str, suffix: str, tmp_path: Path) -> None:
+    tok = cls(40, preprocessing=Preprocessing(**EACH[name])).fit(TEXTS, progress=False)
+    if suffix == "pickle":
+        again = pickle.loads(pickle.dumps(tok))
+    else:
+        tok.save(tmp_path / f"m{suffix}")
+        again = load(tmp_path / f"m{suffix}")
+    kept = again.preprocessing or Preprocessing()
+    words = kept.special_tokens if isinstance(kept.special_tokens, dict) else None
+    want = tok.preprocessing if words is None else dataclasses.replace(tok.preprocessing, special_tokens=words)
+    assert kept == want and (words is None or words == EACH[name]["special_tokens"])
+    ids = tok.encode_batch(TEXTS, allowed_special="all")
+    assert again.fingerprint == tok.fingerprint and again.encode_batch(TEXTS, allowed_special="all") == ids
+    assert cls(**again.get_params()).fit(TEXTS, progress=False).fingerprint == tok.fingerprint
+
+
+@pytest.mark.parametrize("cls", [BPE, UBPEClassic, UBPE])
+def test_it_is_set_before_a_fit_only(cls: Any) -> None:
+    lower, upper = Preprocessing(normalizer="Lowercase"), Preprocessing("whitespace")
+    tok = cls(40, preprocessing=upper).set_params(preprocessing=lower).fit(TEXTS, progress=False)
+    before = tok.fingerprint
+    for name, value in (("preprocessing", upper), ("preprocessing", None), ("alphabet", "ab")):
+        with pytest.raises(
+            ValueError, match=rf"^{name}: a fitted tokenizer .*; {cls.__name__}\(\*\*{{.*'{name}': \.\.\.}}\) makes"
+        ):
+            tok.set_params(**{name: value})
+    assert tok.fingerprint == before and tok.preprocessing is lower
+    other = cls(**{**tok.get_params(), "preprocessing": upper}).fit(TEXTS, progress=False)  # as the message says
+    assert other.fingerprint == cls(40, preprocessing=upper).fit(TEXTS, progress=False).fingerprint != before
+    with pytest.raises(ValueError, match="^preprocessing: a fitted tokenizer"):
+        WordPiece(["[UNK]"]).set_params(preprocessing=upper)
+
+
+@pytest.mark.parametrize("wrong", ["gpt2", {"pretokenizer": "gpt2"}, 3, Preprocessing])
+def test_other_values_are_refused(wrong: Any) -> None:
+    with pytest.raises(
+        TypeError, match="preprocessing: expected a Preprocessing or None, .*; for_text takes the parts of one as"
+    ):
+        BPE(40, preprocessing=wrong).fit(TEXTS)
+    with pytest.raises(TypeError, match="preprocessing: expected a Preprocessing or None"):
+        WordPiece(["[UNK]"], preprocessing=wrong)
