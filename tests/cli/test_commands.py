@@ -69,26 +69,30 @@ def test_special_tokens_are_refused_allowed_or_ordinary(here: pathlib.Path, caps
     assert capsys.readouterr().out.split() == [str(i) for i in ordinary]
 
 
-@pytest.mark.parametrize("form", ["huggingface", "tiktoken", "vocab-merges"])
+@pytest.mark.parametrize("form", ["tokenizer.json", "tiktoken", "vocab+merges"])
 def test_a_converted_model_encodes_the_same(here: pathlib.Path, form: str) -> None:
-    if form != "vocab-merges":
-        pytest.importorskip({"huggingface": "tokenizers"}.get(form, form))
-    words = {"huggingface": [], "tiktoken": ["--special-token", "<end>=270"], "vocab-merges": ["--pretokenizer", "none"]}[form]
+    if form != "vocab+merges":
+        pytest.importorskip({"tokenizer.json": "tokenizers"}.get(form, form))
+    words = {
+        "tokenizer.json": [],
+        "tiktoken": ["--special-token", "<end>=270", "--pretokenizer", "none"],
+        "vocab+merges": ["--pretokenizer", "none"],
+    }[form]
     assert main(["convert", "text.json", "--to", form, "-o", f"out-{form}"]) == 0
-    assert main(["convert", f"out-{form}", "--from", form, *words, "-o", f"{form}.npz"]) == 0
+    assert main(["convert", f"out-{form}", *words, "-o", f"{form}.npz"]) == 0
     mine, other = BPE.load("text.json"), BPE.load(f"{form}.npz")
     text = "low lower <end> widest"
     assert mine.encode(text, allowed_special="all").tolist() == other.encode(text, allowed_special="all").tolist()
 
 
-@pytest.mark.parametrize("form", ["huggingface", "tiktoken", "vocab-merges", "published"])
+@pytest.mark.parametrize("form", ["tokenizer.json", "tiktoken", "vocab+merges", "ubpe"])
 def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
     """`encode`, `inspect` and `convert` know them by their content; ranks have to be converted with their pattern."""
-    model, docs = ("ints.npz", "a.jsonl") if form == "published" else ("text.json", "a.txt")
+    model, docs = ("ints.npz", "a.jsonl") if form == "ubpe" else ("text.json", "a.txt")
     other = f"a-{form}"
     assert main(["convert", model, "--to", form, "-o", other]) == 0
     words = {"tiktoken": ["--special-token", "<end>=270"]}.get(form, [])
-    if form in ("tiktoken", "vocab-merges"):
+    if form in ("tiktoken", "vocab+merges"):
         words += ["--pretokenizer", "none"]
     if form == "tiktoken":
         assert f"pretokenizer: {other} has ranks only" in fails(["encode", other, docs], capsys)
@@ -102,9 +106,9 @@ def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, c
         assert capsys.readouterr().out.startswith("tokenizer ")
 
 
-@pytest.mark.parametrize("form", ["huggingface", "sentencepiece"])
+@pytest.mark.parametrize("form", ["tokenizer.json", "sentencepiece"])
 def test_models_of_probabilities_are_converted(here: pathlib.Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    own = UBPE(40, objective="tokenizers" if form == "huggingface" else form).fit(
+    own = UBPE(40, objective="tokenizers" if form == "tokenizer.json" else form).fit(
         ["low lower lowest wide", "widest low\n", "wider st"] * 3, progress=False
     )
     own.save("u.npz")
@@ -130,9 +134,9 @@ def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture
 
 
 def test_convert_published_and_own(here: pathlib.Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert main(["convert", "ints.npz", "--to", "published", "-o", "-"]) == 0
+    assert main(["convert", "ints.npz", "--to", "ubpe", "-o", "-"]) == 0
     (here / "old.json").write_bytes(capsysbinary.readouterr().out)
-    assert main(["convert", "old.json", "--from", "published", "--tokenizer", "UBPEClassic", "-o", "old.npz"]) == 0
+    assert main(["convert", "old.json", "--tokenizer", "UBPEClassic", "-o", "old.npz"]) == 0
     assert main(["convert", "old.npz", "-o", "new.json"]) == 0
     docs = UBPEClassic.load("new.json").encode_batch(INTS)
     assert docs.to_lists() == UBPEClassic.load("ints.npz").encode_batch(INTS).to_lists()
@@ -204,12 +208,12 @@ def test_exports_to_hugging_face_have_an_unknown_token_a_template_and_another_or
     )
     tok.save("dna.npz")
     options = ["--unk-token", "[UNK]", "--template", "[CLS] $A [SEP]", "--template", "[CLS] $A $B", "--special-first"]
-    assert main(["convert", "dna.npz", "--to", "huggingface", *options, "-o", "there.json"]) == 0
+    assert main(["convert", "dna.npz", "--to", "tokenizer.json", *options, "-o", "there.json"]) == 0
     template = "[CLS] $A [SEP]", "[CLS] $A $B"
     said = export(tok, "tokenizer.json", unk_token="[UNK]", template=template, special_first=True)
     assert (here / "there.json").read_text() == said
-    there = tokenizers.Tokenizer.load("there.json")
+    there = tokenizers.Tokenizer.from_file("there.json")
     assert there.encode("ACXG").tokens[0] == "[CLS]" and 1 in there.encode("ACXG").ids
-    assert main(["convert", "dna.npz", "--to", "huggingface", "--unk-token", "A", "-o", "symbol.json"]) == 0
-    ids = tokenizers.Tokenizer.load("symbol.json").encode("XCGTX").ids
+    assert main(["convert", "dna.npz", "--to", "tokenizer.json", "--unk-token", "A", "-o", "symbol.json"]) == 0
+    ids = tokenizers.Tokenizer.from_file("symbol.json").encode("XCGTX").ids
     assert ids == tok.encode("XCGTX", unknown="A").tolist()

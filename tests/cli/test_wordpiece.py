@@ -59,12 +59,12 @@ def test_what_makes_no_sense_is_refused_in_a_line(words: WordPiece, capsys: pyte
     assert "how text becomes words" in fails(["encode", "vocab.txt", "a.txt"], capsys)
     assert "how text becomes words" in fails(["inspect", "vocab.txt", "--on", "a.txt"], capsys)
     assert "no weight" in fails(["inspect", "vocab.txt", "--sort", "weight"], capsys)
-    assert "which tiktoken cannot hold" in fails(["convert", "tokenizer.json", "-o", "x.tiktoken"], capsys)
+    assert "a WordPiece has no merges, which tiktoken needs" in fails(["convert", "tokenizer.json", "-o", "x.tiktoken"], capsys)
 
 
 def test_an_export_takes_a_template_only(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
     made = ["convert", "tokenizer.json", "--to", "tokenizer.json", "-o", "around.json"]
     assert main([*made, "--template", "[CLS] $A"]) == 0
     assert pathlib.Path("around.json").read_text() == export(words, "tokenizer.json", template="[CLS] $A")
-    assert "--unk-token: tokenizer.json is a WordPiece, whose" in fails([*made, "--unk-token", "[UNK]"], capsys)
-    assert "--special-first: tokenizer.json is a WordPiece, whose" in fails([*made, "--special-first"], capsys)
+    assert "unk_token: the unknown token and the ids of a WordPiece are its own" in fails([*made, "--unk-token", "[UNK]"], capsys)
+    assert "special_first: the unknown token and the ids of a WordPiece are its own" in fails([*made, "--special-first"], capsys)

@@ -255,7 +255,7 @@ def test_every_export_is_imported_as_the_same(tok: Any, tmp_path: pathlib.Path) 
     cutter = tok._model.segmenter.pretokenizer
     same(tok, BPE.load(export(tok, "tokenizer.json", tmp_path / "tokenizer.json")), MIXED)
     same(tok, BPE.load(tmp_path / "tokenizer.json"), MIXED)
-    same(tok, BPE.load(tokenizers.Tokenizer.load(str(tmp_path / "tokenizer.json"))), MIXED)
+    same(tok, BPE.load(tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))), MIXED)
     data = export(tok, "tiktoken", tmp_path / "x.tiktoken")
     same(tok, BPE.load(data, pretokenizer=cutter, special_tokens=tok.vocabulary.special), MIXED)
     same(tok, BPE.load(str(tmp_path / "x.tiktoken"), pretokenizer=cutter, special_tokens=tok.vocabulary.special), MIXED)

@@ -192,7 +192,7 @@ def _remade(*values: Any) -> Preprocessing:
 
 
 def _words(given: Any, name: str) -> Any:
-    """Words as a list, or with their ids as a dict, None if there are none, arrays of integers as tuples; TypeError for others."""
+    """Words as a list, or with their ids as a dict, None if there are none, arrays as tuples; TypeError for others."""
     if given is None:
         return None
     if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):  # ids need an order; a set has none
