@@ -58,9 +58,14 @@ def fit(options: Namespace) -> None:
         print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
 
 
+def _loaded(name: str, **options: Any) -> Any:
+    """The tokenizer of a file, by whatever characters its name has."""
+    return load(pathlib.Path(name) if name else name, **options)
+
+
 def encode(options: Namespace) -> None:
     """Write the ids of documents."""
-    tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
+    tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
     reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind)
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
@@ -74,7 +79,7 @@ def encode(options: Namespace) -> None:
 
 def decode(options: Namespace) -> None:
     """Write the documents of ids."""
-    tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
+    tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
     text = tokenizer._model.alphabet.kind != "int"
@@ -91,7 +96,7 @@ def decode(options: Namespace) -> None:
 
 def inspect(options: Namespace) -> None:
     """Print the facts of a model and, with --on, of its encoding of documents."""
-    tokenizer: Tokenizer | WordPiece = load(options.model, n_threads=options.threads)
+    tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
     reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind) if options.files else None
@@ -112,7 +117,7 @@ def explore(options: Namespace) -> None:
     for name in ("max_symbols", "rate"):
         if (given := getattr(options, name)) is not None and not given > 0:
             raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
-    tokenizer: Any = load(options.model, n_threads=options.threads)
+    tokenizer: Any = _loaded(options.model, n_threads=options.threads)
     reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind)
     if isinstance(tokenizer, WordPiece):
         raise ValueError(f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE")
@@ -159,7 +164,7 @@ def convert(options: Namespace) -> None:
     given = {"kind": options.kind, "special_tokens": words}
     read = {name: value for name, value in given.items() if value is not None}
     read |= {} if options.pretokenizer is None else {"pretokenizer": cutter}
-    tokenizer = load(options.model, tokenizer=options.tokenizer, **read)
+    tokenizer = _loaded(options.model, tokenizer=options.tokenizer, **read)
     if to in ("json", "npz"):
         tokenizer.save(options.output)
         return

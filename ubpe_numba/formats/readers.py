@@ -77,6 +77,7 @@ class Source:
         """Read the beginning; arguments and errors as of `tokenizers.saving.load`."""
         self.given, self._data, self._document = given, None, None  # type: tuple[Any, bytes | None, Any]
         self.path, self.n_bytes, self.head, self.is_object = type(given).__name__, 0, b"", False
+        self.in_memory = False  # rather than a file
         if (text := text_of_object(given)) is not None:
             self.path = f"{type(given).__module__.partition('.')[0]}.{self.path}"
             self._begin(text.encode("utf-8", "surrogatepass"))
@@ -105,7 +106,7 @@ class Source:
                 )
 
     def _begin(self, data: bytes) -> None:
-        self._data = data
+        self._data, self.in_memory = data, True
         self._read(io.BytesIO(data))
 
     def _read(self, f: Any) -> None:
@@ -143,7 +144,7 @@ class Source:
 
     def beside(self, names: Iterable[str]) -> str | None:
         """The path of the first file of these names in the same folder, if there is one; content in memory has none."""
-        if self._data is not None or self.head == b"":
+        if self.in_memory or self.head == b"":
             return None
         paths = (os.path.join(os.path.dirname(self.path), name) for name in names)
         return next(filter(os.path.isfile, paths), None)
