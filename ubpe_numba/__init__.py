@@ -50,10 +50,11 @@ __all__ = sorted(_HOMES)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        hint = ""
+        told = ""
         if not name.startswith("_"):
-            hint = import_module(f"{__name__}.tokenizers.counterparts").of_attribute(name, __all__)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+            words = import_module(f"{__name__}.tokenizers.counterparts")
+            told = words.hint(words.ATTRIBUTES, name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{told}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     return value
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ubpe_numba.coding.kernels import k_best as additive
 from ubpe_numba.coding.kernels import n_best as kernels
@@ -67,6 +68,10 @@ class NBest:
     def __iter__(self) -> Iterator[tuple[Ragged, np.ndarray]]:
         return (self[i] for i in range(len(self)))
 
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> tuple[Ragged, NDArray[np.float64]]: ...
+    @overload
+    def __getitem__(self, index: slice) -> NBest: ...
     def __getitem__(self, index: Any) -> Any:
         """Candidates and weights of one document, or an `NBest` of a slice of step 1; nothing but offsets is copied."""
         if isinstance(index, slice):

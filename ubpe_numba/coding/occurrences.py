@@ -224,16 +224,12 @@ class TokenIndex:
         """The occurrences of one token; IndexError if there is no such token, TypeError if it is no integer."""
         t = checked_token(token, len(self))
         group = slice(self._bounds[t], self._bounds[t + 1])
-        return _located(self._places[group], self._starts[group], self._offsets)
+        at = self._places[group]
+        documents = np.searchsorted(self._offsets, at, side="right") - 1
+        return Occurrences(documents, at - self._offsets[documents], self._starts[group].copy())  # may be written to
 
     def __iter__(self) -> Iterator[Occurrences]:
         return (self[token] for token in range(len(self)))
 
     def __repr__(self) -> str:
         return f"TokenIndex({self._places.size} occurrences of {len(self)} tokens in {self._offsets.size - 1} documents)"
-
-
-def _located(at: NDArray[np.int64], starts: NDArray[np.int64], offsets: NDArray[np.int64]) -> Occurrences:
-    """The occurrences at these indices of the ids of all documents; what it returns may be written to."""
-    documents = np.searchsorted(offsets, at, side="right") - 1
-    return Occurrences(documents, at - offsets[documents], starts.copy())

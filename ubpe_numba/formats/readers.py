@@ -304,12 +304,6 @@ def of_ranks(data: bytes, pretokenizer: Any, special_tokens: dict[str, int]) -> 
     return model_of(tiktoken.read_file(data, special_tokens, _pattern_of(pretokenizer)), len(data), cutter=pretokenizer)
 
 
-def npm_ranks(source: Source) -> Found:
-    """Ranks of a package of npm, with their pattern and special tokens."""
-    data, pretokenizer, special_tokens = tiktoken.read_javascript(source.document)
-    return Found(of_ranks(data, pretokenizer, special_tokens or {}))
-
-
 def pair(
     source: Source, kind: str | None = None, pretokenizer: Any = AUTO, special_tokens: dict[str, int] | None = None,
     end_of_word: str | None = None,
@@ -338,16 +332,6 @@ def of_vocab_merges(
     return model_of(table, len(vocab) + len(merges), cutter=pretokenizer)
 
 
-def clip_merges(source: Source) -> Found:
-    """CLIP's file of merges."""
-    return of_huggingface(vocab_merges.clip_document(source.data), n_bytes=source.n_bytes)
-
-
-def tekken(source: Source) -> Found:
-    """A `tekken.json` of Mistral."""
-    return Found(model_of(tiktoken.read_tekken(source.document), source.n_bytes))
-
-
 def sentencepiece_model(source: Source) -> Found:
     """A `.model` file of sentencepiece."""
     return _searched(sentencepiece.model_of(sentencepiece.read(source.data)))
@@ -368,11 +352,6 @@ def gguf_file(source: Source) -> Found:
 def _searched(model: Model) -> Found:
     """A model of pairs, or of unigrams, which are searched as sentencepiece does."""
     return Found(model, {} if model.vocabulary.merges is not None else {"objective": "sentencepiece"})
-
-
-def vocab_txt(source: Source) -> Found:
-    """BERT's list of pieces."""
-    return Found(Words(wordpiece.parse_vocab_txt(source.data)))
 
 
 def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) -> Found:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ubpe_numba.errors import ModelFormatError, listed, quoted
-from ubpe_numba.formats import export, readers, tiktoken, vocab_merges
+from ubpe_numba.formats import export, readers, tiktoken, vocab_merges, wordpiece
 from ubpe_numba.formats.readers import Found, Source
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.files import naming
@@ -32,22 +32,33 @@ def _has(*keys: str) -> Callable[[Source], bool]:
     return lambda source: isinstance(source.document, dict) and source.document.keys() >= {*keys}
 
 
-def _never(_: Source) -> bool:
-    return False
-
-
 FORMATS = (
     Format("", "a model of this library as npz", lambda source: source.head.startswith(b"PK\x03\x04"), readers.own),
     Format("gguf", "a file of gguf", lambda source: source.head.startswith(b"GGUF"), readers.gguf_file),
-    Format("clip", "CLIP's file of merges", lambda source: vocab_merges.is_clip(source.head), readers.clip_merges),
+    Format(
+        "clip",
+        "CLIP's file of merges",
+        lambda source: vocab_merges.is_clip(source.head),
+        lambda source: readers.of_huggingface(vocab_merges.clip_document(source.data), n_bytes=source.n_bytes),
+    ),
     Format("", "a model of this library as JSON", _has("format", "tokenizer"), readers.own),
     Format(
         "tokenizer.json", "a tokenizer.json of Hugging Face", readers.is_huggingface, readers.tokenizer_json,
         export.tokenizer_json,
     ),
-    Format("tekken.json", "a tekken.json of Mistral", _has("config", "vocab"), readers.tekken),
+    Format(
+        "tekken.json",
+        "a tekken.json of Mistral",
+        _has("config", "vocab"),
+        lambda source: Found(readers.model_of(tiktoken.read_tekken(source.document), source.n_bytes)),
+    ),
     Format("ubpe", "a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), readers.dump, export.dump),
-    Format("npm", "ranks of a package of npm", _has(*tiktoken.JAVASCRIPT_FIELDS), readers.npm_ranks),
+    Format(
+        "npm",
+        "ranks of a package of npm",
+        _has(*tiktoken.JAVASCRIPT_FIELDS),
+        lambda source: Found(readers.of_ranks(*tiktoken.read_javascript(source.document))),
+    ),
     Format("vocab+merges", "vocab.json with merges.txt", readers.is_pair, readers.pair, export.vocab_and_merges),
     Format("tiktoken", "a file of ranks as tiktoken's", readers.is_ranks, readers.ranks, export.ranks),
     Format(
@@ -58,11 +69,11 @@ FORMATS = (
         "vocab.txt",
         "a vocab.txt of WordPiece",
         lambda source: b"[UNK]" in source.lines(1 << 14) and b"\0" not in source.head,
-        readers.vocab_txt,
+        lambda source: Found(Words(wordpiece.parse_vocab_txt(source.data))),
         export.vocab_txt,
     ),
-    Format("transformers", "an object of transformers", _never, None, export.transformers_object),
-    Format("tiktoken.Encoding", "an object of tiktoken", _never, None, export.tiktoken_encoding),
+    Format("transformers", "an object of transformers", lambda _: False, None, export.transformers_object),
+    Format("tiktoken.Encoding", "an object of tiktoken", lambda _: False, None, export.tiktoken_encoding),
 )  # fmt: skip
 
 

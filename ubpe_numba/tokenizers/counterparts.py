@@ -118,26 +118,13 @@ _PARTS = (
 ARGUMENTS |= {name: f"preprocessing=Preprocessing({name}=...), or for_text({name}=...)" for name in _PARTS}
 
 
-def of_attribute(name: str, known: Iterable[str]) -> str:
-    """Counterpart here of an attribute that does not exist, as the end of a message; empty if nothing is near.
+def hint(here: dict[str, str], name: str, known: Iterable[str]) -> str:
+    """End of a message: the counterpart of a name in ATTRIBUTES or ARGUMENTS, or the nearest of the known names; or empty.
 
-    >>> of_attribute("encode_ordinary", []), of_attribute("encode_bath", ["encode_batch"])
-    ("; here: encode(doc, disallowed_special='none')", "; did you mean 'encode_batch'?")
+    >>> hint(ARGUMENTS, "vocab_size", ["n_tokens"]), hint(ATTRIBUTES, "encode_bath", ["encode_batch"]), hint(ARGUMENTS, "xyz", [])
+    ('; here: n_tokens', "; did you mean 'encode_batch'?", '')
     """
-    return _hint(ATTRIBUTES.get(name), name, known)
-
-
-def of_argument(name: str, known: Iterable[str]) -> str:
-    """Counterpart here of an argument that does not exist, as `of_attribute`.
-
-    >>> of_argument("vocab_size", ["n_tokens"]), of_argument("progres", ["progress"]), of_argument("xyz", ["progress"])
-    ('; here: n_tokens', "; did you mean 'progress'?", '')
-    """
-    return _hint(ARGUMENTS.get(name), name, known)
-
-
-def _hint(here: str | None, name: str, known: Iterable[str]) -> str:
-    if here is not None:
-        return f"; here: {here}"
+    if name in here:
+        return f"; here: {here[name]}"
     near = difflib.get_close_matches(name, known, 1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -41,11 +41,11 @@ class Encoding(Fitted):
         """
         if options:
             if unknown := options.keys() - _OPTIONS:
-                from ubpe_numba.tokenizers.counterparts import of_argument  # here only: for a message
+                from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
 
                 name, known = min(unknown), ["return_offsets", *sorted(_OPTIONS)]
-                hint = of_argument(name, known) or f"; expected {listed(known, 9)}"
-                raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{hint}")
+                told = hint(ARGUMENTS, name, known) or f"; expected {listed(known, 9)}"
+                raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}")
             if (drawn := self._drawn_plan(options)) is not None:
                 return drawn
         try:

@@ -60,9 +60,9 @@ def _told(name: str, function: Any) -> Any:
             _, mark, argument = str(error).partition(f"{name}() got an unexpected keyword argument '")
             if not mark:
                 raise
-            from ubpe_numba.tokenizers.counterparts import of_argument  # here only: for a message
+            from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
 
-            raise TypeError(f"{error}{of_argument(argument[:-1], signature)}") from None
+            raise TypeError(f"{error}{hint(ARGUMENTS, argument[:-1], signature)}") from None
 
     signature = inspect.signature(function).parameters.keys() - {"self"}
     return call
@@ -88,10 +88,10 @@ class _Class(ABCMeta):
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
             return super().__call__(*args, **params)
         if (odd := next((name for name in params if name not in known), None)) is not None:
-            from ubpe_numba.tokenizers.counterparts import of_argument  # here only: for a message
+            from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
 
-            hint = of_argument(odd, list(known)[1:])
-            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {odd!r}{hint}")
+            told = hint(ARGUMENTS, odd, list(known)[1:])
+            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {odd!r}{told}")
         return super().__call__(*args, **params)
 
     if not TYPE_CHECKING:  # or checkers would know every attribute
@@ -101,12 +101,12 @@ class _Class(ABCMeta):
 
 
 def _unknown_attribute(cls: type, name: str) -> AttributeError:
-    hint = ""
+    told = ""
     if not name.startswith("_"):
-        from ubpe_numba.tokenizers.counterparts import of_attribute  # here only: for a message
+        from ubpe_numba.tokenizers.counterparts import ATTRIBUTES, hint  # here only: for a message
 
-        hint = of_attribute(name, [known for known in dir(cls) if not known.startswith("_")])
-    return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{hint}", name=name)
+        told = hint(ATTRIBUTES, name, [known for known in dir(cls) if not known.startswith("_")])
+    return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{told}", name=name)
 
 
 class Fitted(metaclass=_Class):
