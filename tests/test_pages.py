@@ -72,6 +72,13 @@ def test_every_page_is_in_the_index(folder: str) -> None:
     assert {page.stem for page in (DOCS / folder).glob("*.md")} - {"index"} <= listed
 
 
+@pytest.mark.parametrize("page", [p for p in PAGES if p.parent.name == "coming_from" and p.stem != "index"], ids=name_of)
+def test_pages_of_other_libraries_have_a_table_and_a_session(page: pathlib.Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.count("\n| before | after | difference |\n|---|---|---|\n") == 1
+    assert "```pycon\n" in text
+
+
 def test_issues_are_links_with_their_numbers() -> None:
     """An issue that a page cites is named as its address is."""
     link = re.compile(r"\[([^\]]*#\d+[^\]]*)\]\((\S+)\)")

@@ -8,6 +8,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = ("README.md", "docs/distributed.md")
 BLOCKS = {page: re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL) for page in PAGES}
 
@@ -22,3 +23,16 @@ def test_python_blocks_run(page: str, i: int) -> None:
 
 def test_round_trip_fits_in_ten_lines() -> None:
     assert len([line for line in BLOCKS["README.md"][0].splitlines() if line.strip()]) <= 10
+
+
+def test_the_readme_is_a_page() -> None:
+    lines = README.splitlines()
+    assert len(lines) <= 220 and len(README.split()) <= 1600
+    assert lines[5] == "```python"
+
+
+def test_pages_that_the_readme_names_are_links_to_files() -> None:
+    linked = {target for target in re.findall(r"\]\(([^)\s]+)\)", README) if "://" not in target}
+    assert len(linked) > 30
+    assert [target for target in linked if not (ROOT / target).is_file()] == []
+    assert set(re.findall(r"docs/[\w./]+\.md", README)) <= linked
