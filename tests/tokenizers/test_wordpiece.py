@@ -64,7 +64,7 @@ def _sources(size: int) -> str:
 
 def _as_tokenizers_do(path: pathlib.Path, size: int) -> None:
     tokenizers = pytest.importorskip("tokenizers")
-    peer = tokenizers.Tokenizer(tokenizers.models.WordPiece.load(str(path), unk_token="[UNK]"))
+    peer = tokenizers.Tokenizer(tokenizers.models.WordPiece.from_file(str(path), unk_token="[UNK]"))
     peer.decoder = tokenizers.decoders.WordPiece(cleanup=False)
     normalise = tokenizers.normalizers.BertNormalizer().normalize_str
     cut = tokenizers.pre_tokenizers.BertPreTokenizer().pre_tokenize_str

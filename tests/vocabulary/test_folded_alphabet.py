@@ -168,20 +168,20 @@ def test_symbols_that_stand_alone_are_given_with_all_that_share_their_id(name: s
 
 
 EXPORTS = {
-    BPE: ["to_huggingface", "to_tiktoken", "to_vocab_merges", "to_sentencepiece", "to_published"],
-    UBPE: ["to_huggingface", "to_sentencepiece", "to_published"],
+    BPE: ["tokenizer.json", "tiktoken", "vocab+merges", "sentencepiece", "ubpe"],
+    UBPE: ["tokenizer.json", "sentencepiece", "ubpe"],
 }
 
 
 @pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls, names in EXPORTS.items() for name in names])
 def test_exports_refuse_them_and_say_what_can_be_exported(cls: Any, name: str) -> None:
-    objective = {"to_huggingface": "tokenizers", "to_sentencepiece": "sentencepiece"}.get(name, "shortest")
-    kind = "bytes" if name == "to_tiktoken" else "str"
+    objective = {"tokenizer.json": "tokenizers", "sentencepiece": "sentencepiece"}.get(name, "shortest")
+    kind = "bytes" if name == "tiktoken" else "str"
     mapping, docs, folded = EACH[kind]
     tok = cls(9, alphabet=mapping, **({"objective": objective} if cls is UBPE else {})).fit(docs)
     with pytest.raises(ValueError, match=r"alphabet: .* have the same id, which other libraries cannot say"):
-        getattr(tok, name)()
-    if name == "to_huggingface" and cls is BPE:
+        export(tok, name)
+    if name == "tokenizer.json" and cls is BPE:
         same = BPE.from_merges(tok._model.vocabulary.merges, tok._model.alphabet.output(tok._model.alphabet.symbols))
         again = BPE.load(export(same, "tokenizer.json", unk_token=False))
         assert again.encode(folded[0]).tolist() == tok.encode(docs[0]).tolist()
