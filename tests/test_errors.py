@@ -204,7 +204,8 @@ def test_no_message_about_an_argument_is_long(hostile: Any, monkeypatch: pytest.
         said(text.encode, "a", allowed_special=hostile),
         said(text.encode, "a", allowed_special={hostile} if isinstance(hostile, (str, int, bytes)) else {("z" * N,)}),
         said(load, "x", tokenizer=hostile), said(load, "x", kind=hostile), said(Ragged.from_lists, [[hostile]]),
-        said(export, text, "tokenizer.json", unk_token=hostile), said(export, text, "tokenizer.json", template=hostile), said(BPE.load, hostile),
+        said(export, text, "tokenizer.json", unk_token=hostile), said(export, text, "tokenizer.json", template=hostile),
+        said(BPE.load, hostile),
         said(tok.set_params, n_threads=hostile, unknown=hostile), said(tok.encode, [0, 1]),
         said(tok.encode_batch, [[0]], hostile),
     ]  # fmt: skip
