@@ -34,12 +34,10 @@ class Tokenizer:
         return self.tok.vocab_size
 
     def get_special_tokens(self) -> set[str]:
-        return set(SPECIAL_TOKENS)
+        return set(self.tok.vocabulary.special)
 
     def encode_special(self, text: str) -> int:
-        found = self.tok.token_to_id(text)
-        assert found is not None
-        return found
+        return self.tok.vocabulary.special[text]
 
     def get_bos_token_id(self) -> int:
         return self.encode_special("<|bos|>")

@@ -15,8 +15,18 @@ from built_site import the_site
 
 _CONTRAST = (pathlib.Path(__file__).parent / "contrast.js").read_text(encoding="utf-8")
 _WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
-_SINGLE = ["index", "explore", "distributed", "foreign", "search", "genindex", "reference/index", "reference/commands"]
-_NAMES = ["BPE", "Ragged", "ARTICLE", "UnknownSymbolError", "plot.TokensDisplay"]
+_SINGLE = [
+    "index",
+    "explore",
+    "distributed",
+    "benchmarks",
+    "foreign",
+    "search",
+    "genindex",
+    "reference/index",
+    "reference/commands",
+]
+_NAMES = ["BPE", "Ragged", "types.TokenTable", "errors.UnknownSymbolError", "plot.TokensDisplay"]
 
 
 class _Quiet(SimpleHTTPRequestHandler):
