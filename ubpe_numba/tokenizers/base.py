@@ -52,28 +52,18 @@ class Tokenizer(Decoding, Saving):
     def for_text(
         cls, n_tokens: int | None = 4096, *, pretokenizer: Any = "cl100k", special_tokens: Any = None, **params: Any
     ) -> Self:
-        r"""Make a tokenizer of text as language models use them: over the 256 bytes of UTF-8, so that no symbol is unknown.
+        r"""Make a tokenizer of text, to be fitted, over the 256 bytes of UTF-8 as in language models: no symbol is unknown.
 
         `fit` and `encode` take `str` and `bytes`, `decode` gives `str`, or with `as_bytes` the bytes. Isolated surrogates in a
         `str` become three bytes each (``"surrogatepass"``).
 
         Parameters
         ----------
-        n_tokens
-            As for the constructor.
-        pretokenizer, special_tokens
-            As for `Preprocessing`.
-        **params
-            Further arguments of `Preprocessing` and of the constructor.
-
-        Returns
-        -------
-        Self
-            A tokenizer that is to be fitted.
+        n_tokens, pretokenizer, special_tokens, **params
+            Arguments of `Preprocessing` and of the constructor.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> tok = BPE.for_text(260, pretokenizer="gpt2").fit(["low lower lowest, 低い 低い"])
         >>> tok.decode(tok.encode("lowly 低")), tok.decode(tok.encode(b"low\xff"), as_bytes=True)
         ('lowly 低', b'low\xff')
@@ -107,9 +97,9 @@ class Tokenizer(Decoding, Saving):
         ----------
         docs
             A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer array
-            (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or a single `str`, `bytes` or 1-D
-            array, which is one document. Or `Counts`. Other symbols, such as words, are numbered first: ``numpy.unique(words,
-            return_inverse=True)``.
+            (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, `Counts`, or a single `str`,
+            `bytes` or 1-D array, which is one document. Other symbols, such as words, are numbered first:
+            ``numpy.unique(words, return_inverse=True)``. UnknownSymbolError for a symbol outside a given alphabet.
         y
             Ignored; scikit-learn passes it. TypeError beside a flat array, where it is offsets that were meant.
         offsets
@@ -121,9 +111,10 @@ class Tokenizer(Decoding, Saving):
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
             document. Position p is between the symbols p - 1 and p.
         memory_limit
-            Bytes that the fit may use beside the documents. Always enough are 42 MB, 27 bytes a symbol and 31 a document. With
-            less it is slower and uses one thread (logger ``ubpe_numba``, INFO): needed are 42 MB, 7 a symbol and 11 a document,
-            and enough 15, 19, and 24 an occurrence of the most frequent pair.
+            Bytes that the fit may use beside the documents; MemoryError, with an estimate of what it needs, if it cannot keep to
+            them. Always enough are 42 MB, 27 bytes a symbol and 31 a document. With less it is slower and uses one thread (logger
+            ``ubpe_numba``, INFO): needed are 42 MB, 7 a symbol and 11 a document, and enough 15, 19, and 24 an occurrence of the
+            most frequent pair.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -131,13 +122,6 @@ class Tokenizer(Decoding, Saving):
         -------
         Self
             The tokenizer itself, with `history_`.
-
-        Raises
-        ------
-        UnknownSymbolError
-            For a symbol outside the given alphabet.
-        MemoryError
-            If the fit cannot keep to `memory_limit`, with an estimate of what it needs.
 
         Warns
         -----
@@ -147,12 +131,8 @@ class Tokenizer(Decoding, Saving):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> BPE(n_tokens=4).fit([[0, 1, 2, 0, 1], [0, 1]]).vocabulary.merges.tolist()
         [[0, 1]]
-        >>> text = BPE(8).fit(["low lower", "low"], sample_weight=[1, 10])
-        >>> [text.id_to_token(i) for i in text.encode("low lower").tolist()]
-        ['low', ' ', 'low', 'e', 'r']
         >>> melody = np.array([60, 62, 64, 60, 62, 64, 60, 62])
         >>> list(BPE(5, alphabet=[60, 62, 64]).fit(melody, boundaries=[3, 6]).get_vocab())[3:]
         [(60, 62), (60, 62, 64)]
@@ -207,28 +187,15 @@ class Tokenizer(Decoding, Saving):
         memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
-        """Go on from the present vocabulary until it has `n_tokens` ids; ids that exist keep their meaning and their weight.
+        """Learn further merges up to `n_tokens` ids, alphabet included; ids that exist keep their meaning and their weight.
 
-        On the corpus of the fit this gives what one longer fit would have given. On another one new merges are learned on that,
-        encoded with the present vocabulary. A tokenizer without `history_` goes on with a new round even if its last one was cut
-        short. The probabilities of `UBPE` are estimated anew, on `docs`.
-
-        Parameters
-        ----------
-        docs, offsets, sample_weight, boundaries, memory_limit, progress
-            As for `fit`.
-        n_tokens
-            The new size of the vocabulary, alphabet included, which `n_tokens` of the tokenizer becomes.
-
-        Returns
-        -------
-        Self
-            The tokenizer itself. ValueError if the vocabulary does not know pairs, is not in order of creation, or is larger
-            already.
+        Documents and options are as for `fit`. On the corpus of the fit this gives what one longer fit would have given; on
+        another, new merges are learned on that, encoded with the present vocabulary. Without `history_` a new round begins, even
+        if the last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`. `n_tokens` becomes that of the
+        tokenizer. ValueError if the vocabulary does not know pairs, is not in order of creation, or has more ids already.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> docs = [[0, 1, 2, 0, 1], [0, 1, 2]]
         >>> BPE(n_tokens=4).fit(docs).fit_more(docs, 5).vocabulary.merges.tolist()
         [[0, 1], [3, 2]]
@@ -281,26 +248,19 @@ class Tokenizer(Decoding, Saving):
         return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
 
     def truncate(self, n_tokens: int, by: str = "creation") -> Self:
-        """Make a new tokenizer with a smaller vocabulary.
+        """Make a new tokenizer with a smaller vocabulary, by creation with the beginning of `history_`.
 
         Parameters
         ----------
         n_tokens
-            The size of the new vocabulary, alphabet included.
+            The new size, alphabet included.
         by
-            ``"creation"`` keeps the lowest ids, as a shorter fit. ``"idf"`` drops the lowest idf, and with it all that is built
-            on it, as in the articles; it keeps the rarest tokens, so it usually encodes to more of them.
-
-        Returns
-        -------
-        Self
-            The new tokenizer, by creation with the beginning of `history_`. Occurrences are those after removed tokens were
-            replaced by their parts; probabilities stay (`UBPE.reweight` estimates them). ValueError if the lowest ids of a
-            rearranged table are not closed.
+            ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed. ``"idf"`` drops the lowest
+            idf, and all that is built on it, as in the articles; it keeps the rarest tokens, so it usually encodes to more.
+            Occurrences are those with removed tokens replaced by their parts; probabilities stay (see `UBPE.reweight`).
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").truncate(3).vocabulary.merges.tolist()
         [[0, 1]]
         """
@@ -342,17 +302,12 @@ class Tokenizer(Decoding, Saving):
         Parameters
         ----------
         objective
-            ``"rank"`` merges by rank, as `BPE` does; any other is an objective of `UBPE`, such as ``"shortest"``.
-
-        Returns
-        -------
-        tokenizer
-            A `UBPE`, or by rank one of this class (`UBPEClassic` for a `UBPE`). ValueError if the objective needs pairs or
-            statistics that the vocabulary does not have.
+            ``"rank"`` merges by rank, as `BPE` does, and gives one of this class (`UBPEClassic` for a `UBPE`); an objective of
+            `UBPE`, such as ``"shortest"``, gives a `UBPE`. ValueError if it needs pairs or statistics that the vocabulary does
+            not have.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> tok = BPE.from_merges([[0, 1], [1, 1], [0, 3]], alphabet="ab")  # ab, bb, abb
         >>> tok.encode("abb").tolist(), tok.with_objective("shortest").encode("abb").tolist()
         ([2, 1], [4])

@@ -42,23 +42,16 @@ class _PairTokenizer(Tokenizer):
 
     @classmethod
     def from_merges(cls, merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:
-        """Make a tokenizer from a table of pairs.
+        """Make a fitted tokenizer from a table of pairs; ModelFormatError if the table is not valid.
 
         Parameters
         ----------
         merges
             m pairs of ids: pair i makes the id ``len(alphabet) + i`` and has rank i.
-        alphabet
-            As for the constructor.
+        alphabet, **params
+            Arguments of the constructor.
         weights
             float64[m], the idf of the pairs; None for 0.
-        **params
-            Further constructor arguments.
-
-        Returns
-        -------
-        Self
-            A fitted tokenizer. ModelFormatError for a table that is not valid.
 
         Examples
         --------

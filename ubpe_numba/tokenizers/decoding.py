@@ -55,37 +55,28 @@ class Decoding(Encoding):
         Parameters
         ----------
         ids
-            int32, or other integers.
+            int32, or other integers. UnknownTokenError for an id outside the vocabulary, naming its position.
         errors
             The treatment of bytes that are no UTF-8, where text is encoded so, as for `bytes.decode`: ``"surrogatepass"`` gives
             back every `str`, ``"surrogateescape"`` keeps all bytes.
-        skip_special_tokens
-            Leave special tokens out; known words stay.
-        skip
-            An id or several that are left out, such as that of padding; they need not be in the vocabulary.
+        skip_special_tokens, skip
+            Leave special tokens out; known words stay. Leave out an id or several, such as that of padding; they need not be in
+            the vocabulary.
         as_bytes
-            Of an alphabet of bytes, give the bytes of the tokens, well-formed UTF-8 or not, such as those of one token.
+            Give the bytes of the tokens, well-formed UTF-8 or not, such as those of one token. TypeError if the alphabet is not
+            one of bytes.
         out
             A buffer for the symbols: a 1-D array of their dtype (uint8 for bytes, uint32 code points for `str`). The result is
-            then the part of it that was needed, for every kind of document; the rest of it may be overwritten.
+            then the part of it that was needed, for every kind of document; the rest of it may be overwritten. ValueError if it
+            is too small, saying how many symbols there are, cannot be written to or is not contiguous.
 
         Returns
         -------
         doc
             An integer array, `str` or `bytes`; with `out` a part of it.
 
-        Raises
-        ------
-        UnknownTokenError
-            For an id outside the vocabulary, naming its position.
-        TypeError
-            For `as_bytes` if the alphabet is not one of bytes.
-        ValueError
-            If `out` is too small, saying how many symbols there are, cannot be written to or is not contiguous.
-
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> tok, buffer = BPE.from_merges([[0, 1]], alphabet=[7, 8]), np.zeros(4, np.int32)
         >>> tok.decode([2, 0], out=buffer), tok.decode([2, 0, -1, -1], skip=-1)
         (array([7, 8, 7], dtype=int32), array([7, 8, 7], dtype=int32))
@@ -121,24 +112,18 @@ class Decoding(Encoding):
         skip: Any = None,
         out: np.ndarray | None = None,
     ) -> Ragged | list[Any]:
-        """Decode documents of ids.
+        """Decode documents of ids: to a `Ragged` of integers, or to a list of `str` or `bytes`.
 
         Parameters
         ----------
         batch, offsets
             Documents of integers, given as to `fit`; the rows of a matrix too, which may be padded: see `skip`.
         errors, skip_special_tokens, skip, out
-            As for `decode`; the result shares `out`.
-
-        Returns
-        -------
-        docs
-            A `Ragged` for integers (a list of int64 arrays where int32 is too small), else a list of `str` or `bytes`; with `out`
-            a `Ragged` or a list of arrays.
+            As for `decode`. With `out` documents are parts of it: a `Ragged`, or a list of arrays. Integers are a list of int64
+            arrays where int32 is too small.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> BPE.from_merges([[0, 1]], alphabet="ab").decode_batch(np.array([[2, -1], [1, 2]]), skip=-1)
         ['ab', 'bab']
         """
@@ -176,25 +161,13 @@ class Decoding(Encoding):
         skip_special_tokens: bool = False,
         skip: Any = None,
     ) -> Iterator[Any]:
-        """Decode the documents of an iterable one after the other, as `decode` does, in bounded memory.
+        """Yield the documents of an iterable of ids one after the other, as `decode` gives them, in bounded memory.
 
-        Parameters
-        ----------
-        batches
-            An iterable of documents of ids.
-        batch
-            Ids that are decoded at a time, on all threads.
-        errors, skip_special_tokens, skip
-            As for `decode`.
-
-        Returns
-        -------
-        iterator
-            Of documents as `decode` gives them. Errors have the number of the document in the whole iterable.
+        So many ids as `batch` says are decoded at a time, on all threads; other options are as for `decode`. Errors have the
+        number of the document in the whole iterable.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> list(BPE.from_merges([[0, 1]], alphabet="ab").decode_iter(iter([[2], [], [1, 2]])))
         ['ab', '', 'bab']
         """
@@ -207,20 +180,11 @@ class Decoding(Encoding):
     def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
         """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.
 
-        Parameters
-        ----------
-        errors, skip_special_tokens, skip
-            As for `decode`.
-
-        Returns
-        -------
-        stream
-            A `DecoderStream`: ``push(ids)`` and ``finish()`` return what has become certain. ValueError where a text is changed
-            back as a whole, as for some tokenizers from elsewhere.
+        Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return what has become certain.
+        ValueError where a text is changed back as a whole, as for some tokenizers from elsewhere.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> stream = BPE.for_text(256).fit(["lé lé"]).decode_stream()
         >>> [stream.push(i) for i in "lé".encode()]
         ['l', '', 'é']
@@ -234,22 +198,14 @@ class Decoding(Encoding):
         return DecoderStream(self._fitted(), self._tables.decoder, gone, errors)
 
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
-        """All occurrences of all tokens in encoded documents, to be looked up at once.
+        """Index all occurrences of all tokens in encoded documents, which are given as for `decode_batch`; a 1-D array is one.
 
-        Parameters
-        ----------
-        ids, offsets
-            Encoded documents, given as to `decode_batch`; a 1-D array is one document.
-
-        Returns
-        -------
-        index
-            A `TokenIndex`: ``index[token]`` are the `Occurrences` of a token: `documents`, `places` among the ids, and `starts`
-            in symbols of the decoded document, in order; `index.counts` and `index.document_frequencies`.
+        ``index[token]`` of the `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places` among the ids, and
+        `starts` in symbols of the decoded document. ``index.counts`` and ``index.document_frequencies`` have a number for each
+        id.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
         >>> tok.index(tok.encode_batch(["aab", "abab"]))[2].documents.tolist()
         [0, 1, 1]
@@ -261,30 +217,15 @@ class Decoding(Encoding):
     def usage(
         self, docs: Any = None, offsets: Any = None, *, ids: Any = None, sample_weight: Any = None, **options: Any
     ) -> Usage:
-        """How often this tokenizer uses each of its ids on documents, and which it never uses.
+        """Count how often this tokenizer uses each of its ids on documents, and list those that it never uses.
 
-        A token may be in the vocabulary, and in the corpus, and yet never be in an encoding: it was only a step to longer ones,
-        or another path is always better. Models learn nothing about such a token ("glitch token").
-
-        Parameters
-        ----------
-        docs, offsets, sample_weight
-            As for `fit`.
-        ids
-            Documents that are encoded already, given as to `decode_batch`, in the place of `docs`; TypeError unless one of both
-            is given.
-        **options
-            Further arguments of `encode_batch`, but for `return_offsets`.
-
-        Returns
-        -------
-        usage
-            A `Usage` of arrays by id, special tokens included: `counts` and `document_frequencies`; and `unused`, the ids of
-            tokens that occur nowhere.
+        Arguments are as for `encode_batch`, but for `return_offsets`; `sample_weight` as for `fit`. `ids` are encoded documents,
+        given as to `decode_batch`, in the place of `docs` (TypeError unless one of both is given). A `Usage` has arrays by id,
+        special tokens included: `counts`, `document_frequencies`, and `unused`, the ids of tokens that occur nowhere: a token may
+        be only a step to longer ones, or another path is always better. Models learn nothing about such a token ("glitch token").
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> found = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab").usage(["abab", "b"])
         >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
         ([0, 1, 0, 1], [0, 1, 0, 1], [0, 2])
@@ -349,27 +290,24 @@ class Decoding(Encoding):
 
         Parameters
         ----------
-        docs, offsets
-            Documents, given as to `fit`.
-        path
-            The file to write, whole or not at all. None: the report is returned, and a notebook shows it.
-        title
-            By default what the tokenizer is.
+        docs, offsets, progress
+            As for `fit`.
+        path, title
+            The file to write, whole or not at all (None: the report is returned, and a notebook shows it); its title.
         kind
             The picture: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``: integers and bytes
             that are no text are a signal, text of nucleotides only is DNA.
         unit, rate
-            What one symbol is called, such as ``"sample"``; how many of them a second has: axes are in seconds then.
+            The name of one symbol, such as ``"sample"``; how many of them a second has: axes are in seconds then.
         letters, pitches
             A sequence or mapping: the text of each integer (of DNA by default ``"ACGTN"``); the MIDI pitch of each, None for a
             rest.
         segmentations
-            The objectives by which the documents are cut, as `with_objective` takes them. ``"auto"``: all that the vocabulary
-            allows.
+            Objectives by which the documents are cut, as for `with_objective`; ``"auto"``: all that the vocabulary allows.
         max_symbols
             How many symbols are drawn: of more, whole documents at even distances. Everything is counted.
-        unknown, allowed_special, disallowed_special, progress
-            As for `encode` and `fit`, but special tokens are allowed: the report only looks at the documents.
+        unknown, allowed_special, disallowed_special
+            As for `encode`, but special tokens are allowed: the report only looks at the documents.
 
         Returns
         -------
@@ -378,9 +316,7 @@ class Decoding(Encoding):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
-        >>> docs = [[0, 1, 2, 0, 1], [0, 1]]
-        >>> BPE(4).fit(docs).explore(docs, title="Three symbols", progress=False).title
+        >>> BPE(4).fit([[0, 1, 2, 0, 1]]).explore([[0, 1], [2]], title="Three symbols", progress=False).title
         'Three symbols'
         """
         return view("explorer.report", "explore")(

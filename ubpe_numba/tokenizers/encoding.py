@@ -71,9 +71,9 @@ class Encoding(Fitted):
         doc
             An integer array or list, `str` or `bytes`. TypeError for another kind than was fitted.
         unknown
-            The treatment of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names the position, ``"skip"``
-            them, or put the alphabet id, the symbol (``"N"``, ``b"N"``) or the special token (``"[UNK]"``) given here for each.
-            None: as the constructor says.
+            The treatment of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names document and position,
+            ``"skip"`` them, or put the alphabet id, the symbol (``"N"``, ``b"N"``) or the special token (``"[UNK]"``) given here
+            for each. None: as the constructor says.
         return_offsets
             True: return a pair, the ids, and int64 of as many, the position in the document (in symbols: integers, code points,
             or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. ``"spans"``: int64[n, 2], where
@@ -86,13 +86,15 @@ class Encoding(Fitted):
             Positions that no token crosses, as for `fit`, in symbols: the parts between them are encoded as documents.
         allowed_special, disallowed_special
             Which special tokens are found, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the others, those in
-            `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, so that text from outside cannot
-            smuggle one in, and the rest is taken for ordinary symbols.
+            `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, with document and position, so that
+            text from outside cannot smuggle one in, and the rest is taken for ordinary symbols.
         sample
-            Draw one segmentation, to train models on many of the same text. By rank BPE-dropout: each occurrence of a merge is
-            left out with this probability, 0..1. Of `UBPE` subword regularisation: the probability of a segmentation is
-            proportional to the product of the probabilities of its tokens, raised to this power, 0 or more (by an additive
-            objective to exp(power * the sum of its weights)): at 0 all are equally probable, above 1 likely ones are preferred.
+            Draw one segmentation, to train models on many of the same text. By rank BPE-dropout (I. Provilkov et al., 2020, in
+            whose loop a merge that was left out may be drawn again): each occurrence of a merge is left out with this
+            probability, 0..1; ValueError by the articles' batch rule. Of `UBPE` subword regularisation (T. Kudo, 2018): the
+            probability of a segmentation is proportional to the product of the probabilities of its tokens, raised to this power,
+            0 or more (by an additive objective to exp(power * the sum of its weights); ValueError for products beyond -66..66):
+            at 0 all are equally probable, above 1 likely ones are preferred.
         seed
             Of `sample`, 0..2**64 - 1. Draws depend on `seed`, the number of the document (of its segment or part), the position
             and, by rank, the rank: not on threads or on what else is encoded.
@@ -102,30 +104,14 @@ class Encoding(Fitted):
         ids
             int32[n]; with `return_offsets` a pair of ids and starts, or ids and spans.
 
-        Raises
-        ------
-        UnknownSymbolError, SpecialTokenError
-            With document and position.
-        ValueError
-            For `sample` with the articles' batch rule, and for weights times the power beyond -66..66.
-
-        Notes
-        -----
-        Sources of `sample`: I. Provilkov et al., BPE-Dropout, 2020, in whose loop a merge that was left out may be drawn again;
-        T. Kudo, Subword regularization, 2018, whose probabilities all objectives but additive ones take.
-
         Examples
         --------
-        >>> from ubpe_numba import BPE, UBPE
         >>> tok = BPE.for_text(258, pretokenizer=None, special_tokens=["<end>"]).fit(["abab ab"])
         >>> ids, starts = tok.encode("abc<end>", allowed_special="all", return_offsets=True)
         >>> ids.tolist(), starts.tolist(), tok.encode("abab", boundaries=[1]).tolist()
         ([256, 99, 257], [0, 2, 3], [97, 98, 256])
         >>> BPE.from_merges([[0, 1]], alphabet="ab").encode("abababab", sample=0.5, seed=1).tolist()
         [2, 2, 2, 0, 1]
-        >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> [tok.encode("abab", sample=0.2, seed=seed).tolist() for seed in range(4)]
-        [[2, 0, 1], [0, 1, 2], [2, 2], [2, 2]]
         """
         return self._plan(options).one(doc, return_offsets, options)
 
@@ -157,10 +143,8 @@ class Encoding(Fitted):
         ----------
         docs, offsets
             Documents, given as to `fit`.
-        boundaries
-            As for `fit`: positions for each document.
-        unknown, return_offsets, units, allowed_special, disallowed_special, sample, seed
-            As for `encode`. Documents are numbered from 0, and every one is drawn by itself.
+        unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, sample, seed
+            As for `encode`, `boundaries` for each document. Documents are numbered from 0, and every one is drawn by itself.
         out
             A 1-D, writable int32 array for the ids, such as a memory map; what follows them is left as it is. `docs` is then an
             iterable that is read in bounded memory, and the options are those of `encode_iter`. ValueError if it is too small,
@@ -174,13 +158,10 @@ class Encoding(Fitted):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
         >>> ids, spans = tok.encode_batch(["ab", "", "bab"], return_offsets="spans")
         >>> ids.to_lists(), ids.values.tolist(), ids.offsets.tolist(), spans.tolist()
         ([[2], [], [1, 2]], [2, 1, 2], [0, 1, 1, 3], [[0, 2], [0, 1], [1, 3]])
-        >>> BPE.from_merges([[0, 1]], alphabet=[7, 8]).encode_batch(np.array([7, 8, 8, 7, 8]), [0, 2, 5]).to_lists()
-        [[2], [1, 2]]
         """
         if out is None:
             return self._plan(options).many(docs, offsets, return_offsets, options)
@@ -195,27 +176,15 @@ class Encoding(Fitted):
         return Ragged._trusted(out[: ends[-1]], ends)
 
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
-        """Count the tokens of documents: the lengths of `encode_batch`, in memory for a few million symbols.
+        """Count the tokens of documents, int64[d]: the lengths of `encode_batch`, in memory for a few million symbols.
 
         A document of millions of symbols is counted in parts where that is exact: by rank with merges in order of creation, and
-        where a pattern with a kernel cuts text. Otherwise its ids are made at once.
-
-        Parameters
-        ----------
-        docs, offsets
-            As for `encode_batch`. Of an iterator, what was counted is forgotten.
-        **options
-            Further arguments of `encode_batch`, but for `return_offsets`, `units` and `out`. With `boundaries` or `sample` all
-            ids are in memory at once.
-
-        Returns
-        -------
-        counts
-            int64[d], one number also for a single document.
+        where a pattern with a kernel cuts text. Otherwise, and with `boundaries` or `sample`, its ids are made at once. Arguments
+        are as for `encode_batch`, but for `return_offsets`, `units` and `out`; a single document gives one number, and an
+        iterator is read in bounded memory.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> BPE.from_merges([[0, 1]], alphabet="ab").count(["ab", "", "bab"])
         array([1, 0, 2])
         """
@@ -247,8 +216,8 @@ class Encoding(Fitted):
 
         Parameters
         ----------
-        docs
-            One document, a `str`, bytes or a 1-D array, or documents as for `encode_batch`.
+        docs, allowed_special, disallowed_special
+            As for `encode_batch`; also one document, a `str`, bytes or a 1-D array.
         max_length
             The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
         truncation
@@ -266,24 +235,20 @@ class Encoding(Fitted):
             The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list of them
             and of ids. `encode` never adds anything.
         return_tensors
-            ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one.
-        return_offsets
+            ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one. ValueError
+            where documents have several lengths.
+        return_offsets, return_attention_mask
             Add `offset_mapping`: where the token of each id begins and ends, in characters of text, else in symbols; 0 and 0 for
-            the template and for padding.
-        return_attention_mask
-            Add `attention_mask`: 1 for ids, 0 for padding.
-        allowed_special, disallowed_special
-            As for `encode`.
+            the template and for padding. Add `attention_mask`: 1 for ids, 0 for padding.
 
         Returns
         -------
         inputs
             A `ModelInputs`, a dict of `input_ids` and the requested arrays: of one document 1-D, of padded documents int32
-            matrices, otherwise `Ragged`. ValueError where documents of several lengths are to be a tensor.
+            matrices, otherwise `Ragged`.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE, Preprocessing
         >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["[CLS]", "[PAD]"]))
         >>> inputs = tok(["abab", "b"], template="[CLS] $A", padding=True, return_tensors="np")
         >>> inputs["input_ids"].tolist(), inputs.attention_mask.tolist()
@@ -326,20 +291,12 @@ class Encoding(Fitted):
     def spans(self, docs: Any, offsets: Any = None, **options: Any) -> Spans:
         """Encode documents, and list the positions of all tokens: flat arrays, a row a token.
 
-        Parameters
-        ----------
-        docs, offsets, **options
-            As for `encode_batch`, but for `return_offsets`.
-
-        Returns
-        -------
-        spans
-            A `Spans`: `ids`, `starts` and `lengths` in symbols, and `documents`. A token covers its symbols; where text is
-            changed or symbols are skipped, all up to the next token or the end of the document.
+        Arguments are as for `encode_batch`, but for `return_offsets`. A `Spans` has `ids`, `starts` and `lengths` in symbols, and
+        `documents`. A token covers its symbols; where text is changed or symbols are skipped, all up to the next token or the end
+        of the document.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> spans = BPE.from_merges([[0, 1]], alphabet="ab").spans(["aab", "", "b"])
         >>> spans.ids.tolist(), spans.starts.tolist(), spans.lengths.tolist(), spans.documents.tolist()
         ([0, 2, 1], [0, 1, 0], [1, 2, 1], [0, 0, 2])
@@ -355,26 +312,14 @@ class Encoding(Fitted):
         return spans_of(ids, starts, self._tables.decoder.lengths, ends)
 
     def encode_iter(self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
-        """Encode the documents of an iterable one after the other, int32 ids each, in bounded memory.
+        """Yield the int32 ids of each document of an iterable, one after the other, in bounded memory.
 
-        Parameters
-        ----------
-        docs
-            An iterable of documents.
-        batch
-            Symbols that are read and encoded at a time, on all threads; the result does not depend on it.
-        **options
-            `unknown`, `allowed_special` and `disallowed_special`, as for `encode`.
-
-        Returns
-        -------
-        iterator
-            Of int32 arrays, one for each document. Errors have the number of the document in the whole iterable, and come after
-            the documents before its batch.
+        So many symbols as `batch` says are read and encoded at a time, on all threads, without influence on the result. Options
+        are `unknown`, `allowed_special` and `disallowed_special`, as for `encode`. Errors have the number of the document in the
+        whole iterable, and come after the documents before its batch.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> [ids.tolist() for ids in BPE.from_merges([[0, 1]], alphabet="ab").encode_iter(iter(["ab", "", "bab"]))]
         [[2], [], [1, 2]]
         """
@@ -386,28 +331,15 @@ class Encoding(Fitted):
     def stream(self, *, frame: int | None = None, unknown: Any = None) -> EncoderStream:
         """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
 
-        By rank, with merges in order of creation, ids are final up to the last boundary that the encodings of all prefixes that
-        end within one token's length of the end have in common (proof in ``coding/kernels/incremental.py``): a few tokens are
-        kept back.
-
-        Parameters
-        ----------
-        frame
-            None: the ids together are the encoding of all chunks together. Otherwise the text is cut after every `frame` symbols,
-            and each frame is encoded as a document of its own.
-        unknown
-            As for `encode`.
-
-        Returns
-        -------
-        stream
-            An `EncoderStream`: ``push(chunk)`` and ``finish()`` return ids, ``over(chunks)`` those of an iterable; where chunks
-            end has no influence on them. ValueError without `frame` where no beginning of an encoding is final; where documents
-            are changed or cut, or have special tokens.
+        ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids, ``over(chunks)`` those of an iterable; where chunks
+        end has no influence on them. By rank, with merges in order of creation, ids are final up to the last boundary that the
+        encodings of all prefixes that end within one token's length of the end have in common (proof in
+        ``coding/kernels/incremental.py``): a few tokens are kept back. With `frame` the text is cut after every `frame` symbols,
+        and each frame is encoded as a document of its own; without it ValueError where no beginning of an encoding is final.
+        `unknown` is as for `encode`. ValueError where documents are changed or cut, or have special tokens.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> stream = BPE.from_merges([[0, 1]], alphabet=3).stream()
         >>> stream.push([0, 1, 2, 0]).tolist(), stream.push([1]).tolist(), stream.finish().tolist()
         ([3, 2], [], [3])

@@ -149,44 +149,32 @@ class Fitted(metaclass=_Class):
         return list(inspect.signature(cls.__init__).parameters)[1:]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor arguments by name, as scikit-learn's `clone` needs them.
+        """The constructor arguments by name, as they were given.
 
         Parameters
         ----------
         deep
-            Ignored: no argument is an estimator.
-
-        Returns
-        -------
-        dict
-            The arguments as they were given.
+            Ignored, since no argument is an estimator; scikit-learn's `clone` passes it.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> BPE(512).get_params()["n_tokens"]
         512
         """
         return {name: getattr(self, name) for name in self._param_names()}
 
     def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments by name.
+        """Change constructor arguments by name, and return the tokenizer itself.
 
         Parameters
         ----------
         **params
             The new values. `n_threads`, `unknown`, `objective` and the rule of encoding act at once, the others at the next
-            `fit`. ValueError for a name that is no argument of the constructor, and for `alphabet` and `preprocessing` after
-            a fit.
-
-        Returns
-        -------
-        Self
-            The tokenizer itself.
+            `fit`. ValueError for a name that is no argument of the constructor, and for `alphabet` and `preprocessing` after a
+            fit.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> BPE(512).set_params(n_tokens=1024, n_threads=2)
         BPE(n_tokens=1024, n_threads=2)
         """
@@ -327,7 +315,6 @@ class Fitted(metaclass=_Class):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> v = BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").vocabulary
         >>> len(v), v[3], v.merges.tolist()
         (4, 'aba', [[0, 1], [2, 0]])
@@ -352,10 +339,8 @@ class Fitted(metaclass=_Class):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE, Preprocessing
-        >>> tok = BPE(4, alphabet="ab", preprocessing=Preprocessing(normalizer="Lowercase")).fit(["abab", "Ab"])
-        >>> tok.is_lossless, tok.decode(tok.encode("AB"))
-        (False, 'ab')
+        >>> BPE(4, alphabet="ab", preprocessing=Preprocessing(normalizer="Lowercase")).fit(["abab", "Ab"]).is_lossless
+        False
         """
         model = self._fitted()
         lossless = model.segmenter.is_lossless and model.alphabet.is_lossless
@@ -369,7 +354,6 @@ class Fitted(metaclass=_Class):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> BPE.from_merges([[0, 1]], alphabet="ab").fingerprint == BPE.from_merges([[1, 0]], alphabet="ab").fingerprint
         False
         """
@@ -405,10 +389,8 @@ class Fitted(metaclass=_Class):
 
         Examples
         --------
-        >>> from ubpe_numba import BPE, Preprocessing
-        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
-        >>> tok.vocab_size, len(tok.get_vocab())
-        (4, 4)
+        >>> BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"])).vocab_size
+        4
         """
         _, vocabulary, segmenter = self._fitted()
         most = len(vocabulary) - 1 if segmenter.token_ids is None else int(segmenter.token_ids.max())
@@ -419,22 +401,14 @@ class Fitted(metaclass=_Class):
         return most + 1
 
     def get_vocab(self) -> dict[Any, int]:
-        """The id of every token by its name, special tokens included, in order of ids.
+        """The id of every token by its name, special tokens included, in order of ids: a new dict at each call.
 
-        Returns
-        -------
-        dict
-            Over characters a name is the text of the token; over bytes it has a character for each byte, as vocabularies of
-            Hugging Face have it (``"Ġlow"`` is `` low``); over integers it is a tuple of them. Special tokens have their text.
-
-        Notes
-        -----
-        Several tokens may have the same symbols, merged in different ways: the one of the lowest id has the name, or a special
-        token. The dict is a new one at each call.
+        Over characters a name is the text of the token; over bytes it has a character for each byte, as vocabularies of Hugging
+        Face have it (``"Ġlow"`` is `` low``); over integers it is a tuple of them. Special tokens have their text. Of several
+        tokens of the same symbols, merged in different ways, the lowest id has the name, or a special token.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE, Preprocessing
         >>> BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"])).get_vocab()
         {'a': 0, 'b': 1, 'ab': 2, '<end>': 3}
         >>> BPE.from_merges([[0, 1]], alphabet=[60, 62]).get_vocab()
@@ -443,21 +417,12 @@ class Fitted(metaclass=_Class):
         return dict(self._names.ids)
 
     def token_to_id(self, token: Any) -> int | None:
-        """The id of a token.
+        """The id of a token by its name as for `get_vocab`, by its bytes, or by its integers, a list or an array.
 
-        Parameters
-        ----------
-        token
-            Its name, as `get_vocab` has it; also its `bytes`, or a list or an array of its integers.
-
-        Returns
-        -------
-        int or None
-            None if there is no such token. TypeError for another kind of name than documents have.
+        None if there is no such token. TypeError for another kind of name than documents have.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> tok = BPE.for_text(258, pretokenizer="gpt2", special_tokens=["<end>"]).fit(["low low low"])
         >>> tok.token_to_id("lo"), tok.token_to_id(b"low"), tok.token_to_id("<end>"), tok.token_to_id("high")
         (256, 257, 258, None)
@@ -483,21 +448,10 @@ class Fitted(metaclass=_Class):
         return names.ids.get(token)
 
     def id_to_token(self, token_id: int) -> Any:
-        """The name of the token of an id.
-
-        Parameters
-        ----------
-        token_id
-            An id.
-
-        Returns
-        -------
-        str, tuple of int or None
-            As `get_vocab` has it; None for an id of no token.
+        """The name of the token of an id, `str` or tuple of int, as for `get_vocab`; None for an id of no token.
 
         Examples
         --------
-        >>> from ubpe_numba import BPE
         >>> tok = BPE.from_merges([[0, 1]], alphabet=b" a")
         >>> tok.id_to_token(2), tok.decode([2]), tok.id_to_token(3)
         ('Ġa', b' a', None)

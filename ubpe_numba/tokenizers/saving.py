@@ -30,17 +30,16 @@ class Saving(Fitted):
     """`save` and `load`."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file: readable for ``.json``, flat arrays for ``.npz``. Atomic: the old file or the new one.
+        """Write the model to a file, atomically: the old file or the new one.
 
         Parameters
         ----------
         path
-            Where; the suffix decides the format.
+            Its suffix decides the format: ``.json``, readable, or ``.npz``, flat arrays.
 
         Examples
         --------
         >>> import os, tempfile
-        >>> from ubpe_numba import BPE
         >>> path, tok = os.path.join(tempfile.mkdtemp(), "model.json"), BPE.from_merges([[0, 1]], alphabet="ab")
         >>> tok.save(path)
         >>> BPE.load(path) == tok
@@ -74,24 +73,13 @@ class Saving(Fitted):
 
     @classmethod
     def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:
-        """Read a tokenizer of this class: a file that `save` wrote, or of any format that `ubpe_numba.load` reads.
+        """Read a tokenizer of this class: a file that `save` wrote, with its `history_`, or any that `ubpe_numba.load` reads.
 
-        Parameters
-        ----------
-        source, **options
-            As for `ubpe_numba.load`.
-        n_threads
-            As for the constructor; a file does not hold it.
-
-        Returns
-        -------
-        Self
-            With its `history_`, if it was saved. ModelFormatError for a file that is not valid, or of another class; of
-            `Tokenizer` it may be any.
+        Arguments are as for `ubpe_numba.load`. ModelFormatError for a file that is not valid, or of another class; of `Tokenizer`
+        it may be any.
 
         Examples
         --------
-        >>> from ubpe_numba import UBPEClassic
         >>> dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1]}, "weights": {"2": 0.0}}'
         >>> UBPEClassic.load(dump, n_threads=1).encode("aab").tolist()
         [0, 2]

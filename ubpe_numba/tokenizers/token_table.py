@@ -155,14 +155,14 @@ class TokenTable:
         return self.lengths.size
 
     def __getitem__(self, token_id: int) -> NDArray[Any] | str | bytes:
-        """What the token of an id decodes to; IndexError if no token has it."""
+        """Decode the token of an id; IndexError if no token has it."""
         i = checked_token(token_id, len(self))
         if self._gaps is not None and self._gaps[i]:
             raise IndexError(f"token {i}: no token has this id")
         return self._alphabet.output(self.arena[self.offsets[i] : self.offsets[i + 1]])
 
     def __iter__(self) -> Iterator[NDArray[Any] | str | bytes | None]:
-        """What every id decodes to, in order; None for one that no token has."""
+        """Yield the decoded token of every id in order; None for an id that no token has."""
         return (None if self._gaps is not None and self._gaps[i] else self[i] for i in range(len(self)))
 
     __contains__ = None  # `in` would compare arrays

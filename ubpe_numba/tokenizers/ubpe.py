@@ -254,7 +254,6 @@ class UBPE(Tokenizer):
 
         Examples
         --------
-        >>> from ubpe_numba import UBPE
         >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
         >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
         >>> fewer = tok.refine(docs)
@@ -326,7 +325,6 @@ class UBPE(Tokenizer):
 
         Examples
         --------
-        >>> from ubpe_numba import UBPE
         >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
         >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
         >>> likely = tok.reweight(docs)
@@ -452,7 +450,6 @@ class UBPE(Tokenizer):
 
         Examples
         --------
-        >>> from ubpe_numba import UBPE
         >>> tok = UBPE(n_tokens=8, n_candidates=2).fit([[0, 1, 2, 0, 1], [2, 0, 1], [1, 1]])
         >>> candidates, weights = tok.encode_nbest([[0, 1, 2, 0, 1]], 2)[0]
         >>> [tok.decode(ids).tolist() for ids in candidates]

@@ -227,7 +227,6 @@ class WordPiece(Decoding, Saving):
         >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
         >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
         [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
-        >>> from ubpe_numba import Preprocessing
         >>> text = Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")
         >>> tok = WordPiece(["[UNK]", "un", "##able"], preprocessing=text)
         >>> tok.encode(" Ünable, un", return_offsets="spans")[1].tolist()
