@@ -192,8 +192,8 @@ class UBPE(Tokenizer):
     ) -> Self:
         """Make a new tokenizer of other tokens, for fewest tokens or for the largest likelihood, of the same alphabet and size.
 
-        It has as many tokens as this one, or as `n_tokens` says; fewer if `docs` do not hold that many that occur twice, or
-        once in text that a pre-tokenizer cuts.
+        It has as many tokens as this one, or as `n_tokens` says; fewer if `docs` do not hold that many that occur twice, or once
+        in text that a pre-tokenizer cuts.
 
         Parameters
         ----------
@@ -205,27 +205,22 @@ class UBPE(Tokenizer):
             True: what a token saves is counted without the document in which it saves most, so that tokens which one document
             alone needs stay away. False: what it saves in all, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
         min_count
-            How often a token occurs at least, occurrences that overlap counted, unless too few of these save anything; 2 or
-            more. ``"auto"`` chooses.
+            How often a token occurs at least, occurrences that overlap counted, unless too few of these save anything; 2 or more.
+            ``"auto"`` chooses.
         max_token_length
             Symbols of the longest token; None for that of the constructor.
         memory_limit
-            Bytes beside the documents, about; 1.4 GB if None. What does not fit is left out, which the log says: first long
-            candidates, then documents.
+            Bytes beside the documents, about; 1.4 GB if None, MemoryError below 134 MB. What does not fit is left out, which the
+            log says: first long candidates, then documents.
         seconds
-            After about how long to end with the best that was found; None for when nothing better is found. What comes before
-            the search takes some seconds for a million symbols and is not cut short. With a time the result depends on the
-            machine, without one on nothing but the arguments.
+            After about how long to end with the best that was found; None for when nothing better is found. What comes before the
+            search takes some seconds for a million symbols and is not cut short. With a time the result depends on the machine,
+            without one on nothing but the arguments.
 
         Returns
         -------
         Self
             The new tokenizer; this one stays as it is.
-
-        Raises
-        ------
-        MemoryError
-            For a `memory_limit` below 134 MB.
 
         Notes
         -----
@@ -234,23 +229,20 @@ class UBPE(Tokenizer):
         save most come in, those that cost least leave, and that is kept if fewer tokens are needed. What ``"auto"`` chooses needs
         the fewest tokens on an eighth of the documents that the others are tried without; of small corpora several eighths are
         held out in turn, of tiny ones none. Then follows the search with all documents. Documents of more than 8192 symbols and a
-        32nd of all are looked at in pieces, and no token is longer than a piece.
-        Of text that is cut, tokens that save nothing beside the others give room; where all words that occur are tokens, the
-        rest are parts of them, for words that do not.
+        32nd of all are looked at in pieces, and no token is longer than a piece. Of text that is cut, tokens that save nothing
+        beside the others give room; where all words that occur are tokens, the rest are parts of them, for words that do not. By
+        ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as many
+        merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is dropped
+        again and again, after two rounds of EM each.
 
         On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
         size; text that is cut into words gains 1 to 5 %. The bits of a model of the tokens do not follow
         (benchmarks/segmentations.py). `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With
         `robust` False `docs` need no more tokens than in the shortest segmentation by a fit of the same size.
 
-        By ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as
-        many merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is
-        dropped again and again, after two rounds of EM each.
-
-        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So
-        it cannot be encoded with by rank, nor continued. It is in no order of creation; its counts and idf are those of the
-        shortest segmentation of `docs` (of several as short, with the longest token first), its occurrences those of the
-        objective.
+        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So it
+        cannot be encoded with by rank, nor continued. It is in no order of creation; its counts and idf are those of the shortest
+        segmentation of `docs` (of several as short, with the longest token first), its occurrences those of the objective.
 
         Examples
         --------
@@ -309,14 +301,14 @@ class UBPE(Tokenizer):
         Returns
         -------
         Self
-            The new tokenizer; this one stays as it is.
+            The new tokenizer; this one stays as it is. `vocabulary.occurrences` are those in its encodings of `docs`; `counts`
+            and `document_frequencies` stay those of the fit.
 
         Notes
         -----
         The idf of a fit tells in how many documents a pair occurred when it was merged, not how the encoder uses the token: one
         that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in 250 of 300
-        documents. `vocabulary.occurrences` of the new tokenizer are those in its encodings of `docs`; `counts` and
-        `document_frequencies` stay those of the fit.
+        documents.
 
         For bags of tokens weighted by idf the encoding matters more than the source of the idf: reweighted by ``"tfidf"``, rarely
         used tokens weigh more and are sought, and fewer halves of documents find each other; by ``"shortest"`` it changes nothing
@@ -326,8 +318,7 @@ class UBPE(Tokenizer):
         Examples
         --------
         >>> docs = [[0, 1, 2, 0, 1, 2, 2] * 3, [2, 0, 1, 1, 2] * 4]
-        >>> tok = UBPE(6, 1, objective="shortest").fit(docs)
-        >>> likely = tok.reweight(docs)
+        >>> likely = UBPE(6, 1, objective="shortest").fit(docs).reweight(docs)
         >>> likely.objective, likely.vocabulary.occurrences.tolist()
         ('likelihood', [0, 4, 3, 1, 4, 5])
         """
@@ -355,19 +346,14 @@ class UBPE(Tokenizer):
         return other
 
     def boundary_probabilities(self, doc: Any, *, alpha: float = 1.0, unknown: Any = None) -> NDArray[np.float64]:
-        """The probability that a token begins at each position of a document, over all of its segmentations.
+        """The probability that a token begins at each position of a document, over all of its segmentations: float64[n] in 0..1.
 
         Parameters
         ----------
         doc, unknown
             As for `encode`. ValueError if the tokenizer changes or cuts documents, or has special tokens.
         alpha
-            As for `encode`, which draws from the same distribution.
-
-        Returns
-        -------
-        probabilities
-            float64[n], 0 to 1; the first is 1.
+            As `sample` of `encode`, which draws from the same distribution.
 
         Examples
         --------
@@ -416,14 +402,14 @@ class UBPE(Tokenizer):
         docs, offsets
             Documents, given as to `fit`; one document in a list of one.
         n
-            How many segmentations.
+            How many segmentations. ValueError if it is too large for the length of the document.
         beam
             How many tails to keep at every position, at least `n`; None for `n`. A wider beam loses less, and takes longer in
             proportion.
         distinct
             ``"path"``: any two segmentations differ. ``"bag"``: any two differ in how often they hold some token. In long
-            documents the n best are else the same tokens in another order.
-
+            documents the n best are else the same tokens in another order. `beam` and `distinct` are for tf-idf: ValueError by
+            another objective.
         unknown
             As for `encode`.
 
@@ -435,18 +421,13 @@ class UBPE(Tokenizer):
             the one before it by some such units; with the same tokens in another order it weighs the same. There may be fewer
             than `n`. An empty document has one, empty.
 
-        Raises
-        ------
-        ValueError
-            If `n` is too large for the length of the document, or an option for tf-idf is given with another objective.
-
         Notes
         -----
-        By ``"tfidf"`` the `n` best tails are kept at every position; order: heavier, fewer tokens, then the better tail after
-        the first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` they are exactly the n best, ties as
-        for `encode`, then the better tail; the weights of ``"shortest"`` are minus the number of tokens. By ``"tfidf"`` where
-        every idf is 0, candidates are those of ``"shortest"`` and weigh 0. `beam` and `distinct`
-        are for tf-idf. `ubpe_numba.bounds.encode_nbest` finds the truly best, and how much heavier the best can be.
+        By ``"tfidf"`` the `n` best tails are kept at every position; order: heavier, fewer tokens, then the better tail after the
+        first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` they are exactly the n best, ties as for
+        `encode`, then the better tail; the weights of ``"shortest"`` are minus the number of tokens. By ``"tfidf"`` where every
+        idf is 0, candidates are those of ``"shortest"`` and weigh 0. `ubpe_numba.bounds.encode_nbest` finds the truly best, and
+        how much heavier the best can be.
 
         Examples
         --------

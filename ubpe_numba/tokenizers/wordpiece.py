@@ -263,7 +263,7 @@ class WordPiece(Decoding, Saving):
         allowed_special: Any = "all",
         disallowed_special: Any = "none",
     ) -> Any:
-        """Encode documents on `n_threads` threads; the result does not depend on how many.
+        """Encode documents on `n_threads` threads to a `Ragged` of int32; the result does not depend on how many.
 
         Parameters
         ----------
@@ -272,12 +272,7 @@ class WordPiece(Decoding, Saving):
         offsets
             None: there are no flat arrays of words.
         return_offsets, units, allowed_special, disallowed_special
-            As for `encode`, whose errors name the document too.
-
-        Returns
-        -------
-        ids
-            A `Ragged` of int32; with `return_offsets` a triple of `Ragged`, ids, words, starts; or ids and int64[n, 2].
+            As for `encode`, whose errors name the document too: a triple of `Ragged`, or a `Ragged` and int64[n, 2].
 
         Examples
         --------
@@ -310,21 +305,14 @@ class WordPiece(Decoding, Saving):
     def decode(  # type: ignore[override]
         self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None, **options: Any
     ) -> str:
-        """The words of ids with a space between them; pieces with the prefix go on the word before.
+        """Decode ids to words with a space between them; pieces with the prefix go on the word before.
 
         Parameters
         ----------
         ids
-            An integer array or list.
-        skip_special_tokens, skip
-            As for `Tokenizer.decode`.
-        **options
-            `errors`, which changes nothing.
-
-        Returns
-        -------
-        text
-            Unknown words are `unknown`.
+            An integer array or list. Unknown words become `unknown`.
+        skip_special_tokens, skip, **options
+            As for `Tokenizer.decode`, without `as_bytes` and `out`; `errors` changes nothing.
 
         Examples
         --------
@@ -336,19 +324,12 @@ class WordPiece(Decoding, Saving):
     def decode_batch(
         self, batch: Any, offsets: Any = None, *, skip_special_tokens: bool = False, skip: Any = None, **options: Any
     ) -> list[str]:
-        """Decode documents of ids.
+        """Decode documents of ids to a list of texts, as `decode`, whose errors name the document too.
 
         Parameters
         ----------
-        batch, offsets
+        batch, offsets, skip_special_tokens, skip, **options
             As for `Tokenizer.decode_batch`.
-        skip_special_tokens, skip, **options
-            As for `decode`, whose errors name the document too.
-
-        Returns
-        -------
-        texts
-            As of `decode`.
 
         Examples
         --------
