@@ -1,4 +1,4 @@
-"""The size of the house: each figure of `budgets.py` is within its limit, set at most 3 % above what was there at that time.
+"""The size of the house: each figure of `budgets.py` is within its limit, agreed, or set at most 3 % above what was there.
 
 Whoever needs more raises a limit in a commit of its own that says what it buys.
 """
@@ -10,24 +10,35 @@ import functools
 import pytest
 from budgets import circles, measured
 
-LIMITS = {
-    "lines": 46_800,
-    "lines of code": 26_800,
-    "functions": 2_150,
+#: Limits that were agreed for what a user meets, wherever below them it is.
+AGREED = {
+    "names of the package": 16,
+    "names of BPE": 34,
+    "names of UBPE": 36,
+    "names of WordPiece": 30,
+    "parameters of a constructor": 8,
+    "lines of help(BPE)": 700,
+    "lines of the README": 220,
+    "words of the README": 1_600,
+}
+LIMITS = AGREED | {
+    "lines": 46_300,
+    "lines of code": 27_400,
+    "functions": 2_130,
     "classes": 186,
-    "modules": 220,
+    "modules": 225,
     "lines of the longest file": 690,
-    "files of a fit": 17,
-    "crossings of a fit": 50,
+    "files of a fit": 12,
+    "crossings of a fit": 24,
     "files of a first encode": 8,
-    "calls of a first encode": 25,
+    "calls of a first encode": 24,
     "files of a first decode": 10,
-    "modules loaded for integers": 70,
-    "lines loaded for integers": 15_300,
+    "modules loaded for integers": 64,
+    "lines loaded for integers": 13_300,
     "modules of text loaded for integers": 0,
     "circles of modules": 0,
     "layers": 12,
-    "phrases to reword": 66,
+    "phrases to reword": 0,
 }
 _measured = functools.cache(measured)
 
@@ -40,7 +51,9 @@ def test_a_figure_is_within_its_budget(name: str) -> None:
 def test_every_figure_has_a_budget_that_is_near() -> None:
     found = _measured()
     assert found.keys() == LIMITS.keys()
-    far = {name: found[name] for name, limit in LIMITS.items() if limit > 20 and found[name] < 0.94 * limit}
+    far = {
+        name: found[name] for name, limit in LIMITS.items() if name not in AGREED and limit > 20 and found[name] < 0.94 * limit
+    }
     assert not far, "lower these limits"
 
 
