@@ -21,18 +21,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, Documents
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels import pair_table as d
 from ubpe_numba.fitting.kernels import rounds, text_cells
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
 from ubpe_numba.fitting.text import LocalText, Text, cut, extended
+from ubpe_numba.runtime.arrays import GrowingArray, offsets_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY, rehash
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -52,6 +54,7 @@ _ENDLESS = 2**63 - 1
 _TABLES = 40 << 20  # bytes of the driver, and of dense counts
 _CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
 _PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
+_PART = 1 << 26  # symbols of a text that is encoded at once before a fit goes on
 _NOTED = 12  # bytes that a batch records for each occurrence
 _OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
 _MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
@@ -511,14 +514,13 @@ def learn_more(
     """
     old_pairs = old.merges
     assert old_pairs is not None
-    ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))  # raises for unknown symbols
     kept = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
     if kept < old.n_learned:
         again = settings._replace(n_tokens=len(old))
-        last_round = fit(*_encoded(corpus, ids, old, kept), again, None, np.diff(old.offsets))
+        last_round = fit(*_encoded(corpus, alphabet, old, kept, settings.n_threads), again, None, np.diff(old.offsets))
         if not np.array_equal(last_round.pairs, old_pairs[kept:]):
             kept = old.n_learned
-    start, tokens = _encoded(corpus, ids, old, kept)
+    start, tokens = _encoded(corpus, alphabet, old, kept, settings.n_threads)
     more = fit(start, tokens, settings, progress, np.diff(old.offsets))
     known = old.n_learned - kept  # merges at the beginning of `more` that the old vocabulary has
     if history is not None:
@@ -536,12 +538,28 @@ def learn_more(
     return _vocabulary(more, corpus.n_documents, corpus.n_symbols, old, known), history
 
 
-def _encoded(corpus: Corpus, ids: Ragged, old: Vocabulary, m: int) -> tuple[Corpus, Alphabet]:
-    """The corpus in the first m learned tokens of a vocabulary, and the alphabet of these tokens."""
-    if m:
-        assert old.merges is not None
-        first = Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40)
-        ids = PairEncoder(first, batch=False).encode(ids, None)
-    alphabet = Alphabet.dense(old.n_alphabet + m)
+def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, n_threads: int) -> tuple[Corpus, Alphabet]:
+    """The corpus in the first m learned tokens of a vocabulary, and the alphabet of these tokens.
+
+    Segments are encoded in parts of `_PART` symbols, so that the text is not held as ids of single symbols, of four bytes each.
+    UnknownSymbolError for a symbol outside the alphabet.
+    """
+    assert old.merges is not None
+    encoder = PairEncoder(Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40), batch=False) if m else None
+    offsets, parts, lengths = corpus.offsets, GrowingArray(), []
+    inner = np.arange(int(offsets[0]) + _PART, int(offsets[-1]), _PART if m else _ENDLESS)
+    bounds = np.unique([0, *np.searchsorted(offsets, inner), offsets.size - 1]).tolist()
+    for a, b in pairwise(bounds) if len(bounds) > 2 else [(0, bounds[-1])]:
+        try:
+            ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets[a : b + 1]))
+        except UnknownSymbolError:
+            alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets))  # raises with the number of the segment
+            raise
+        ids = ids if encoder is None else encoder.encode(ids, n_threads)
+        if len(bounds) > 2:
+            parts.append(ids.values)
+            lengths.append(ids.lengths)
     given = Documents(ids.values, ids.offsets, "int")
-    return corpus._replace(given=given, values=ids.values, offsets=ids.offsets), alphabet
+    if len(bounds) > 2:
+        given = Documents(parts.finish(), offsets_of(np.concatenate(lengths)), "int")
+    return corpus._replace(given=given, values=given.values, offsets=given.offsets), Alphabet.dense(old.n_alphabet + m)

@@ -30,6 +30,7 @@ from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 
 __all__ = ["Tokenizer"]
 
+UNCHANGED = "unchanged"  # a pre-tokenizer that is the present one
 _LONGEST_PATH = 4096  # a longer text is no name of a file
 #: Arguments of `for_text` that are those of `Preprocessing`, beside its own.
 _PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
@@ -181,6 +182,7 @@ class Tokenizer(Decoding, Saving):
         docs: Any,
         n_tokens: int,
         *,
+        pretokenizer: Any = UNCHANGED,
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
@@ -191,14 +193,17 @@ class Tokenizer(Decoding, Saving):
 
         Documents and options are as for `fit`. On the corpus of the fit this gives what one longer fit would have given; on
         another, new merges are learned on that, encoded with the present vocabulary. Without `history_` a new round begins, even
-        if the last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`. `n_tokens` becomes that of the
-        tokenizer. ValueError if the vocabulary does not know pairs, is not in order of creation, or has more ids already.
+        if the last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`. ValueError if the vocabulary is
+        not one of pairs in order of creation, or has more ids already. `pretokenizer`, as for `Preprocessing`, cuts text from
+        now on: with None, or a coarser pattern, tokens come to cross words, as in SuperBPE; no `Counts` of segments then.
 
         Examples
         --------
-        >>> docs = [[0, 1, 2, 0, 1], [0, 1, 2]]
-        >>> BPE(n_tokens=4).fit(docs).fit_more(docs, 5).vocabulary.merges.tolist()
+        >>> BPE(4).fit(docs := [[0, 1, 2, 0, 1], [0, 1, 2]]).fit_more(docs, 5).vocabulary.merges.tolist()
         [[0, 1], [3, 2]]
+        >>> tok = BPE.for_text(264).fit(docs := ["by the way, by the by", "on the way"]).fit_more(docs, 267, pretokenizer=None)
+        >>> [tok.id_to_token(i) for i in tok.encode("by the way").tolist()]
+        ['by', 'ĠtheĠway']
         """
         model = self._fitted()
         alphabet, old, segmenter = model
@@ -220,7 +225,11 @@ class Tokenizer(Decoding, Saving):
                 )
         settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
         bar = None if progress is False else Progress(progress)
-        corpus = self._corpus(docs, offsets, sample_weight, boundaries)
+        given = docs, offsets, sample_weight, boundaries
+        prepared = self._prepared
+        if not isinstance(pretokenizer, str) or pretokenizer != UNCHANGED:
+            prepared = dataclasses.replace(prepared, pretokenizer=pretokenizer)
+        corpus = self._corpus(*given, prepared)
         history: History | None = getattr(self, "history_", None)
         if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
             history = None
@@ -228,11 +237,14 @@ class Tokenizer(Decoding, Saving):
         if self._weighs_by_text:
             vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
         size = len(vocabulary)
-        self._adopt(
-            model._replace(
-                vocabulary=vocabulary, segmenter=segmenter.numbered(np.arange(first, first + size) if first else None, size)
-            )
-        )
+        segmenter = segmenter.numbered(np.arange(first, first + size) if first else None, size)
+        if is_new := prepared.pretokenizer != self._prepared.pretokenizer:
+            segmenter = segmenter._replace(pretokenizer=prepared.pretokenizer)
+            if not any(part is not None and part is not False for part in segmenter):
+                segmenter = PLAIN
+        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter))
+        if is_new:  # past `__setattr__`, by which users cannot
+            vars(self)["preprocessing"] = None if prepared.is_plain else prepared
         self.n_tokens = n_tokens
         if history is not None:
             self.history_ = history
@@ -327,10 +339,24 @@ class Tokenizer(Decoding, Saving):
             other.history_ = self.history_
         return other
 
-    def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> Corpus:
-        """The documents of a fit: text as bytes, cut into segments."""
-        corpus, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
-        return corpus if segmenter is PLAIN else segmenter.corpus(corpus, self.n_threads)
+    def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None) -> Corpus:
+        """The documents of a fit: text as bytes, cut into segments; by a `new` pre-tokenizer, where that is another one.
+
+        Without the present one documents are whole, and few are equal: then they are not counted.
+        """
+        old = self._prepared.pretokenizer
+        if new is None or new.pretokenizer == old:
+            corpus, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
+            return corpus if segmenter is PLAIN else segmenter.corpus(corpus, self.n_threads)
+        for which, cutter in (("present", old), ("new", new.pretokenizer)):
+            if getattr(cutter, "cutters", ()) is None:
+                hint = "a pattern does not, and a normalizer may do it instead"
+                raise ValueError(f"pretokenizer: the {which} one changes text as it cuts it, and the other does not; {hint}")
+        if isinstance(docs, Counts) and docs.are_segments:
+            raise ValueError("docs: with another pretokenizer tokens cross the segments that were counted; give the documents")
+        corpus, _ = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
+        segmenter = new._segmenter(self._model.alphabet.kind, None)
+        return segmenter.corpus(corpus, self.n_threads, count=new.pretokenizer is not None)
 
     def _uncut_corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> tuple[Corpus, Segmenter]:
         """The documents of a fit, text as bytes but not cut yet, and the segmenter that cuts them."""

@@ -174,8 +174,8 @@ class Segmenter(NamedTuple):
     def __reduce__(self) -> tuple[object, ...]:
         return pickled(Segmenter, *self)
 
-    def corpus(self, corpus: Corpus, n_threads: int | None = None) -> Corpus:
-        """The distinct segments of a corpus and how often each occurs.
+    def corpus(self, corpus: Corpus, n_threads: int | None = None, count: bool = True) -> Corpus:
+        """The distinct segments of a corpus and how often each occurs; with `count` False all segments as they are.
 
         Special tokens, allowed or not, and known words are cut out: nothing is learned from them. A segment is the document that
         document frequencies count.
@@ -192,7 +192,11 @@ class Segmenter(NamedTuple):
 
                 return as_corpus(count_words(pieces.values, pieces.cuts, cuts, n_threads))._replace(given=kept)
             cut, of = self.cut(pieces, kind)
-            made = as_corpus(Counts.of(cut, np.ones(of.size, np.int64) if corpus.weights is None else corpus.weights[of]))
+            weights = None if corpus.weights is None else corpus.weights[of]
+            if count:
+                made = as_corpus(Counts.of(cut, np.ones(of.size, np.int64) if weights is None else weights))
+            else:
+                made = as_corpus(None, None, weights, None, lambda *_: cut)
             if self.pretokenizer is None:  # the documents still are documents, and empty ones count
                 made = made._replace(n_documents=made.n_documents + corpus.n_empty)
             made = made._replace(given=kept)
