@@ -15,9 +15,10 @@ from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, model
 from sentencepiece_models import SPECIAL as PIECES
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece, export
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import export, export_check, table
+from ubpe_numba.formats import export as writers
+from ubpe_numba.formats import export_check, readers
 from ubpe_numba.formats.export import _package, special_tokens_first
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.pair_table import symbol_character
@@ -45,9 +46,9 @@ def test_ids_are_those_of_hugging_face_and_tiktoken(tok: Any, lines: list[str]) 
 
 def test_exports_that_would_lose_something_are_refused() -> None:
     double = BPE.from_merges([[97, 98], [256, 99], [98, 99], [97, 258]], alphabet=bytes(range(256)))
-    for write in (double.to_huggingface, double.to_tiktoken, double.to_vocab_merges):
+    for format in ("tokenizer.json", "tiktoken", "vocab+merges"):
         with pytest.raises(ValueError, match="have the same"):
-            write()
+            export(double, format)
     unstable = BPE.from_merges([[98, 99], [97, 98], [257, 99]], alphabet=bytes(range(256)))  # abc is a bc
     export(unstable, "tokenizer.json")
     with pytest.raises(ValueError, match=r"export refused: b'abc' is \[97, 256\] here, but \[258\] by what was written"):
@@ -60,7 +61,7 @@ def test_exports_that_would_lose_something_are_refused() -> None:
     with pytest.raises(ValueError, match="known_words: tiktoken has none"):
         export(known, "tiktoken")
     with pytest.raises(ValueError, match="known words"):
-        tuple(export(known, "vocab+merges").values())
+        export(known, "vocab+merges")
     clash = BPE.from_merges([[97, 98]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=["ab"]))
     with pytest.raises(ValueError, match="special_tokens: 'ab' is a token of the vocabulary too"):
         export(clash, "tokenizer.json")
@@ -72,16 +73,16 @@ def test_exports_that_would_lose_something_are_refused() -> None:
         export(lone, "tokenizer.json")
     ints = BPE(None).fit([[0, 1, 0, 1]], progress=False)
     with pytest.raises(ValueError, match="alphabet: the files hold text"):
-        tuple(export(ints, "vocab+merges").values())
+        export(ints, "vocab+merges")
     with pytest.raises(ValueError, match="special_tokens: .* holds integers outside the alphabet"):
         export(BPE(None, preprocessing=Preprocessing(special_tokens=[[0, 9]])).fit([[0, 1]], progress=False), "tokenizer.json")
 
 
 def test_unfitted_and_foreign_objects() -> None:
-    for name in ("to_huggingface", "to_tiktoken", "to_vocab_merges", "to_transformers"):
+    for format in ("tokenizer.json", "tiktoken", "vocab+merges", "transformers"):
         with pytest.raises(ValueError, match="has no vocabulary yet"):
-            getattr(BPE(), name)()
-    with pytest.raises(TypeError, match="expected a text or a path, got int"):
+            export(BPE(), format)
+    with pytest.raises(TypeError, match="source: expected a path, the content of a file or a tokenizer, got 3 .int."):
         BPE.load(3)
     with pytest.raises(ValueError, match="kind: expected 'bytes' or 'str'"):
         BPE.load(("{}", "\n"), kind="int")
@@ -171,8 +172,8 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
     with pytest.raises(ValueError, match="vocabulary: its pairs are not in order of creation"):
         export(tok, "tokenizer.json", path)
     monkeypatch.setattr(export_check, "check_order", lambda model: None)
-    monkeypatch.setattr(export, "_same_by_rank", lambda other, samples: None)
-    monkeypatch.setattr(table, "from_huggingface", lambda *source: table.Found(tok._model))
+    monkeypatch.setattr(writers, "_same_by_rank", lambda other, samples: None)
+    monkeypatch.setattr(readers, "of_huggingface", lambda *source: readers.Found(tok._model))
     with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
         export(tok, "tokenizer.json", path)
     assert not path.exists()
@@ -286,14 +287,17 @@ def test_a_template_is_what_tokenizers_makes_of_it(template: Any, single: str, p
     theirs = tokenizers.processors.TemplateProcessing(single=single, pair=pair, special_tokens=[*IDS.items()])
     other = tokenizers.Tokenizer(tokenizers.models.BPE())
     other.post_processor = theirs
-    found, expected = export.post_processor(export.template_of(template, IDS), IDS), json.loads(other.to_str())["post_processor"]
+    found, expected = (
+        writers.post_processor(writers.template_of(template, IDS), IDS),
+        json.loads(other.to_str())["post_processor"],
+    )
     assert (found["single"], found["pair"]) == (expected["single"], expected["pair"])
     used = {word for word in SPECIAL_OF_POST_PROCESSOR if word in f"{single} {pair}"}
     assert found["special_tokens"] == {word: expected["special_tokens"][word] for word in used}
 
 
 def test_a_special_token_may_end_in_a_number() -> None:
-    assert export.template_of("<a:1> $A <a:1>:3", IDS)[0] == (("<a:1>", 0), ("$A", 0), ("<a:1>", 3))
+    assert writers.template_of("<a:1> $A <a:1>:3", IDS)[0] == (("<a:1>", 0), ("$A", 0), ("<a:1>", 3))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +318,7 @@ def test_a_special_token_may_end_in_a_number() -> None:
 )
 def test_templates_that_say_nothing(template: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
-        export.template_of(template, IDS)
+        writers.template_of(template, IDS)
     tok = BPE.from_merges([[0, 1]], "ab", preprocessing=Preprocessing(special_tokens=SPECIAL_OF_POST_PROCESSOR))
     with pytest.raises(error, match="template: "):
         export(tok, "tokenizer.json", unk_token="[UNK]", template=template)
@@ -352,7 +356,7 @@ def test_exports_with_a_template(tok: Any) -> None:
 def test_a_template_that_the_other_library_reads_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tokenizers")
     tok = BPE.for_text(258, special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(["abab"], progress=False)
-    monkeypatch.setattr(export, "around", lambda template, special, first, second=None: first)
+    monkeypatch.setattr(writers, "around", lambda template, special, first, second=None: first)
     with pytest.raises(ValueError, match="export refused: .* by tokenizers"):
         export(tok, "tokenizer.json", template="[CLS] $A")
 
@@ -422,8 +426,8 @@ def test_unknown_characters_of_unigrams_are_one() -> None:
 
 
 LOSSY = [
-    (lambda: BPE.from_merges([[0, 1]], "ab"), "2 characters and no unk_token: .* such as 'X' without a word"),
-    (lambda: BPE.from_merges([[0, 1]], alphabet=2), "2 integers and no unk_token: .* stand for no integer of the alphabet"),
+    (lambda: BPE.from_merges([[0, 1]], "ab"), "2 characters and no unk_token: .* such as 'X' silently"),
+    (lambda: BPE.from_merges([[0, 1]], alphabet=2), "2 integers and no unk_token: .* characters of no integer of the alphabet"),
     (lambda: BPE.from_merges([[0, 1]], alphabet=b"ab"), r"2 bytes and no unk_token: .* such as b'\\x00'"),
 ]
 
@@ -440,10 +444,10 @@ def test_a_file_that_loses_symbols_is_warned_about(make: Any, match: str, tmp_pa
 
 def test_nothing_is_lost_of_all_bytes() -> None:
     tok = BPE.for_text(258, special_tokens=WORDS).fit(["abab"], progress=False)
-    assert export.loss_of(tok._model) is None
+    assert writers.loss_of(tok._model) is None
     assert json.loads(export(tok, "tokenizer.json"))["model"]["unk_token"] is None
     in_text = bytes(sorted({*range(0xF5)} - {0xC0, 0xC1}))
-    assert export.loss_of(BPE.from_merges([[0, 1]], alphabet=in_text)._model) is None
+    assert writers.loss_of(BPE.from_merges([[0, 1]], alphabet=in_text)._model) is None
     named = export(tok, "tokenizer.json", unk_token="[UNK]")
     assert json.loads(named)["model"]["unk_token"] == "[UNK]"
     assert tokenizers.Tokenizer.from_str(named).encode("xé中").ids == tok.encode("xé中").tolist()
@@ -489,8 +493,8 @@ def test_a_unigram_model_over_some_bytes_has_no_unknown_token() -> None:
 
 def test_a_wrong_unknown_token_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples with unknown characters show what samples of known ones cannot."""
-    write = export.huggingface.write
-    monkeypatch.setattr(export.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"}))
+    write = writers.huggingface.write
+    monkeypatch.setattr(writers.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"}))
     with pytest.raises(ValueError, match="export refused: "):
         export(letters(), "tokenizer.json", unk_token="[UNK]")
 

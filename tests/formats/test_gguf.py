@@ -243,8 +243,8 @@ def test_sentencepiece_s_kinds(tmp_path: pathlib.Path, kind: str, number: int) -
     want = cls.load(model(PIECES, number, prefix=True, remove=number == UNIGRAM, by_bytes=True))
     assert load(path).fingerprint == tokenizer.fingerprint == want.fingerprint
     assert tokenizer.encode_batch(DOCS).to_lists() == want.encode_batch(DOCS).to_lists()
-    with pytest.raises(ModelFormatError, match="use U?BPE.from_gguf"):
-        BPE if number == UNIGRAM else UBPE.load(path)
+    with pytest.raises(ModelFormatError, match="use U?BPE.load"):
+        (BPE if number == UNIGRAM else UBPE).load(path)
 
 
 def test_maps_of_characters_are_bytes_of_any_type(tmp_path: pathlib.Path) -> None:
@@ -293,7 +293,7 @@ def test_what_is_not_valid_is_refused_of_gguf_file(tmp_path: pathlib.Path) -> No
     refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({"kind": "rwkv"}, "'rwkv' is not supported; there are llama, t5, gpt2 and bert"),
         ({"kind": "bert"}, "unknown_token_id: expected the id of a token, got 100"),
-        ({"kind": "bert", "unknown_token_id": 1}, "a vocabulary of WordPiece: use WordPiece.from_gguf"),
+        ({"kind": "bert", "unknown_token_id": 1}, "a WordPiece, not a BPE: use WordPiece.load"),
         (
             {"kind": "gpt2", "pre": "x", "merges": ["a b"]},
             "the pattern of 'x' is not known; read the tokenizer.json",
@@ -380,7 +380,7 @@ def test_words_of_bert(tmp_path: pathlib.Path) -> None:
     assert tokenizer.encode("Unable Áb b").tolist() == [4, 5, 6, 7, 2]
     again = load(path)
     assert isinstance(again, WordPiece) and again.encode("Unable Áb").tolist() == [4, 5, 6, 7]
-    with pytest.raises(ModelFormatError, match="not a vocabulary of WordPiece"):
+    with pytest.raises(ModelFormatError, match="a BPE, not a WordPiece: use BPE.load"):
         WordPiece.load(written(tmp_path / "o.gguf", "gpt2", ["a", "b", "ab"], merges=["a b"]))
     older = written(tmp_path / "p.gguf", "bert", ["[UNK]", "[unused0]", "▁a", "b"], unknown_token_id=0)
     assert WordPiece.load(older).pieces == {"[UNK]": 0, "[unused0]": 1, "a": 2, "##b": 3}

@@ -244,8 +244,8 @@ def deep(file: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 
 
 FILES: list[tuple[str, Any, str]] = [
-    ("model", None, "model: expected one of type BPE"),
-    ("model.type", "Unigram", "model: expected one of type BPE"),
+    ("model", None, "which is none of"),
+    ("model.type", "Unigram", "model: vocab: expected a list of pieces and scores"),
     ("model.dropout", 0.1, "model: dropout=0.1 is not supported"),
     ("model.continuing_subword_prefix", "##", "vocab: .*: a symbol at some places in a word only is not supported"),
     ("model.end_of_word_suffix", "</w>", "vocab: .*: a symbol at some places in a word only is not supported"),

@@ -33,6 +33,7 @@ from ubpe_numba.formats import (
 from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, open_regular
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -86,9 +87,12 @@ class Source:
         elif isinstance(given, str) and ("\n" in given or given.lstrip().startswith("{")):
             self._begin(given.encode("utf-8", "surrogatepass"))
         elif isinstance(given, tuple) and len(given) == 2:
-            self.path = "the pair"
             self.given = tuple(part if isinstance(part, Mapping) else Source(part) for part in given)
+            self.path = " and ".join(getattr(part, "path", "a mapping") for part in self.given)
         elif not hasattr(given, "_mergeable_ranks"):
+            if not isinstance(given, (str, os.PathLike)):
+                kind = describe(given)
+                raise TypeError(f"source: expected a path, the content of a file or a tokenizer, got {kind}")
             self.path = os.fsdecode(given)
             if os.path.isdir(self.path):
                 self.path = _in_folder(self.path)

@@ -82,7 +82,7 @@ def recognise(source: Source) -> Format:
     found = next((row for row in FORMATS if row.is_it(source)), None)
     if found is None:
         known = "; ".join(row.name for row in FORMATS if row.read is not None)
-        begins = f"a file that begins with {quoted(source.head[:24])}" if source.head else f"an object of {source.path}"
+        begins = f"a file that begins with {quoted(source.head[:24])}"
         shown = f"an object of {listed(source.document)}" if source.document else begins
         raise ModelFormatError(f"{shown}, which is none of: {known}")
     return found
@@ -94,9 +94,9 @@ def _options(function: Callable[..., Any]) -> list[str]:
 
 
 def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[Source, Found]:
-    """The content of a source of any format, with the name of a class of tokenizers; arguments as `tokenizers.saving.load`.
+    """The content of a source of any format, with the name of a class of tokenizers: the requested one if it fits.
 
-    TypeError for options that no format has, ValueError for those that this one has not.
+    Arguments as `tokenizers.saving.load`. TypeError for options that no format has, ValueError for those that this one has not.
     """
     known = sorted({name for row in FORMATS if row.read is not None for name in _options(row.read)})
     if (odd := next((name for name in options if name not in known), None)) is not None:
@@ -119,17 +119,9 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
     if found.tokenizer is not None:
         return source, found
     if isinstance(found.model, Words):
-        if tokenizer not in (None, "WordPiece"):
-            raise ValueError(
-                f"tokenizer: {source.path} is a vocabulary of WordPiece, not of {tokenizer}: use load or WordPiece.load"
-            )
         return source, found._replace(tokenizer="WordPiece")
-    has_merges = found.model.vocabulary.merges is not None
-    fitting = ("BPE", "UBPEClassic") if has_merges else ("UBPE",)
-    if tokenizer not in (None, *fitting):
-        what = "has merges" if has_merges else "is a model of unigrams, without merges"
-        raise ValueError(f"tokenizer: {source.path} {what}: expected {' or '.join(fitting)}, got {tokenizer}")
-    return source, found._replace(tokenizer=tokenizer or fitting[0])
+    fitting = ("UBPE",) if found.model.vocabulary.merges is None else ("BPE", "UBPEClassic")
+    return source, found._replace(tokenizer=tokenizer if tokenizer in fitting else fitting[0])
 
 
 def writer(key: Any) -> Callable[..., Any]:

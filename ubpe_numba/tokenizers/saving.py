@@ -85,7 +85,10 @@ class Saving(Fitted):
         [0, 2]
         """
         if inspect.isabstract(cls):
-            return load(source, n_threads=n_threads, **options)  # type: ignore[no-any-return]
+            made = load(source, n_threads=n_threads, **options)
+            if not isinstance(made, cls):
+                raise ModelFormatError(f"source: a {type(made).__name__}, not a {cls.__name__}: use {type(made).__name__}.load")
+            return made
         name = next(base.__name__ for base in cls.__mro__ if base.__name__ in _MODULES)
         read, found = formats.table.read(source, name, options)
         if found.tokenizer != name:
