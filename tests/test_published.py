@@ -144,7 +144,7 @@ def test_same_ids_by_dumps_that_split_documents(breaks: Any, stops: Any, regex: 
         regex_str=regex,
     )
     theirs.fit(corpus, n_candidates=5, quiet=True)
-    ours = UBPEClassic if classic else UBPE.load(theirs.dumps(), kind="str")
+    ours = (UBPEClassic if classic else UBPE).load(theirs.dumps(), kind="str")
     again = cls.loads(export(ours, "ubpe"), token_type=str)
     for doc in [*corpus[:5], corpus[5] + "<b>" + corpus[6] + "<bb>the cat|,|", "<b>the<bb>", "| |,,", "the cat", "<b>", ""]:
         got = ours.encode(doc).tolist()

@@ -151,8 +151,6 @@ def test_paths_that_cannot_be_saved_to_or_loaded(cls: Any, suffix: str, tmp_path
     for name in ("model", "model.bin", f"model{suffix}.gz", suffix):
         with pytest.raises(ValueError, match=r"path: expected a name that ends in \.json or \.npz, got '.*'"):
             tok.save(tmp_path / name)
-        with pytest.raises(ValueError, match=r"path: expected a name that ends in \.json or \.npz, got '.*'"):
-            cls.load(tmp_path / name)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         cls.load(tmp_path / f"nowhere{suffix}")
     with pytest.raises(FileNotFoundError, match="missing"):
@@ -160,7 +158,7 @@ def test_paths_that_cannot_be_saved_to_or_loaded(cls: Any, suffix: str, tmp_path
     folder = tmp_path / f"folder{suffix}"
     folder.mkdir()
     for call in (tok.save, cls.load):
-        with pytest.raises(OSError, match="folder"):
+        with pytest.raises((OSError, ModelFormatError), match="folder"):
             call(folder)
         with pytest.raises(TypeError):
             call(None)
@@ -200,10 +198,10 @@ def spoil(model: dict[str, Any], place: str, value: Any) -> None:
 
 HUGE = 10**400
 FIELDS = [
-    ("format", "ubpe", 'no "format": "ubpe-numba"'), ("format", ..., "not a model of this library"),
+    ("format", "ubpe", 'no "format": "ubpe-numba"'), ("format", ..., "which is none of"),
     ("version", 6, "version 6; this library reads versions 1 to 5"), ("version", 0, "version 0"),
     ("version", "1", "version '1'"), ("version", None, "version None"), ("version", [1], r"version \[1\]"),
-    ("version", True, "version True"), ("version", 1.0, "version 1.0"), ("tokenizer", ..., "the field 'tokenizer' is missing"),
+    ("version", True, "version True"), ("version", 1.0, "version 1.0"), ("tokenizer", ..., "which is none of"),
     ("tokenizer", 5, "tokenizer: expected a name"), ("tokenizer", "X", "a X, not a"),
     ("params", ..., "the field 'params' is missing"), ("params", [], "params: expected an object"),
     ("params", None, "params: expected"), ("alphabet", ..., "the field 'alphabet' is missing"),
@@ -294,15 +292,15 @@ def test_a_pair_tokenizer_needs_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data, match",
     [
-        (b"", "not a JSON object"), (b"\xff\xfe\xff", "not a JSON object"), (b'{"\xe9"', "not valid JSON"),
-        (b"\0" * 100, "not a JSON object"), ("{}".encode("utf-16"), "not a JSON object"),
-        (b"[]", "not a JSON object"), (b"null", "not a JSON object"), (b"5", "not a JSON object"),
-        (b"{}", "not a model of this library"), (b"\xef\xbb\xbf \n{}", "not a model of this library"), (b"{]", "not valid JSON"),
-        (b"[" * 200_000, "not a JSON object"), (b'{"a":' * 200_000, "not valid JSON"), (b"NaN", "not a JSON object"),
+        (b"", "which is none of"), (b"\xff\xfe\xff", "which is none of"), (b'{"\xe9"', "not valid JSON"),
+        (b"\0" * 100, "which is none of"), ("{}".encode("utf-16"), "which is none of"),
+        (b"[]", "which is none of"), (b"null", "which is none of"), (b"5", "which is none of"),
+        (b"{}", "which is none of"), (b"\xef\xbb\xbf \n{}", "which is none of"), (b"{]", "not valid JSON"),
+        (b"[" * 200_000, "which is none of"), (b'{"a":' * 200_000, "not valid JSON"), (b"NaN", "which is none of"),
         (b'{"a": NaN}', "the number NaN is not allowed"),
         (b'{"format": -Infinity}', "the number -Infinity is not allowed"), (b'{"a": ' + b"9" * 5000, "not valid JSON"),
-        (b"{} {}", "not valid JSON"), (b'{"format": "\\ud800"}', "not a model of this library"),
-        (b"PK\x05\x06" + bytes(18), "not a JSON object"),
+        (b"{} {}", "not valid JSON"), (b'{"format": "\\ud800"}', "which is none of"),
+        (b"PK\x05\x06" + bytes(18), "which is none of"),
     ],
     ids=lambda x: str(x)[:16],
 )  # fmt: skip
@@ -335,10 +333,10 @@ def test_a_model_behind_many_blanks(tmp_path: Path) -> None:
             for mark in (b"", b"\xef\xbb\xbf"):
                 (tmp_path / "model.json").write_bytes(mark + (blank * n)[:n] + data)
                 assert BPE.load(tmp_path / "model.json").fingerprint == fitted(BPE).fingerprint
-    refuse(BPE, tmp_path / "model.json", b" " * 200_000 + b"[]", "not a JSON object")
+    refuse(BPE, tmp_path / "model.json", b" " * 200_000 + b"[]", "which is none of")
     (tmp_path / "model.json").write_bytes(b" " * 30_000_000)
     tracemalloc.start()
-    with pytest.raises(ModelFormatError, match="not a JSON object"):
+    with pytest.raises(ModelFormatError, match="which is none of"):
         BPE.load(tmp_path / "model.json")
     assert tracemalloc.get_traced_memory()[1] < 2e6
     tracemalloc.stop()
@@ -415,6 +413,7 @@ def in_a_process_of_its_own(code: str, *arguments: object) -> list[str]:
     start = """
 import json, resource, sys
 from ubpe_numba import *
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 def limit():
     with open("/proc/self/statm") as f:
@@ -458,13 +457,13 @@ for steps in {STEPS}:
     attempt(Vocabulary.from_merges, 1, [[0, 0]] + [[1 + i, 1 + i] for i in range(steps - 1)])
     dump = dict(n_tokens=9, alphabet={{"0": 0, "1": 1}})
     dump["mapper"] = {{str(2 + i): [1 + i, 1 + i] for i in range(steps)}}
-    attempt(UBPEClassic.from_published, json.dumps(dump | dict(weights=dict.fromkeys(dump["mapper"], 0.5))))
+    attempt(UBPEClassic.load, json.dumps(dump | dict(weights=dict.fromkeys(dump["mapper"], 0.5))))
 """
         lines = in_a_process_of_its_own(code, tmp_path)
         assert len(lines) == 3 * len(STEPS)
         for line in lines:
             assert line.startswith("ModelFormatError")
-            assert re.search(r"stand for more than \d+ symbols in all; pass a larger max_symbols", line)
+            assert re.search(r"have more than \d+ symbols in all; pass a larger max_symbols", line)
 
     @pytest.mark.parametrize("claim", CLAIMS)
     def test_small_files_take_little_memory(claim: str, tmp_path: Path) -> None:
@@ -483,7 +482,7 @@ for steps in {STEPS}:
         dump = {"n_tokens": 9, "alphabet": {"0": 0, "1": 1}, "mapper": mapper, "weights": weights}
         (tmp_path / "dump.json").write_text(json.dumps(dump))
         fitted(BPE).save(tmp_path / "base.json")
-        code = "BPE.load(sys.argv[1]); limit(); attempt(UBPEClassic.from_published, open(sys.argv[2]).read())"
+        code = "BPE.load(sys.argv[1]); limit(); attempt(UBPEClassic.load, open(sys.argv[2]).read())"
         (line,) = in_a_process_of_its_own(code, tmp_path / "base.json", tmp_path / "dump.json")
         assert line.startswith("ModelFormatError")
 
@@ -663,7 +662,7 @@ def test_compressed_and_lying_archives(cls: Any, tmp_path: Path) -> None:
             archive.writestr(name, data)
     refuse(cls, path, buffer.getvalue(), "unexpected member")
     for data in (b"", b"PK", b"\0" * 100, b"{}", npy([1, 2]), zipped({})):
-        refuse(cls, path, data, "not a valid npz file|the member 'head' is missing")
+        refuse(cls, path, data, "not a valid npz file|the member 'head' is missing|which is none of")
 
 
 def test_arrays_may_stand_in_the_head(tmp_path: Path) -> None:

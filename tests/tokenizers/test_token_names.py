@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, WordPiece, export
-from ubpe_numba.errors import NotFittedError
+from ubpe_numba.errors import NotFittedError, UnknownTokenError
 
 TEXTS = ["the low lower lowest tide", "low tide, no tide", "höher als the tide 低い"]
 
@@ -83,9 +83,9 @@ def test_single_tokens_as_tiktoken_has_them() -> None:
         assert tok.token_to_id(data) == i == other.encode_single_token(data)
     assert tok.token_to_id(b"\xff\xff") is None and tok.id_to_token(280) is None
     for wrong in (280, 301, -1):
-        with pytest.raises(IndexError, match=f"token {wrong}: "):
+        with pytest.raises(UnknownTokenError, match=f"token id {wrong} is outside the vocabulary"):
             tok.decode([wrong], as_bytes=True)
-    with pytest.raises(TypeError, match="token: expected an integer"):
+    with pytest.raises(TypeError, match="expected"):
         tok.decode(["low"], as_bytes=True)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="the alphabet is one of str"):
         BPE(20).fit(TEXTS, progress=False).decode([0], as_bytes=True)
