@@ -338,7 +338,8 @@ def of_vocab_merges(
 
 def sentencepiece_model(source: Source) -> Found:
     """A `.model` file of sentencepiece."""
-    return _searched(sentencepiece.model_of(sentencepiece.read(source.data)))
+    model = sentencepiece.model_of(sentencepiece.read(source.data))
+    return Found(model, {} if model.vocabulary.merges is not None else {"objective": "sentencepiece"})
 
 
 def gguf_file(source: Source) -> Found:
@@ -347,15 +348,11 @@ def gguf_file(source: Source) -> Found:
         raise ModelFormatError("expected the path of the file, not its content")
     found = gguf.read(source.path)
     if isinstance(found, sentencepiece.Pieces):
-        return _searched(sentencepiece.model_of(found))
+        model = sentencepiece.model_of(found)
+        return Found(model, {} if model.vocabulary.merges is not None else {"objective": "sentencepiece"})
     if isinstance(found, Words):
         return Found(found)
     return Found(model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size))
-
-
-def _searched(model: Model) -> Found:
-    """A model of pairs, or of unigrams, which are searched as sentencepiece does."""
-    return Found(model, {} if model.vocabulary.merges is not None else {"objective": "sentencepiece"})
 
 
 def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) -> Found:

@@ -38,7 +38,7 @@ FORMATS = (
     Format(
         "clip",
         "CLIP's file of merges",
-        lambda source: vocab_merges.is_clip(source.head),
+        lambda source: vocab_merges.beginning(source.head, 64).startswith(vocab_merges.FIRST_OF_CLIP),
         lambda source: readers.of_huggingface(vocab_merges.clip_document(source.data), n_bytes=source.n_bytes),
     ),
     Format("", "a model of this library as JSON", _has("format", "tokenizer"), readers.own),
@@ -124,23 +124,17 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
     return source, found._replace(tokenizer=tokenizer if tokenizer in fitting else fitting[0])
 
 
-def writer(key: Any) -> Callable[..., Any]:
-    """The writer of a format by its name; ValueError for one that is not written."""
+def writer(key: Any, options: dict[str, Any]) -> Callable[..., Any]:
+    """The writer of a format by its name; ValueError for one that is not written, TypeError for options that it does not have."""
     rows = {row.key: row.write for row in FORMATS if row.write is not None}
     if not isinstance(key, str) or (found := rows.get(key)) is None:
         near = difflib.get_close_matches(str(key), rows, 1, 0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"format: expected one of {', '.join(map(repr, rows))}, got {quoted(key)}{hint}")
-    return found
-
-
-def check_options(function: Callable[..., Any], key: str, options: dict[str, Any]) -> None:
-    """TypeError for options that a writer does not have."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    known = _options(function)
-    if (odd := next((name for name in options if name not in known), None)) is not None:
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in inspect.signature(found).parameters.values())
+    known = _options(found)
+    if not takes_all and (odd := next((name for name in options if name not in known), None)) is not None:
         near = difflib.get_close_matches(odd, known, 1)
         has = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}"
         raise TypeError(f"export to {key!r} got an unexpected option {odd!r}; {has}")
+    return found

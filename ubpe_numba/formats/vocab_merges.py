@@ -100,19 +100,14 @@ def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tupl
 
 # ---------------------------------------------------------------------------------------------------- CLIP
 
-_FIRST = b'"bpe_simple_vocab_16e6.txt#version'
+FIRST_OF_CLIP = b'"bpe_simple_vocab_16e6.txt#version'
 _N_MERGES = 49152 - 256 - 2
 _MOST = 1 << 21  # bytes that so many lines take at most
 _PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 _END = "<|endoftext|>"
 
 
-def is_clip(head: bytes) -> bool:
-    """Whether a file that begins like this is CLIP's."""
-    return _plain(head, len(_FIRST)).startswith(_FIRST)
-
-
-def _plain(data: bytes, most: int) -> bytes:
+def beginning(data: bytes, most: int) -> bytes:
     """At most `most` bytes of a file that may be a .gz; none of one that is not valid."""
     if not data.startswith(b"\x1f\x8b"):
         return data[:most]
@@ -124,7 +119,7 @@ def _plain(data: bytes, most: int) -> bytes:
 
 def clip_document(data: bytes) -> dict[str, Any]:
     """The object of a `tokenizer.json` that encodes alike; ModelFormatError if the file is not valid."""
-    lines = _plain(data, _MOST).split(b"\n")[1 : _N_MERGES + 1]
+    lines = beginning(data, _MOST).split(b"\n")[1 : _N_MERGES + 1]
     if len(lines) < _N_MERGES:
         raise ModelFormatError(f"expected {_N_MERGES} pairs, got {len(lines)}")
     try:

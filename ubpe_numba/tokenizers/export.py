@@ -92,8 +92,7 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     >>> ranks[-9:], load(ranks, pretokenizer="gpt2", special_tokens={"<end>": 300}).encode("abc").tolist()
     (b'YWI= 256\n', [256, 99])
     """
-    write = table.writer(format)
-    table.check_options(write, format, options)
+    write = table.writer(format, options)
     made = write(_exported(tok), **options)
     if path is None:
         return made
@@ -112,20 +111,20 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
 
 def _exported(tok: Tokenizer | WordPiece) -> Exported:
     """The tokenizer as writers take it; NotFittedError, and TypeError for anything else."""
+
+    def load(content: Any) -> Any:
+        return lambda docs: WordPiece.load(content).encode_batch(docs).to_lists()
+
     if isinstance(tok, WordPiece):
         words = tok._words()
-        return Exported(words, "words", lambda docs: tok.encode_batch(docs).to_lists(), None, _reader)
+        return Exported(words, "words", lambda docs: tok.encode_batch(docs).to_lists(), None, load)
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a tokenizer, got {type(tok).__name__}")
     model = tok._fitted()
     tok._check_model(model)  # arguments that a user may have set since
     return Exported(
-        model, tok._encodes_by, lambda docs, **options: tok.encode_batch(docs, **options).to_lists(), _unknown_of(tok), _reader
+        model, tok._encodes_by, lambda docs, **options: tok.encode_batch(docs, **options).to_lists(), _unknown_of(tok), load
     )
-
-
-def _reader(content: Any) -> Any:
-    return lambda docs: WordPiece.load(content).encode_batch(docs).to_lists()
 
 
 def _unknown_of(tok: Tokenizer) -> Any:
