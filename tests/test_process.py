@@ -28,7 +28,7 @@ HANG = 180  # seconds: nothing here takes a quarter of it
 PRELUDE = """
 import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
 import numpy as np
-from ubpe_numba import BPE, UBPE, UBPEClassic
+from ubpe_numba import BPE, UBPE, UBPEClassic, load
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 
@@ -611,9 +611,9 @@ CHANGES = {
         ("2", "0"),
     ),
     "coding/kernels": Change(
-        "dropout.py",
+        "merge_by_heap.py",
         "@helper\ndef mix(*args): return args[0]",  # the random numbers are the seed: of 1, near 0
-        "print(*BPE.from_merges([[0, 1]], alphabet=2).encode([0, 1] * 6, dropout=0.5, seed=1))",
+        "print(*BPE.from_merges([[0, 1]], alphabet=2).encode([0, 1] * 6, sample=0.5, seed=1))",
         ("2 2 2 0 1 2 0 1", "0 1 0 1 0 1 0 1 0 1 0 1"),
     ),
     "distributed/kernels": Change(
@@ -633,7 +633,7 @@ CHANGES = {
     "formats/kernels": Change(
         "last_merges.py",
         "@helper\ndef lowest_rank(*_): return 0, -1",  # the first two parts are merged first
-        "print(*BPE.from_tiktoken(b'YQ== 0\\nYg== 1\\nYmI= 2\\nYWI= 3\\nYWJi 4\\n')._model.vocabulary.merges[-1])",
+        "print(*load(b'YQ== 0\\nYg== 1\\nYmI= 2\\nYWI= 3\\nYWJi 4\\n', pretokenizer=None)._model.vocabulary.merges[-1])",
         ("0 2", "3 1"),
     ),
     "fitting/kernels": Change(
@@ -644,7 +644,7 @@ CHANGES = {
         ("2", "0"),
     ),
     "text/kernels": Change(
-        "window.py",
+        "split.py",
         "def _contractions(text, *_, any_case): return text & 0",  # there is none
         "print(*Pretokenizer('gpt2').split(np.frombuffer(b\"it's so late\", np.uint8), np.array([0, 12])))",
         ("0 2 4 7 12", "0 2 3 4 7 12"),
@@ -741,16 +741,16 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                     tokenizer.refine(x, offsets=o)
                     if tokenizer.objective == "shortest":
                         likely = tokenizer.refine(x, offsets=o, objective="likelihood").reweight(x, offsets=o)
-                        likely.encode(x, sample=True)
+                        likely.encode(x, sample=1.0)
                         likely.boundary_probabilities(x)
                         likely.usage(x, o)
                         likely.set_params(objective="sentencepiece").encode_batch(x, o)
                 elif (tokenizer.rules or FitRules()).encode == "rank":
-                    tokenizer.encode_batch(x, o, dropout=0.1, seed=5)
-                    list(tokenizer.encode_stream([x[:3000], x[3000:]]))
+                    tokenizer.encode_batch(x, o, sample=0.1, seed=5)
+                    list(tokenizer.stream().over([x[:3000], x[3000:]]))
                 buffer = np.empty(base.size, np.int32)
                 tokenizer.decode(one, out=buffer)
-                tokenizer.encode_to(buffer, [x[:100], x[100:]])
+                tokenizer.encode_batch([x[:100], x[100:]], out=buffer)
                 tokenizer.encode(x, return_offsets=True)
             assert len(prints) == 1, tokenizer
             for empty in ([], [[]], np.empty(0, np.uint16), np.empty((0, 4), np.int8), np.empty((4, 0), np.int64)):
@@ -796,9 +796,9 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                     cuts.flags.writeable = cut.flags.writeable = False
                     for way in (pattern, cuts):
                         count_words.count_words(text, cut, way, 2)
-        BPE.from_tiktoken(b"YQ== 0\\nYg== 1\\nYWI= 2\\n")
-        BPE.from_vocab_merges({{"a": 0, "aa": 1, "aaa": 2}}, "a a\\na aa\\naa a\\n", kind="str")
-        whole = BPE.from_tiktoken(b"\\n".join([base64.b64encode(bytes([i])) + b" %d" % i for i in range(256)]
+        load(b"YQ== 0\\nYg== 1\\nYWI= 2\\n", pretokenizer=None)
+        load(({{"a": 0, "aa": 1, "aaa": 2}}, "a a\\na aa\\naa a\\n"), kind="str")
+        whole = load(b"\\n".join([base64.b64encode(bytes([i])) + b" %d" % i for i in range(256)]
             + [b"YWE= 256", b"YWFh 257", b"YWFhYWFh 258"]), pretokenizer="gpt2")  # the last is found as a whole word only
         assert whole.encode("aaaaaa").tolist() == [258]
         ubpe_numba.warmup()  # what only files of other libraries come to

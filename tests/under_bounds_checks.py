@@ -50,7 +50,7 @@ def fits_and_encodings() -> None:
                     tok = cls(size + 700, *args, alphabet=size, rules=rules).fit(docs, progress=False)
                     there_and_back(tok, docs)
                     if cls is not UBPE and encode == "rank":
-                        there_and_back(tok, docs, dropout=0.2, seed=3)
+                        there_and_back(tok, docs, sample=0.2, seed=3)
                         some = docs[:20].compact()
                         parts = list(tok.stream().over(some))
                         out = np.empty(some.total, np.int32)
@@ -166,7 +166,7 @@ def fewest_and_likeliest() -> None:
         for objective in ("likelihood", "sentencepiece"):
             likely.set_params(objective=objective)
             there_and_back(likely, docs)
-            there_and_back(likely, docs, sample=True, alpha=0.2)
+            there_and_back(likely, docs, sample=0.2)
         likely.boundary_probabilities(docs[1])
         assert likely.usage(docs).unused.size < len(likely._model.vocabulary)
     short = Ragged.from_lists(np.split(CORPORA[1][:6000], 6))

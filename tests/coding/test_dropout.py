@@ -119,10 +119,10 @@ def test_threads_and_batches_change_nothing(cls: Any) -> None:
 
 def test_bad_probabilities_and_seeds_are_refused(tok: BPE) -> None:
     for bad, error in ((-0.1, ValueError), (1.1, ValueError), (float("nan"), ValueError), ("a", TypeError), (True, TypeError)):
-        with pytest.raises(error, match="dropout: expected a"):
+        with pytest.raises(error, match="sample: expected"):
             tok.encode([0, 1], sample=bad)
     for seed, error in ((-1, ValueError), (2**64, ValueError), (0.5, TypeError)):
         with pytest.raises(error, match="seed: expected"):
             tok.encode_batch([[0, 1]], sample=0.5, seed=seed)
-    with pytest.raises(ValueError, match="dropout: the articles' batch rule"):
+    with pytest.raises(ValueError, match="sample: the articles' batch rule"):
         BPE(5, alphabet=2, rules=FitRules(encode="batch")).fit([[0, 1, 0, 1]]).encode([0, 1], sample=0.5)

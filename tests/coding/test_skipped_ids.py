@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,9 @@ def test_errors_name_the_position_among_the_ids_as_given() -> None:
     for ids in ([108, KNOWN, 111, PAD, 119, -1, -100], [-1, -1, S, 256, 108, -1, 999, -1, 999], [-1, PAD, 2**40]):
         at = next(i for i, t in enumerate(ids) if t not in (-1, PAD, S) and not 0 <= t < 259)
         message = f"position {at}: token id {ids[at]} "
-        for call in (TOK.decode, TOK.decode_bytes, TOK.decode_stream(**gone).push):
+        for call in (TOK.decode, partial(TOK.decode, as_bytes=True), TOK.decode_stream(**gone).push):
             with pytest.raises(UnknownTokenError, match=f"document 0, {message}"):
-                call(ids, **({} if call.__name__ == "push" else gone))
+                call(ids, **({} if getattr(call, "__name__", "") == "push" else gone))
         with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):
             TOK.decode_batch([[108, -1], [], ids], **gone)
         with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):

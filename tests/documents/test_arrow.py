@@ -457,7 +457,7 @@ def test_memory_that_is_not_aligned() -> None:
 
 
 NOT_VALID = [
-    (lambda: lists([0, 2, 4], integers([1, 2, 3])), "it has 3 elements, 4 are asked for"),
+    (lambda: lists([0, 2, 4], integers([1, 2, 3])), "it has 3 elements, 4 are needed"),
     (lambda: lists([0, 2, 1], integers([1, 2, 3])), "offsets of Arrow: document 1 ends before it starts: 2, then 1"),
     (lambda: lists([-1, 2], integers([1, 2, 3])), "expected 0 or more at the start, got -1"),
     (lambda: lists([0, 2**40], integers([1], length=2**39)), "it has 549755813888 elements"),
@@ -470,7 +470,7 @@ NOT_VALID = [
     (lambda: Made(b"i", 1, [None, None]), "buffer 1 is NULL"),
     (lambda: Made(b"u", 1, [None, np.array([0, 3], np.int32), None]), "buffer 2 is NULL"),
     (lambda: Made(b"u", 1, [None, np.array([0, 3], np.int32)]), "expected 3 buffers, there are 2"),
-    (lambda: Made(b"+w:2", 2, [None], [integers([1, 2, 3])]), "it has 3 elements, 4 are asked for"),
+    (lambda: Made(b"+w:2", 2, [None], [integers([1, 2, 3])]), "it has 3 elements, 4 are needed"),
     (lambda: Made(b"+w:-2", 2, [None], [integers([1, 2, 3])]), "expected a size of 0 or more"),
     (lambda: Made(b"w:8", 2**61, [None, np.zeros(1)]), "it is larger than memory"),
     (lambda: list_view([0, 2], [2, 2], 3), "list 1 has 2 elements from 2 on, of 3"),

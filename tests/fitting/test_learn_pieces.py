@@ -56,7 +56,7 @@ def test_trained_vocabularies_encode_the_words_they_were_learned_from() -> None:
     for criterion in CRITERIA:
         for prefix in ("##", ""):
             tok = WordPiece.train(words, 40, criterion=criterion, prefix=prefix)
-            assert len(tok.vocabulary) <= 40 and tok.vocabulary["[UNK]"] == 0
+            assert len(tok.pieces) <= 40 and tok.pieces["[UNK]"] == 0
             assert 0 not in tok.encode(words).tolist()
             if prefix:
                 assert tok.decode(tok.encode(words)) == " ".join(words)
@@ -81,4 +81,4 @@ def test_arguments_of_training() -> None:
         WordPiece.train({"a": 0}, 5)
     with pytest.raises(TypeError, match="words: expected str, got 1"):
         WordPiece.train([1], 5)  # type: ignore[list-item]
-    assert WordPiece.train([], 5).vocabulary == {"[UNK]": 0}
+    assert WordPiece.train([], 5).pieces == {"[UNK]": 0}

@@ -69,7 +69,7 @@ def read(loader: tuple[str, str], data: bytes) -> Any:
         return ubpe_numba.load(path, n_threads=1, pretokenizer=None) if b"=" in data[:64] else ubpe_numba.load(path, n_threads=1)
     cls = getattr(ubpe_numba, name)
     if form.startswith("published"):
-        return cls.load(data.decode("utf-8", "surrogateescape"), kind=form.partition(" ")[2] or None)
+        return cls.load(data, kind=form.partition(" ")[2] or None)
     if form == "huggingface":
         return cls.load(data)
     if form == "tiktoken":

@@ -40,13 +40,14 @@ def test_versions_of_numba_are_tested_or_not(version: str, tested: bool) -> None
 
 SCRIPT = """
 import sys
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import BPE, UBPE, Preprocessing
 
-tok = BPE.from_merges([[98, 97], [32, 256], [97, 97]], alphabet=bytes(range(256)), pretokenizer="gpt2", encoding="utf-8")
+words = Preprocessing("gpt2", encoding="utf-8")
+tok = BPE.from_merges([[98, 97], [32, 256], [97, 97]], alphabet=bytes(range(256)), preprocessing=words)
 for _ in range(2):
     ids = tok.encode("ba baba it's")
     print(ids.tolist(), tok.decode(ids))
-text = BPE(259, pretokenizer="gpt2", encoding="utf-8"), ["ab ab", "abc"]
+text = BPE(259, preprocessing=Preprocessing("gpt2", encoding="utf-8")), ["ab ab", "abc"]
 for tok, docs in (BPE(6), [[1, 2, 3, 1, 2, 3, 1]]), (UBPE(6, 3), [[1, 2, 3, 1, 2], [3, 3, 3], [1, 1, 2]]), text:
     ids = tok.fit(docs).encode_batch(docs)
     print(tok.fingerprint, ids.to_lists(), tok.decode_batch(ids))

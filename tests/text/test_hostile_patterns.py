@@ -69,8 +69,8 @@ def test_control_c_ends_a_pattern(pattern: str, call: str) -> None:
         "encode_batch": "BPE.for_text(260, pretokenizer=p, n_threads=2).fit(['aab'], progress=False).encode_batch([doc] * 9)",
     }
     lines = [
-        "import signal, warnings, numpy as np; from ubpe_numba import BPE, Pretokenizer",
-        "from ubpe_numba.text.pretokenizer import PythonPattern; warnings.simplefilter('ignore')",
+        "import signal, warnings, numpy as np; from ubpe_numba import BPE",
+        "from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern; warnings.simplefilter('ignore')",
         f"p = {pattern}; doc = 'a' * 3_000_000 + '!b'; signal.signal(signal.SIGALRM, signal.default_int_handler)",
         "BPE.for_text(260, pretokenizer=p, n_threads=2).fit(['aab'], progress=False).encode_batch(['aab'] * 9)",
         "signal.setitimer(signal.ITIMER_REAL, 0.3)",  # a thread would not come to send it: re lets no other one run

@@ -60,7 +60,7 @@ def test_an_argument_of_another_library_names_what_is_here(name: str) -> None:
         (lambda: TOK.encode("a", smaple=0.1), TypeError, "did you mean 'sample'"),
         (lambda: TOK.truncate(3, bye="idf"), TypeError, "did you mean 'by'"),
         (lambda: ubpe_numba.quantise, AttributeError, "did you mean 'quantize'"),
-        (lambda: BPE()._model.vocabulary, NotFittedError, "call fit or load first"),
+        (lambda: BPE().vocabulary, NotFittedError, "call fit or load first"),
         (lambda: TOK.history_, NotFittedError, "no history_ of its corpus"),
         (lambda: TOK._nothing, AttributeError, "'BPE' object has no attribute '_nothing'$"),
     ],

@@ -42,7 +42,7 @@ def test_the_warmup_command_is_silent() -> None:
 
 def test_warmup_shows_no_progress_of_its_own_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[bool] = []
-    module = importlib.import_module("ubpe_numba.tokenizers.warmup")  # the package has the function by this name
-    monkeypatch.setattr(module, "Progress", lambda show: shown.append(show) or Progress(False))
+    module = importlib.import_module("ubpe_numba.tokenizers.base")
+    monkeypatch.setattr(module, "Progress", lambda *show: shown.append(show) or Progress(False))
     ubpe_numba.warmup()
-    assert shown and not any(shown)
+    assert not shown
