@@ -28,7 +28,7 @@ HANG = 180  # seconds: nothing here takes a quarter of it
 PRELUDE = """
 import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
 import numpy as np
-from ubpe_numba import BPE, UBPE, UBPEClassic, load
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 
@@ -765,7 +765,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         assert ubpe_numba.WordPiece(["[UNK]", "a"]).encode(["a", "b"]).tolist() == [1, 0]
         heavy = UBPE(200, 20, objective="additive").fit(base, offsets=offsets)
         heavy.set_params(objective=np.full(len(heavy._model.vocabulary), 1e6)).encode(np.tile(base, 3))
-        atoms = BPE(120, known_words=[[1, 2], [3]])
+        atoms = BPE(120, preprocessing=Preprocessing(known_words=[[1, 2], [3]]))
         for x in forms:
             assert atoms.fit(x, offsets=offsets).decode(atoms.encode(x)).tolist() == base.tolist()
         assert BPE.from_merges([[3, 0], [0, 1]], alphabet=2).decode([2]).tolist() == [0, 1, 0]  # a parent that comes later
@@ -801,6 +801,15 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
         whole = load(b"\\n".join([base64.b64encode(bytes([i])) + b" %d" % i for i in range(256)]
             + [b"YWE= 256", b"YWFh 257", b"YWFhYWFh 258"]), pretokenizer="gpt2")  # the last is found as a whole word only
         assert whole.encode("aaaaaa").tolist() == [258]
+        from remote_fits import InProcess, remotely
+        from ubpe_numba.distributed.host import Host
+        from ubpe_numba.documents.read import as_corpus
+        from ubpe_numba.fitting.fit import Settings
+        plan = Settings(30, 1, FitRules(), 2, n_shards=2)
+        for weight in (None, [2]):  # of two hosts, one of which takes a token over from the other
+            engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1] * 9, [1, 0] * 9)])
+            remotely(engine, [(False, False), (True, True)], 4, plan)
+        bounds.lower_bound(BPE(320, alphabet=300).fit(base, offsets=offsets), [base[:20]], seconds=0.01, progress=False)
         ubpe_numba.warmup()  # what only files of other libraries come to
         kernels = {{}}
         for full_name in kernel_modules():

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flat_arguments import arguments_of
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import tables_by_hash
@@ -67,21 +68,26 @@ def test_counts_of_parts_are_those_of_all_documents(client: Any, kind: str, tabl
     assert often.weights.tolist() == want.weights[stay].tolist()
 
 
+def made(kind: Any, size: int, **flat: Any) -> Any:
+    """A constructor call to be repeated."""
+    return functools.partial(kind, size, **arguments_of(flat))
+
+
 TEXT_FITS: dict[str, Any] = {
     "for_text": functools.partial(BPE.for_text, 300),
     "gpt2, words, normalizer": functools.partial(
         BPE.for_text, 300, pretokenizer="gpt2", special_tokens=["<end>"], known_words=["low"], normalizer="NFD"
     ),
     "special tokens alone": functools.partial(BPE.for_text, 300, pretokenizer=None, special_tokens=["<end>"]),
-    "normalizer alone": functools.partial(BPE, 60, normalizer="Lowercase"),
-    "characters": functools.partial(BPE, 60, pretokenizer="gpt2"),
-    "break tokens": functools.partial(BPE, 60, break_tokens=" ", special_tokens=["<end>"]),
-    "break and stop tokens": functools.partial(BPE, 60, break_tokens=" ", stop_tokens="w", pretokenizer="gpt2"),
-    "stop tokens alone": functools.partial(BPE, 60, stop_tokens=" "),
-    "the articles' rules": functools.partial(UBPEClassic, 60, pretokenizer="gpt2", rules=FitRules(ties="first_seen")),
-    "probabilities": functools.partial(UBPE, 60, pretokenizer="gpt2"),
+    "normalizer alone": made(BPE, 60, normalizer="Lowercase"),
+    "characters": made(BPE, 60, pretokenizer="gpt2"),
+    "break tokens": made(BPE, 60, break_tokens=" ", special_tokens=["<end>"]),
+    "break and stop tokens": made(BPE, 60, break_tokens=" ", stop_tokens="w", pretokenizer="gpt2"),
+    "stop tokens alone": made(BPE, 60, stop_tokens=" "),
+    "the articles' rules": made(UBPEClassic, 60, pretokenizer="gpt2", rules=FitRules(ties="first_seen")),
+    "probabilities": made(UBPE, 60, pretokenizer="gpt2"),
     "documents": functools.partial(BPE, 60),
-    "bytes": functools.partial(BPE, 300, encoding="utf-8", alphabet=bytes(range(256))),
+    "bytes": made(BPE, 300, encoding="utf-8", alphabet=bytes(range(256))),
 }
 
 
@@ -134,7 +140,7 @@ def test_the_alphabet_of_integers_depends_on_how_many_there_are(client: Any) -> 
     found = counted(partitions_of(parts), BPE(80_000), client, progress=False)
     assert found.n_symbols == 40_000
     assert found.counts == count_documents(docs)
-    tok = BPE(70_002, known_words=[[1, 70_000]])
+    tok = BPE(70_002, **arguments_of({"known_words": [[1, 70_000]]}))
     assert fit(tok, parts, client, progress=False)._model.alphabet.size == 70_001
 
 

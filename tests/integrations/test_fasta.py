@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flat_arguments import arguments_of
 from integrations.conftest import needed
 
 from ubpe_numba import BPE
@@ -40,7 +41,7 @@ def fasta(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def fitted(alphabet: Any, docs: Any, **params: Any) -> BPE:
-    return BPE(300, alphabet=alphabet, **params).fit(docs, progress=False)
+    return BPE(300, alphabet=alphabet, **arguments_of(params)).fit(docs, progress=False)
 
 
 def test_pyfastx_and_biopython_give_the_same_ids(fasta: pathlib.Path) -> None:

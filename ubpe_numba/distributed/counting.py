@@ -118,7 +118,10 @@ def count(
     (['ab', 'b'], [2, 1])
     >>> client.close()
     """
-    tokenizer = steady(tokenizer) if isinstance(tokenizer, Tokenizer) else tokenizer
+    if tokenizer is not None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError(f"tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got {describe(tokenizer)}")
+        tokenizer = steady(tokenizer)
     partitions = partitions_of(parts, column, lines=lines_of(tokenizer), blocksize=blocksize)
     options: dict[str, Any] = {"tables": tables, "min_count": min_count, "split_every": split_every, "progress": progress}
     return counted(partitions, tokenizer, client, **options).counts
@@ -139,8 +142,6 @@ def counted(
     n_tables, least = positive(tables, "tables"), positive(min_count, "min_count")
     if positive(split_every, "split_every") < 2:
         raise ValueError("split_every: expected at least 2, got 1")
-    if tokenizer is not None and not isinstance(tokenizer, Tokenizer):
-        raise TypeError(f"tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got {describe(tokenizer)}")
     if partitions.joined:
         raise ValueError("parts: a 1-D dask.array is one document: there is nothing to count; rows of a 2-D one are documents")
     if tokenizer is not None:
