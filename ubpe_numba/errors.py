@@ -126,7 +126,9 @@ class UnknownTokenError(LocatedError):
 
     def __init__(self, document: int, position: int, token: int, size: int) -> None:
         self.token, self.size = token, size
-        super().__init__(document, position, f"token id {token} is outside the vocabulary, 0..{size - 1}", token, size)
+        way = f"decode(..., skip={token}) leaves it out" + (", such as padding" if token < 0 else "")
+        message = f"token id {token} is outside the vocabulary, 0..{size - 1}; {way}"
+        super().__init__(document, position, message, token, size)
 
 
 class SpecialTokenError(LocatedError):

@@ -148,7 +148,7 @@ class Decoder:
         """
         values, offsets, kind = documents
         if kind == "str":
-            raise TypeError("ids: expected integers, got str")
+            raise TypeError("ids: expected integers, got str; text is for encode")
         if gone is not None:
             return left_ids(documents, gone, partial(self.ids, known=True))
         if values.dtype != np.int32:

@@ -596,7 +596,9 @@ def _as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: in
 def _check_finite(samples: NDArray[Any], where: str, start: int = 0) -> None:
     """Raise ValueError for the first of the samples that is not finite; the samples begin at position `start`."""
     if samples.dtype.kind == "f" and (at := np.flatnonzero(~np.isfinite(samples))).size:
-        raise ValueError(f"{where}position {start + at[0]}: expected a finite number, got {samples[at[0]]}")
+        raise ValueError(
+            f"{where}position {start + at[0]}: expected a finite number, got {samples[at[0]]}; drop or fill such samples first"
+        )
 
 
 def _range_of(

@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import (
+    MISSING,
+    ROUND,
+    SEVERAL,
     Documents,
     GrowingArray,
     check_offsets,
@@ -43,18 +46,19 @@ _INT32 = np.dtype(np.int32)
 _LISTS = (list, tuple, range)
 _NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)  # whatever their `__bytes__` gives
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
-_MIXED = "{}: expected documents of one kind, got {} (document {}) and {} (document {})"
 _END = object()
 _CONTAINERS = {"pandas", "awkward", "torch", "datasets", "polars"}  # packages with containers that `containers.py` reads
 _BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # a stream is flattened in batches that end at one of these
 _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
-    "f": "; round or quantise first",
+    "f": ROUND,
     "b": "; use astype('uint8')",
     "O": "; use tolist() for a document each, of integers, str or bytes",
     "U": "; use tolist() for a document each, ''.join() for one",
     "S": "; use tolist() for a document each, b''.join() for one",
 }
+#: End of the message about a flat list in the place of several documents: methods that take one as it is.
+_ONE = {"docs": " (encode takes it as it is)", "batch": " (decode takes it as it is)"}
 _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
@@ -86,9 +90,9 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
         values = _integers(doc, name)
     elif has_arrow(type(doc)) or _is_array(type(doc)):
         given = _unpacked(doc, name)
-        if isinstance(given, (Documents, list)):
+        if isinstance(given, (Documents, list)) or (isinstance(doc, Ragged) and name in SEVERAL):
             expected = "one document (an integer array or list, str or bytes)"
-            raise TypeError(f"{name}: expected {expected}, got {describe(doc)} of many")
+            raise TypeError(f"{name}: expected {expected}, got {describe(doc)} of many{SEVERAL.get(name, '')}")
         if has_arrow(type(given)):
             from ubpe_numba.documents.arrow import read_arrow_document
 
@@ -98,7 +102,8 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     elif has_bytes(type(doc)):
         values, kind = np.frombuffer(_bytes_of(doc, name), np.uint8), "bytes"
     else:
-        raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {describe(doc)}")
+        got = f"{describe(doc)}{_way(doc, name)}"
+        raise TypeError(f"{name}: expected one document (an integer array or list, str or bytes), got {got}")
     offsets = np.zeros(2, np.int64)
     offsets[1] = values.size
     return Documents(values, offsets, kind)
@@ -150,8 +155,9 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         return _from_array(given, name)
     if has_arrow(type(given)) and not isinstance(given, (list, tuple)):
         return _from_arrow(_arrow_documents(given, name))
-    if isinstance(given, (Mapping, Set)) or hasattr(type(given), "__dataframe__"):
-        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
+    cls = type(given)
+    if isinstance(given, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):  # of sparse matrices
+        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(given, name)}")
     if _is_array(type(given)):
         array = np.asanyarray(given)
         # A column of texts is read as an iterable of documents, not as an array of integers.
@@ -160,7 +166,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     if has_bytes(type(given)):
         return as_document(given, name=name)
     if not isinstance(given, Iterable):
-        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}")
+        raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(docs, name)}")
     return _from_items(given, name) if isinstance(given, (list, tuple)) else _from_stream(given, name)
 
 
@@ -273,16 +279,42 @@ def _is_bytes_view(doc: object) -> bool:
     return isinstance(doc, memoryview) and doc.ndim == 1 and doc.format in ("B", "c")
 
 
+def _way(value: Any, name: str) -> str:
+    """End of the message about a value that is no document, or no documents: how to go on; empty if unknown."""
+    if isinstance(value, os.PathLike):
+        return "; read the file first"
+    if hasattr(type(value), "toarray"):
+        return "; toarray() makes an array of it, a row for each document"
+    if isinstance(value, Mapping):
+        return "; give its input_ids" if "input_ids" in value else "; give a list of its values"
+    if isinstance(value, Set):
+        return "; sort it to a list"
+    if hasattr(value, "to_lists"):  # `Counts`
+        return "; give its to_lists()"
+    if isinstance(value, (int, np.integer)):
+        return "; wrap it in a list"
+    return SEVERAL.get(name, "") if isinstance(value, Iterable) else ""
+
+
+def _mixed(name: str, kind: str, i: int, other: str, j: int) -> TypeError:
+    """The error of documents i and j of different kinds."""
+    way = "convert one of them, or fit a tokenizer for each" if "int" in (kind, other) else "BPE.for_text takes both"
+    pair = f"{_KIND_NAMES[kind]} (document {i}) and {_KIND_NAMES[other]} (document {j})"
+    return TypeError(f"{name}: expected documents of one kind, got {pair}; {way}")
+
+
 def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
     """Check that an array, called `where` in messages, holds integers in `ndim` dimensions; give it the layout of `Documents`."""
     if array.ndim != ndim:
-        raise ValueError(f"{where}: expected a {ndim}-D integer array, got {describe(array)}")
+        way = SEVERAL.get(where) or ("; ravel() makes one document of it" if where.startswith("doc") else "")
+        raise ValueError(f"{where}: expected a {ndim}-D integer array, got {describe(array)}{way}")
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{where}: expected a plain array, got a masked array; compress or fill it first")
     if array.dtype.kind not in "iu":
         if array.size == 0 and array.dtype == np.float64:  # np.array([]) has NumPy's default dtype
             return np.empty(array.shape, np.int64)
-        advice = _ADVICE.get(array.dtype.kind, "")
+        is_gappy = array.dtype.kind == "f" and bool(np.isnan(array).any())
+        advice = MISSING if is_gappy else _ADVICE.get(array.dtype.kind, "")
         raise TypeError(f"{where}: documents are integers, got {describe(array)}{advice}")
     array = plain(array)
     if array.dtype == np.uint64:
@@ -302,7 +334,7 @@ def _from_array(array: NDArray[Any], name: str) -> Documents:
     if array.ndim not in (2, 3):
         raise ValueError(
             f"{name}: expected a 1-D array (one document), 2-D (a document a row) or 3-D (a document a matrix), "
-            f"got {describe(array)}"
+            f"got {describe(array)}; reshape it"
         )
     n, width = array.shape[0], math.prod(array.shape[1:])
     offsets = np.arange(n + 1, dtype=np.int64) * width
@@ -334,7 +366,7 @@ def _from_stream(docs: Iterable[Any], name: str) -> Documents:
             part = _from_items(items, name, n)
             kind = part.kind if kind is None or not n else kind
             if items and kind != part.kind:
-                raise TypeError(_MIXED.format(name, _KIND_NAMES[kind], 0, _KIND_NAMES[part.kind], n))
+                raise _mixed(name, kind, 0, part.kind, n)
             values.append(part.values)
             lengths.append(np.diff(part.offsets))
             n += len(items)
@@ -363,15 +395,17 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
         if all(issubclass(cls, (int, np.integer)) and cls is not bool for cls in types):
             raise TypeError(
                 f"{name}: expected documents, got a flat {type(items).__name__} of integers; "
-                f"for one document wrap it in a list ([{name}]) or make it an array"
+                f"for one document wrap it in a list ([{name}]) or make it an array{_ONE.get(name, '')}"
             )
-        raise TypeError(f"{name}: document {number + i}: expected one of {_ACCEPTED}, got {describe(items[i])}")
+        got, odd = describe(items[i]), items[i]
+        way = MISSING if odd is None or got.partition(" ")[0] in ("nan", "NaTType", "NAType") else _way(odd, "")
+        raise TypeError(f"{name}: document {number + i}: expected one of {_ACCEPTED}, got {got}{way}")
     kinds = {cls: way if way in ("str", "bytes") else "int" for cls, way in ways.items()}
     if len(set(kinds.values())) > 1:
         first = kinds[type(items[0])]
         i = next(i for i, doc in enumerate(items) if kinds[type(doc)] != first)
         other = kinds[type(items[i])]
-        raise TypeError(_MIXED.format(name, _KIND_NAMES[str(first)], number, _KIND_NAMES[str(other)], number + i))
+        raise _mixed(name, str(first), number, str(other), number + i)
     if len(items) == 1:
         return as_document(items[0], name=f"{name}: document {number}")  # without a copy
     kind = kinds[type(items[0])] if items else "int"
@@ -511,6 +545,9 @@ def _inner(docs: Any, offsets: Any, boundaries: Any, read: Documents) -> tuple[n
 
 def weights_of(sample_weight: Any, offsets: np.ndarray) -> np.ndarray:
     """The argument `sample_weight`, int64[n], of n documents with these offsets; TypeError or ValueError if it is not valid."""
+    if isinstance(sample_weight, (int, float, np.number)):
+        got = f"{describe(sample_weight)}; leave it out to count each once"
+        raise TypeError(f"sample_weight: expected integers, one for each document, got {got}")
     given = as_document(sample_weight, name="sample_weight")
     n = offsets.size - 1
     if given.kind != "int":

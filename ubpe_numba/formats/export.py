@@ -555,7 +555,7 @@ def _ranks(tok: Exported) -> tuple[bytes, dict[bytes, int]]:
     check_order(model)
     alphabet, vocabulary, _ = model
     if alphabet.kind != "bytes" or alphabet.size < 256:
-        raise ValueError("alphabet: tiktoken needs one of all 256 bytes")
+        raise ValueError("alphabet: tiktoken needs one of all 256 bytes, as of BPE.for_text; 'tokenizer.json' holds others")
     special, known = words_of(model)
     if known:
         raise ValueError("known_words: tiktoken has none that are found in every text")

@@ -192,7 +192,7 @@ def _hint(name: str) -> str:
     """The way on from a name that is no file: an encoding of tiktoken, or a model of the Hub; empty for a path."""
     if _ENCODINGS.fullmatch(name):
         return f"the name of an encoding; load(tiktoken.get_encoding({name!r})) reads it"
-    if _OF_HUB.fullmatch(name) and not os.path.splitext(name)[1] and not name.startswith("."):
+    if _OF_HUB.fullmatch(name) and not re.search(r"\.[A-Za-z]\w*$", name) and not name.startswith("."):
         return (
             "a name on the Hub? load(tokenizers.Tokenizer.from_pretrained(name)) reads it, or "
             "huggingface_hub.hf_hub_download(name, 'tokenizer.json') fetches its file"

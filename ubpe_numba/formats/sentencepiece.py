@@ -438,7 +438,9 @@ def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     """The step of sentencepiece and the step of placeholders, empty for a model without; ValueError for any other step."""
     alphabet, _, segmenter = model
     if alphabet.kind != "str":
-        raise ValueError(f"alphabet: models of sentencepiece are of characters, not of {alphabet.kind}")
+        raise ValueError(
+            f"alphabet: models of sentencepiece are of characters, not of {alphabet.kind}; 'tokenizer.json' holds others"
+        )
     if segmenter.pretokenizer is not None:
         raise ValueError("pretokenizer: sentencepiece does not cut text")
     if segmenter.whole_words or segmenter.decoding is not None:

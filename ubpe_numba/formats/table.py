@@ -124,12 +124,21 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
     return source, found._replace(tokenizer=tokenizer if tokenizer in fitting else fitting[0])
 
 
+#: Names of formats that are written under another name, or not by `export`.
+_ALIASES = dict.fromkeys(
+    ["huggingface", "hf", "tokenizers", "json"], "; here: 'tokenizer.json', or tok.save(path) for a model file"
+)
+_ALIASES |= {"npz": "; tok.save(path) writes model files", "gpt2": "; here: 'vocab+merges'"}
+_ALIASES |= dict.fromkeys(["gguf", "tekken", "tekken.json"], "; it is read only: 'tokenizer.json' is what others convert from")
+
+
 def writer(key: Any, options: dict[str, Any]) -> Callable[..., Any]:
     """The writer of a format by its name; ValueError for one that is not written, TypeError for options that it does not have."""
     rows = {row.key: row.write for row in FORMATS if row.write is not None}
     if not isinstance(key, str) or (found := rows.get(key)) is None:
         near = difflib.get_close_matches(str(key), rows, 1, 0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = _ALIASES.get(str(key).lower().lstrip("."), hint)
         raise ValueError(f"format: expected one of {', '.join(map(repr, rows))}, got {quoted(key)}{hint}")
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in inspect.signature(found).parameters.values())
     known = _options(found)

@@ -30,6 +30,16 @@ THREAD_VARIABLES = ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
 _TYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)]
 
 
+#: Ends of messages: how to go on where one document has several in it, is of floats, or has missing values.
+SEVERAL = {
+    "doc": "; encode_batch takes several documents",
+    "ids": "; decode_batch takes several documents",
+    "docs": "; offsets= divide one flat array or text: leave them out",
+}
+ROUND = "; round or quantise first, as by ubpe_numba.quantize"
+MISSING = "; drop or fill missing values first"
+
+
 def describe(value: object) -> str:
     """Describe a value in the message of an error.
 
@@ -213,7 +223,7 @@ def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0
         wrong = {t for t in types if t is bool or not issubclass(t, (int, np.integer))}
         for position, item in enumerate(flat if wrong else ()):
             if type(item) in wrong:
-                shown = f"{quoted(item)} ({type(item).__name__})"
+                shown = f"{quoted(item)} ({type(item).__name__}){way_of_item(item, name, first is None)}"
                 raise TypeError(f"{place_of(name, offsets, position, first)}: expected an integer, got {shown}")
     try:
         return np.array(flat, np.int64), offsets
@@ -221,6 +231,22 @@ def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0
         position = next(i for i, item in enumerate(flat) if not -(2**63) <= item < 2**63)
         where = place_of(name, offsets, position, first)
         raise ValueError(f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}") from None
+
+
+def way_of_item(item: Any, name: str, one: bool) -> str:
+    """End of the message about an item that is no integer, of `one` document or of several: how to go on; empty if unknown.
+
+    >>> way_of_item([1], "ids", True), way_of_item(0.5, "docs: document 0", False)
+    ('; decode_batch takes several documents', '; round or quantise first, as by ubpe_numba.quantize')
+    """
+    if one and name in SEVERAL and isinstance(item, (str, bytes, list, tuple, np.ndarray)):
+        return SEVERAL[name]
+    if not name.startswith("doc"):
+        return ""
+    if item is None or (isinstance(item, float) and item != item):
+        return MISSING
+    words = "; number words first: numpy.unique(words, return_inverse=True)" if isinstance(item, str) else ""
+    return ROUND if isinstance(item, float) else words
 
 
 def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:

@@ -102,7 +102,7 @@ class Tokenizer(Decoding, Saving):
             `bytes` or 1-D array, which is one document. Other symbols, such as words, are numbered first:
             ``numpy.unique(words, return_inverse=True)``. UnknownSymbolError for a symbol outside a given alphabet.
         y
-            Ignored; scikit-learn passes it. TypeError beside a flat array, where it is offsets that were meant.
+            Ignored; scikit-learn passes it. TypeError for an int, and beside one flat array or text: offsets were meant.
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
@@ -139,13 +139,17 @@ class Tokenizer(Decoding, Saving):
         [(60, 62), (60, 62, 64)]
         """
         settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
-        if y is not None and offsets is None and getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu":
-            raise TypeError("y: it is ignored, and the documents are one flat array: say offsets=...")
+        if isinstance(y, (int, np.integer)):
+            raise TypeError(f"y: it is ignored; the constructor takes the size of the vocabulary: {type(self).__name__}({y})")
+        if y is not None and offsets is None:
+            is_text = isinstance(docs, (str, bytes, bytearray))
+            if is_text or (getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu"):
+                one = "text" if is_text else "flat array"
+                raise TypeError(f"y: it is ignored, and the documents are one {one}: say offsets=...")
         given = docs, offsets, sample_weight, boundaries
         corpus = as_corpus(*given) if self.preprocessing is None else self._corpus(*given)
         if corpus.given.offsets.size == 1:
-            if hasattr(docs, "__next__"):
-                raise ValueError("docs: the iterator gave no document; was it used up before?")
+            refuse_used_up(docs, corpus)
             warn("docs: there are no documents, so nothing is learned")
         elif corpus.given.kind != "int":  # the first texts may be names of files
             texts = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
@@ -230,6 +234,7 @@ class Tokenizer(Decoding, Saving):
         if not isinstance(pretokenizer, str) or pretokenizer != UNCHANGED:
             prepared = dataclasses.replace(prepared, pretokenizer=pretokenizer)
         corpus = self._corpus(*given, prepared)
+        refuse_used_up(docs, corpus)
         history: History | None = getattr(self, "history_", None)
         if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
             history = None
@@ -379,6 +384,12 @@ class Tokenizer(Decoding, Saving):
             reserved = None if segmenter.pretokenizer is not None or segmenter.lone is None else segmenter.lone.symbols_only()
             segmenter = PLAIN._replace(reserved=reserved)
         return corpus, segmenter
+
+
+def refuse_used_up(docs: Any, corpus: Corpus) -> None:
+    """ValueError for an iterator that gave no document."""
+    if corpus.given.offsets.size == 1 and hasattr(docs, "__next__"):
+        raise ValueError("docs: the iterator gave no document; was it used up before? A list can be read again")
 
 
 def segments_of(corpus: Corpus, alphabet: Alphabet) -> Ragged:

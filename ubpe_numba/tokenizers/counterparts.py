@@ -73,7 +73,13 @@ ATTRIBUTES = {
     "predict": "transform(docs)",
     "merges": "vocabulary.merges",
     "vocab": "vocabulary, or get_vocab()",
-    # names of this library that are in a module
+    "Unigram": "UBPE(objective='likelihood')",
+    # names of this library that are in a module, or of another class
+    "encode_nbest": "with_objective('shortest').encode_nbest(docs, n)",
+    "fit": "train(docs, n_tokens), of the class",
+    "refine": "with_objective('shortest').refine(docs)",
+    "reweight": "with_objective('shortest').reweight(docs)",
+    "boundary_probabilities": "with_objective('likelihood').boundary_probabilities(doc)",
     "Normalizer": "ubpe_numba.text.Normalizer",
     "Pretokenizer": "ubpe_numba.text.Pretokenizer",
     "Splitter": "ubpe_numba.text.Splitter",
@@ -109,6 +115,7 @@ ARGUMENTS = {
     "enable_sampling": "sample",
     "out_type": "decode, id_to_token",
     "token_weights": "objective, a name or weights by id",
+    "objective": "UBPE(objective=...), or with_objective of a fitted tokenizer",
     "files": "docs: read the files, or give an iterator of their texts",
 }
 #: Parts of `Preprocessing`, which other libraries have as arguments of a constructor.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -22,6 +23,17 @@ from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 if TYPE_CHECKING:
     from ubpe_numba.coding.occurrences import TokenIndex, Usage
     from ubpe_numba.coding.streams import DecoderStream
+
+
+def check_errors(errors: Any) -> None:
+    """TypeError or ValueError unless `errors` is the name of a handler of `bytes.decode`."""
+    expected = "errors: expected 'replace', 'strict' or another handler of bytes.decode, got"
+    if not isinstance(errors, str):
+        raise TypeError(f"{expected} {quoted(errors)}")
+    try:
+        codecs.lookup_error(errors)
+    except LookupError:
+        raise ValueError(f"{expected} {quoted(errors)}") from None
 
 
 class Decoding(Encoding):
@@ -85,7 +97,9 @@ class Decoding(Encoding):
         ('l\ufffd', b'l\xff')
         """
         if as_bytes and (kind := self._fitted().alphabet.kind) != "bytes":
-            raise TypeError(f"as_bytes: the alphabet is one of {kind}")
+            raise TypeError(f"as_bytes: the alphabet is one of {kind}; leave it out to get what was encoded")
+        if errors != "replace":
+            check_errors(errors)
         if out is None and skip is None and skip_special_tokens is False and (short := self._short_decoder()) is not None:
             doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, errors)
             if doc is not None:
@@ -128,6 +142,7 @@ class Decoding(Encoding):
         ['ab', 'bab']
         """
         model = self._fitted()
+        check_errors(errors)
         checked = self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens)
         if out is not None:
             symbols, ends = self._tables.decoder.decode_into(checked, out, self.n_threads)
@@ -191,6 +206,7 @@ class Decoding(Encoding):
         """
         from ubpe_numba.coding.streams import DecoderStream  # here only, as in `decode_iter`
 
+        check_errors(errors)
         segmenter = self._fitted().segmenter
         if segmenter.restores:
             raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")

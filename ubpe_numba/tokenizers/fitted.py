@@ -136,7 +136,9 @@ class Fitted(metaclass=_Class):
             if inspect.getattr_static(type(self), name, None) is not None:  # a property that raised an AttributeError: again
                 return object.__getattribute__(self, name)
             if name == "history_":
-                raise NotFittedError(f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus")
+                raise NotFittedError(
+                    f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus: call fit first"
+                )
             raise _unknown_attribute(type(self), name)
 
     def _store(self, given: dict[str, Any]) -> None:

@@ -173,7 +173,7 @@ class WordByWord:
         if gone is not None:
             return left_ids(documents, gone, self.ids)
         if documents.kind == "str":
-            raise TypeError("ids: expected integers, got str")
+            raise TypeError("ids: expected integers, got str; text is for encode")
         begin, end = int(documents.offsets[0]), int(documents.offsets[-1])
         ids = documents.values[begin:end].tolist()
         known = list(map(self._names.__contains__, ids))

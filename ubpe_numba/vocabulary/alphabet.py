@@ -21,6 +21,13 @@ MAX_SIZE = 2**31 - 3  # the working text of a fit holds ids and -(id + 2), both 
 _LIMITS = {"int": MAX_SIZE, "str": 0x110000, "bytes": 256}
 _ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 _DOCUMENTS = {"int": "sequences of integers", "str": "str", "bytes": "bytes"}
+#: How to go on where a tokenizer of the first kind gets documents of the second.
+_WAYS = {
+    ("int", "str"): "fit on text to encode it, as by BPE.for_text",
+    ("bytes", "str"): "str.encode() gives bytes",
+    ("str", "bytes"): "bytes.decode() gives str",
+    ("str", "int"): "ids are for decode",
+}
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _DENSE = 65536  # learned integer alphabets are 0..max below this: each symbol is its own id, and no table is needed
@@ -312,7 +319,8 @@ class Alphabet:
         given = documents.kind
         if given != self.kind and "str" in (given, self.kind) and _window(documents).size:
             fitted, got = _DOCUMENTS[self.kind], _DOCUMENTS[given]
-            raise TypeError(f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}")
+            way = _WAYS[self.kind, given]
+            raise TypeError(f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}; {way}")
 
     def lookup(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """Map symbols to ids, int32[n], -1 for unknown ones; `values` itself if it holds them already and is writable.
@@ -366,7 +374,8 @@ class Alphabet:
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             hint = f", 0..{self.size - 1}" if self.is_identity else f" of {self.size} symbols"
             symbol = chr(symbols[at]) if documents.kind == "str" else int(symbols[at])
-            raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint)
+            way = "; encode with unknown= to skip or replace it, or fit with it in alphabet="
+            raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint + way)
         if unknown == "skip":
             return Ragged._trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
         ids[missing] = unknown  # not the user's memory: `_find` copies if any symbol is unknown

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.read import Corpus, Documents, as_document, text_of, utf8_document
-from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled
 from ubpe_numba.vocabulary.alphabet import SPARE, Alphabet
@@ -205,7 +205,8 @@ class Reserved:
         for word in names:
             i = self.number.get(tuple(word) if isinstance(word, list) else word)
             if i is None or self.always[i] or not self.found[i]:
-                raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer")
+                has = listed([w for w, found in zip(self.words, all_of, strict=True) if found], 8) or "none"
+                raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {has}")
             out[i] = True
         return out
 

@@ -277,7 +277,7 @@ class Segmenter(NamedTuple):
 
         pieces = without_words(self.reserved, documents, chosen, self.pretokenizer is not None)
         if (self.pretokenizer is not None or self.normalizer is not None) and pieces.values.size and documents.kind == "int":
-            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers")
+            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers; ids are for decode")
         special = self.special
         late = special is not None and bool(special.late.any())
         odd = self.unknown is not None or (special is not None and special.has_flags)  # ids do not tell lengths

@@ -66,8 +66,9 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
         return symbol
     index = None if special is None else special.number.get(word)
     if special is None or index is None or special.always[index]:
+        way = f"; Preprocessing(special_tokens=[{quoted(word)}]) makes it one" if symbol is None else ""
         what = "is not a special token" if symbol is None else "is neither in the alphabet nor a special token"
-        raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(word)}, which {what}")
+        raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(word)}, which {what}{way}")
     return index, special.words[index]
 
 
