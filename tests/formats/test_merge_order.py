@@ -155,7 +155,7 @@ def test_like_tokenizers(fallback: bool) -> None:
     change = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     text = json.dumps({"added_tokens": [], "normalizer": change, "pre_tokenizer": None, "model": model})
     mine, theirs = BPE.load(text), tokenizers.Tokenizer.from_str(text)
-    assert mine.vocabulary.in_order_of_creation
+    assert mine._model.vocabulary.in_order_of_creation
     pieces = [" ", "▁", "\n", "a", "ab", ">", "<", "> <", "é"]
     sizes = [1, 1, 2, 3, 5, 6, 7, 12, 13, 40]
     docs = ["".join(rng.choice(pieces) * rng.choice(sizes) for _ in range(rng.randrange(8))) for _ in range(800)]

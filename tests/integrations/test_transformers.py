@@ -103,7 +103,7 @@ def test_words_and_unigrams(make: Any) -> None:
         )
         assert fast("The earth. xyz", truncation=True)["input_ids"] == [2, 4, 5, 6, 3]
         assert fast.convert_ids_to_tokens(fast("xyz")["input_ids"]) == ["[CLS]", "[UNK]", "[SEP]"]
-        assert len(fast) == made.n_tokens
+        assert len(fast) == made.vocab_size
     else:
         fast = export(
             made,

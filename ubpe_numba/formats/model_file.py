@@ -59,7 +59,17 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
     suffix = suffix_of(path, _SUFFIXES)
     head, arrays = _split(model)
     if suffix == ".json":
-        data = _to_json(head, arrays)
+        for name, array in arrays.items():
+            part, _, field = name.partition(".")
+            is_text = name in _SYMBOLS and head["alphabet"]["kind"] == "str"
+            if is_text and not ((array >= 0xD800) & (array < 0xE000)).any():  # JSON would join surrogates to one character
+                head[part][field] = "".join(map(chr, array.tolist()))
+            else:
+                head[part][field] = array.tolist()
+        lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in head.items() if k != "vocabulary"]
+        fields = [f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in head["vocabulary"].items()]
+        lines.append('"vocabulary": {\n' + ",\n".join(fields) + "\n }")  # a line for each part and each of its fields
+        data = ("{\n " + ",\n ".join(lines) + "\n}\n").encode()
     else:
         data = npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
     write_atomically(path, data)
@@ -173,21 +183,6 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
         raise
     except (ValueError, RecursionError) as error:
         raise ModelFormatError(f"not valid JSON: {shortened(error)}") from error
-
-
-def _to_json(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
-    """The file, one line for each part and each field of the vocabulary."""
-    for name, array in arrays.items():
-        part, _, field = name.partition(".")
-        is_text = name in _SYMBOLS and head["alphabet"]["kind"] == "str"
-        if is_text and not ((array >= 0xD800) & (array < 0xE000)).any():  # JSON would join surrogates to one character
-            head[part][field] = "".join(map(chr, array.tolist()))
-        else:
-            head[part][field] = array.tolist()
-    lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in head.items() if k != "vocabulary"]
-    fields = [f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in head["vocabulary"].items()]
-    lines.append('"vocabulary": {\n' + ",\n".join(fields) + "\n }")
-    return ("{\n " + ",\n ".join(lines) + "\n}\n").encode()
 
 
 def from_npz(f: BinaryIO) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def write(model: Model, classic: bool) -> str:
     return json.dumps(
         {
             "n_tokens": len(vocabulary) + len(more.get("known_words", ())),
-            "alphabet": {symbol: i for i, symbol in enumerate(_written(alphabet.symbols, alphabet.kind))},
+            "alphabet": {chr(s) if alphabet.kind == "str" else s: i for i, s in enumerate(alphabet.symbols.tolist())},
             **more,
             "mapper": {ids[n + i]: [ids[t] for t in s] for i, s in enumerate(sequences)},
             "weights": {ids[n + i]: w for i, w in enumerate(vocabulary.weights[n:].tolist())},
@@ -121,14 +121,12 @@ def _fields(model: Model) -> dict[str, Any]:
         fields["known_words"] = dict(zip(special.ids.tolist(), words, strict=True))
     if lone is not None:
         both = {"break_tokens": lone.symbols(BREAK), "stop_tokens": lone.symbols(STOP)}
-        fields |= {name: _written(symbols, alphabet.kind) for name, symbols in both.items() if symbols.size}
+        fields |= {
+            name: list(map(chr, symbols.tolist())) if alphabet.kind == "str" else symbols.tolist()
+            for name, symbols in both.items()
+            if symbols.size
+        }
     return fields if cutter is None else {**fields, "regex_str": cutter.pattern}
-
-
-def _written(symbols: np.ndarray, kind: str) -> list[Any]:
-    """Symbols as a dump has them."""
-    found: list[Any] = symbols.tolist()
-    return list(map(chr, found)) if kind == "str" else found
 
 
 def _segmenter(dump: dict[str, Any], alphabet: Alphabet, words: dict[Any, int], size: int) -> Segmenter:

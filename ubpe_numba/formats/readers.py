@@ -95,7 +95,13 @@ class Source:
                 raise TypeError(f"source: expected a path, the content of a file or a tokenizer, got {kind}")
             self.path = os.fsdecode(given)
             if os.path.isdir(self.path):
-                self.path = _in_folder(self.path)
+                here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(self.path, name))), None)
+                if here is None:
+                    held = f"it has {listed(inside)}" if (inside := sorted(os.listdir(self.path))) else "it is empty"
+                    raise ModelFormatError(
+                        f"{self.path}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file itself"
+                    )
+                self.path = os.path.join(self.path, here)
             try:
                 with open_regular(self.path) as f:
                     self._read(f)
@@ -176,16 +182,6 @@ def text_of_object(source: Any) -> str | None:
             )
         return str(backend.to_str())
     return None
-
-
-def _in_folder(folder: str) -> str:
-    """The path of the file of a tokenizer in a folder; ModelFormatError if there is none."""
-    here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(folder, name))), None)
-    if here is None:
-        inside = sorted(os.listdir(folder))
-        held = f"it has {listed(inside)}" if inside else "it is empty"
-        raise ModelFormatError(f"{folder}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file itself")
-    return os.path.join(folder, here)
 
 
 def _hint(name: str) -> str:

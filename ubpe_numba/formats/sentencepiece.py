@@ -416,16 +416,14 @@ def write(model: Model, unigram: bool) -> bytes:
     normal = field(1, b"identity") + field(2, base64.b64decode(step["precompiled_charsmap"]))
     normal += b"".join(field(number, int(step[name])) for number, name in flags.items())
     spec = b"".join(field(number, value) for number, value in trainer.items()) + field(44, surface.encode())
-    return b"".join([*map(_row, map(rows.__getitem__, range(len(rows)))), field(2, spec), field(3, normal)])
-
-
-def _row(piece: tuple[str, float, int]) -> bytes:
-    """The field of a piece."""
-    name, score, type_ = piece
-    data = name.encode()
-    if len(data) < 110:  # all but a few: lengths of one byte
-        return b"\n%c\n%c%b\x15%b\x18%c" % (len(data) + 9, len(data), data, struct.pack("<f", score), type_)
-    return field(1, field(1, data) + field(2, score) + field(3, type_))
+    pieces = []
+    for name, score, type_ in map(rows.__getitem__, range(len(rows))):
+        data = name.encode()
+        if len(data) < 110:  # all but a few: lengths of one byte
+            pieces.append(b"\n%c\n%c%b\x15%b\x18%c" % (len(data) + 9, len(data), data, struct.pack("<f", score), type_))
+        else:
+            pieces.append(field(1, field(1, data) + field(2, score) + field(3, type_)))
+    return b"".join([*pieces, field(2, spec), field(3, normal)])
 
 
 _PLAIN_TEXT = {  # the step of a model that changes nothing

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
 import inspect
 import os
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from ubpe_numba import formats
+import ubpe_numba.formats as formats
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import positive, resolve_threads
@@ -25,29 +24,6 @@ from ubpe_numba.vocabulary.unknown import argument_from_state, argument_state
 
 #: Constructor arguments that are not among the `params` of a model file.
 NOT_IN_PARAMS = ("alphabet", "n_threads", "preprocessing")
-
-
-if TYPE_CHECKING:
-    _of_class = classmethod
-else:
-
-    class _of_class(classmethod):  # noqa: N801 (a decorator, named as that of Python is)
-        """A class method that is refused when it is called on an object, which would stay as it is."""
-
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
-            """The method of the class; of an object one that raises a TypeError."""
-            found = super().__get__(instance, owner)
-            if instance is None:
-                return found
-
-            @functools.wraps(found)
-            def refuse(*_: Any, **__: Any) -> Any:
-                name = found.__name__
-                raise TypeError(
-                    f"{name}: it makes a new tokenizer and leaves this one as it is: tok = {owner.__name__}.{name}(...)"
-                )
-
-            return refuse
 
 
 class Saving(Fitted):
@@ -95,8 +71,8 @@ class Saving(Fitted):
         if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > formats.model_file.claimable(n_bytes):
             warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}")
 
-    @_of_class
-    def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:  # noqa: N805
+    @classmethod
+    def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:
         """Read a tokenizer of this class: a file that `save` wrote, with its `history_`, or any that `ubpe_numba.load` reads.
 
         Arguments are as for `ubpe_numba.load`. ModelFormatError for a file that is not valid, or of another class; of `Tokenizer`

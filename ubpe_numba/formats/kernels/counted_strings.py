@@ -12,16 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.runtime.compiler import helper, kernel
-
-
-@helper
-def _length(data, i):
-    """The number in the eight bytes at i, uint64. The bytes 02 01 00 00 00 00 00 00 are 258."""
-    value = np.uint64(0)
-    for k in range(8):
-        value |= np.uint64(data[i + k]) << np.uint64(8 * k)
-    return value
+from ubpe_numba.runtime.compiler import kernel
 
 
 @kernel
@@ -39,7 +30,9 @@ def counted_strings(data, i, text, starts, k):
     k = np.int64(k)
     w = starts[k]
     while k < starts.size - 1 and i + 8 <= data.size:
-        length = _length(data, i)
+        length = np.uint64(0)  # the bytes 02 01 00 00 00 00 00 00 are 258
+        for b in range(8):
+            length |= np.uint64(data[i + b]) << np.uint64(8 * b)
         if length > np.uint64(data.size - i - 8) or length > np.uint64(text.size - w):
             break
         i += 8

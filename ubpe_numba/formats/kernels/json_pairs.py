@@ -25,25 +25,20 @@ def _blanks(data, i):
 
 
 @helper
-def _digit(byte):
-    """The value of a hexadecimal digit, or -1."""
-    if 0x30 <= byte <= 0x39:
-        return np.int64(byte) - 0x30
-    lower = np.int64(byte) | 0x20
-    return lower - 0x61 + 10 if 0x61 <= lower <= 0x66 else np.int64(-1)
-
-
-@helper
 def _four_digits(data, i):
     """The number of four hexadecimal digits at i, -1 if there are none."""
     if i + 4 > data.size:
         return np.int64(-1)
     value = np.int64(0)
     for k in range(4):
-        digit = _digit(data[i + k])
-        if digit < 0:
+        digit = np.int64(data[i + k])
+        lower = digit | 0x20
+        if 0x30 <= digit <= 0x39:
+            value = value << 4 | (digit - 0x30)
+        elif 0x61 <= lower <= 0x66:
+            value = value << 4 | (lower - 0x61 + 10)
+        else:
             return np.int64(-1)
-        value = value << 4 | digit
     return value
 
 
