@@ -145,6 +145,8 @@ ENCODE: list[Row] = [
     ("special token", lambda: BYTES.encode(f"a{END}"), SpecialTokenError, "document 0, position 1", "allowed_special="),
     ("no special token", lambda: BYTES.encode("a", allowed_special={"<x>"}), ValueError,
      "allowed_special: '<x>'", r"which has '<\|end\|>'"),
+    ("threads", lambda: TEXT.encode_batch(["ab"], n_threads=2), TypeError, "'n_threads'", r"set_params\(n_threads="),  # type: ignore[call-overload]
+    ("progress", lambda: TEXT.encode_batch(["ab"], progress=True), TypeError, "'progress'", "encode_iter"),  # type: ignore[call-overload]
     ("misspelt", lambda: TEXT.encode("ab", return_offset=True), TypeError, "'return_offset'", "mean 'return_offsets'"),  # type: ignore[call-overload]
     ("dropout", lambda: TEXT.encode("ab", sample=2), ValueError, "sample: .* got 2", r"probability in 0\.\.1"),
     ("power", lambda: PATHS.encode([0], sample=-1), ValueError, "sample: .* got -1", "from 0 to 10000"),

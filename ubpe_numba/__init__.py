@@ -1,4 +1,13 @@
-"""Byte-pair encoding for anything that is a sequence of integers.
+"""Byte-pair encoding for anything that is a sequence of symbols.
+
+>>> tok = BPE(300).fit([b"low lower lowest"], progress=False)
+>>> tok.decode(tok.encode(b"slow"), as_bytes=True)
+b'slow'
+
+Integers, text and bytes: `BPE`, `UBPE` and `UBPEClassic`, whose documents are `str`, `bytes`, lists or arrays; `BPE.for_text` for
+text over bytes, `Preprocessing` for how it is cut. Real samples: `quantize` first. Files of any library: `load` and `export`. A
+batch of ids is a `Ragged`. Modules, imported when first used: `errors`, `types`, `text` (normalizers, splitters), `bounds`,
+`plot` (recurring motifs, curves) and `sklearn`.
 
 A public name is imported from its module when it is first used: `import ubpe_numba` itself takes some milliseconds, the import of
 numba and numpy a quarter of a second.
@@ -44,11 +53,15 @@ _NAMES = {
 }
 #: The module of every public name.
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+#: Public modules, which are imported when one is first used.
+_MODULES = ("actions", "bounds", "errors", "plot", "sklearn", "text", "types")
 
 __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         told = ""
         if not name.startswith("_"):
@@ -60,4 +73,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_MODULES, "__version__"})

@@ -110,7 +110,7 @@ class Tokenizer(Decoding, Saving):
             document frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
         boundaries
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
-            document. Position p is between the symbols p - 1 and p.
+            document. Position p is between the symbols p - 1 and p. They are not remembered: `encode` wants them too.
         memory_limit
             Bytes that the fit may use beside the documents; MemoryError, with an estimate of what it needs, if it cannot keep to
             them. Always enough are 42 MB, 27 bytes a symbol and 31 a document. With less it is slower and uses one thread (logger
@@ -225,7 +225,8 @@ class Tokenizer(Decoding, Saving):
             if int(after.min(initial=end)) < end:
                 name = "known_words" if first else "special_tokens"
                 raise ValueError(
-                    f"{name}: expected ids from {end} on, the others would have to move; fit with a mapping to such ids"
+                    f"{name}: expected ids from {end} on, the others would have to move; "
+                    "fit with Preprocessing(special_first=True), or a mapping to such ids"
                 )
         settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
         bar = None if progress is False else Progress(progress)

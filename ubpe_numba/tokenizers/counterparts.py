@@ -96,11 +96,11 @@ ARGUMENTS = {
     "limit_alphabet": "alphabet",
     "initial_alphabet": "alphabet",
     "character_coverage": "alphabet, of the characters to keep, and unknown",
-    "show_progress": "progress",
-    "verbose": "progress",
-    "n_jobs": "n_threads",
-    "num_threads": "n_threads",
-    "num_proc": "n_threads",
+    "show_progress": "progress, of fit",
+    "verbose": "progress, of fit",
+    "n_jobs": "n_threads, of the constructor or set_params",
+    "num_threads": "n_threads, of the constructor or set_params",
+    "num_proc": "n_threads, of the constructor or set_params",
     "unk_token": "unknown",
     "unk_id": "unknown",
     "pre_tokenizer": "preprocessing=Preprocessing(pretokenizer)",
@@ -123,6 +123,11 @@ _PARTS = (
     "pretokenizer", "special_tokens", "special_first", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens",
 )  # fmt: skip
 ARGUMENTS |= {name: f"preprocessing=Preprocessing({name}=...), or for_text({name}=...)" for name in _PARTS}
+#: Arguments of a constructor or of `fit` that calls of a tokenizer do not take.
+OF_CALLS = ARGUMENTS | {
+    "n_threads": "set_params(n_threads=...), of the tokenizer",
+    "progress": "encode_iter(docs), with a progress bar of yours around it",
+}
 
 
 def hint(here: dict[str, str], name: str, known: Iterable[str]) -> str:

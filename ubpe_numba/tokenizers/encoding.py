@@ -41,10 +41,10 @@ class Encoding(Fitted):
         """
         if options:
             if unknown := options.keys() - _OPTIONS:
-                from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
+                from ubpe_numba.tokenizers.counterparts import OF_CALLS, hint  # here only: for a message
 
                 name, known = min(unknown), ["return_offsets", *sorted(_OPTIONS)]
-                told = hint(ARGUMENTS, name, known) or f"; expected {listed(known, 9)}"
+                told = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
                 raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}")
             if (drawn := self._drawn_plan(options)) is not None:
                 return drawn
@@ -96,8 +96,8 @@ class Encoding(Fitted):
             0 or more (by an additive objective to exp(power * the sum of its weights); ValueError for products beyond -66..66):
             at 0 all are equally probable, above 1 likely ones are preferred.
         seed
-            Of `sample`, 0..2**64 - 1. Draws depend on `seed`, the number of the document (of its segment or part), the position
-            and, by rank, the rank: not on threads or on what else is encoded.
+            Of `sample`, 0..2**64 - 1, by default 0: give every epoch one of its own. Draws depend on `seed`, the number of the
+            document (of its segment or part), the position and, by rank, the rank: not on threads or on what else is encoded.
 
         Returns
         -------
@@ -180,8 +180,8 @@ class Encoding(Fitted):
 
         A document of millions of symbols is counted in parts where that is exact: by rank with merges in order of creation, and
         where a pattern with a kernel cuts text. Otherwise, and with `boundaries` or `sample`, its ids are made at once. Arguments
-        are as for `encode_batch`, but for `return_offsets`, `units` and `out`; a single document gives one number, and an
-        iterator is read in bounded memory.
+        are as for `encode_batch`, but for `return_offsets`, `units` and `out`; an iterator is read in
+        bounded memory.
 
         Examples
         --------
