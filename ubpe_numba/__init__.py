@@ -4,13 +4,10 @@
 >>> tok.decode(tok.encode(b"slow"), as_bytes=True)
 b'slow'
 
-Integers, text and bytes: `BPE`, `UBPE` and `UBPEClassic`, whose documents are `str`, `bytes`, lists or arrays; `BPE.for_text` for
-text over bytes, `Preprocessing` for how it is cut. Real samples: `quantize` first. Files of any library: `load` and `export`. A
-batch of ids is a `Ragged`. Modules, imported when first used: `errors`, `types`, `text` (normalizers, splitters), `bounds`,
-`plot` (recurring motifs, curves) and `sklearn`.
-
-A public name is imported from its module when it is first used: `import ubpe_numba` itself takes some milliseconds, the import of
-numba and numpy a quarter of a second.
+`BPE`, `UBPE` and `UBPEClassic` take text, bytes, and integers as lists or arrays; `BPE.for_text` is for text over bytes, and
+`Preprocessing` says how it is cut. Real samples: `quantize` first. Files of any library: `load`, `export`. Modules, imported when
+first used: `errors`, `types`, `text` (normalizers, splitters), `bounds`, `plot` (recurring motifs, curves) and `sklearn`. So is
+every public name: `import ubpe_numba` takes some milliseconds, the import of numba and numpy a quarter of a second.
 """
 
 from importlib import import_module
