@@ -82,19 +82,19 @@ class _Class(ABCMeta):
         signature = inspect.signature(cls.__init__)  # type: ignore[misc]
         return signature.replace(parameters=[*signature.parameters.values()][1:], return_annotation=signature.empty)
 
-    def __call__(cls, *args: Any, **params: Any) -> Any:
-        """Make an object."""
-        known = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
-        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+    if not TYPE_CHECKING:  # or checkers would know every attribute, and no class of an object
+
+        def __call__(cls, *args: Any, **params: Any) -> Any:
+            """Make an object."""
+            known = inspect.signature(cls.__init__).parameters
+            if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+                return super().__call__(*args, **params)
+            if (odd := next((name for name in params if name not in known), None)) is not None:
+                from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
+
+                told = hint(ARGUMENTS, odd, list(known)[1:])
+                raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {odd!r}{told}")
             return super().__call__(*args, **params)
-        if (odd := next((name for name in params if name not in known), None)) is not None:
-            from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
-
-            told = hint(ARGUMENTS, odd, list(known)[1:])
-            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {odd!r}{told}")
-        return super().__call__(*args, **params)
-
-    if not TYPE_CHECKING:  # or checkers would know every attribute
 
         def __getattr__(cls, name: str) -> Any:
             raise _unknown_attribute(cls, name)
