@@ -43,7 +43,7 @@ def test_examples_run(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
     blocks = list(BLOCK.finditer(text))
     code = "\n".join(block[2] for block in blocks)
     for module, package in NEEDED.items():
-        if re.search(rf"(import|from) {module}\b|\.to_{module}\(", code):
+        if re.search(rf"(import|from) {module}\b|export\([^\"]*\"{module}\"", code):
             needed(package)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
