@@ -30,6 +30,20 @@ assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_n
     assert for_checkers == {name: f"ubpe_numba.{module}" for name, module in ubpe_numba._HOMES.items()}
 
 
+def test_help_needs_no_other_package() -> None:
+    script = """
+import sys
+for name in ("scipy", "sklearn", "matplotlib", "dask", "distributed", "pyarrow", "regex", "tqdm", "IPython"):
+    sys.modules[name] = None  # as if it were not installed
+import pydoc, ubpe_numba
+assert "class BPE(" in pydoc.plain(pydoc.render_doc(ubpe_numba))
+for name in ubpe_numba._MODULES:
+    assert getattr(ubpe_numba, name) is sys.modules[f"ubpe_numba.{name}"] and name in dir(ubpe_numba)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_arguments_take_is_public() -> None:
     steps = ubpe_numba.text.Normalizer("Lowercase"), ubpe_numba.text.Splitter("WhitespaceSplit")
     tok = ubpe_numba.WordPiece(["[UNK]", "a"], preprocessing=ubpe_numba.Preprocessing(normalizer=steps[0], pretokenizer=steps[1]))

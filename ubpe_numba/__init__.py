@@ -6,8 +6,8 @@ b'slow'
 
 `BPE`, `UBPE` and `UBPEClassic` take text, bytes, and integers as lists or arrays; `BPE.for_text` is for text over bytes, and
 `Preprocessing` says how it is cut. Real samples: `quantize` first. Files of any library: `load`, `export`. Modules, imported when
-first used: `errors`, `types`, `text` (normalizers, splitters), `bounds`, `plot` (recurring motifs, curves) and `sklearn`. So is
-every public name: `import ubpe_numba` takes some milliseconds, the import of numba and numpy a quarter of a second.
+first used, as all public names are: `errors`, `types`, `text` (normalizers, splitters), `bounds`, `plot` (recurring motifs,
+curves); `sklearn` and `distributed` need other packages, and an import of their own.
 """
 
 from importlib import import_module
@@ -50,8 +50,8 @@ _NAMES = {
 }
 #: The module of every public name.
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-#: Public modules, which are imported when one is first used.
-_MODULES = ("actions", "bounds", "errors", "plot", "sklearn", "text", "types")
+#: Public modules, imported when one is first used; not those that need other packages, which `help` would import.
+_MODULES = ("actions", "bounds", "errors", "plot", "text", "types")
 
 __all__ = sorted(_HOMES)
 

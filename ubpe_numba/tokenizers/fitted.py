@@ -46,11 +46,13 @@ log = logging.getLogger("ubpe_numba")
 
 
 #: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be wrapped.
-_WRAPPED = frozenset(["fit", "fit_more", "truncate", "refine", "reweight", "usage", "index", "save", "decode_batch", "__call__"])
+_WRAPPED = frozenset(
+    ["__init__", "fit", "fit_more", "truncate", "refine", "reweight", "usage", "index", "save", "decode_batch", "__call__"]
+)
 
 
 def _told(name: str, function: Any) -> Any:
-    """A method whose error of an unknown argument says what that is called here."""
+    """A method, or a constructor, whose error of an unknown argument says what that is called here."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -62,7 +64,8 @@ def _told(name: str, function: Any) -> Any:
                 raise
             from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
 
-            raise TypeError(f"{error}{hint(ARGUMENTS, argument[:-1], signature)}") from None
+            told = hint(ARGUMENTS, argument[:-1], signature)
+            raise TypeError(str(error).replace(".__init__()", "()") + told) from None
 
     signature = inspect.signature(function).parameters.keys() - {"self"}
     return call
@@ -76,25 +79,7 @@ class _Class(ABCMeta):
         wrapped = {key: _told(key, value) for key, value in namespace.items() if key in _WRAPPED and inspect.isfunction(value)}
         return super().__new__(cls, name, bases, {**namespace, **wrapped}, **options)
 
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        """Signature of the constructor, not of `__call__`."""
-        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
-        return signature.replace(parameters=[*signature.parameters.values()][1:], return_annotation=signature.empty)
-
-    if not TYPE_CHECKING:  # or checkers would know every attribute, and no class of an object
-
-        def __call__(cls, *args: Any, **params: Any) -> Any:
-            """Make an object."""
-            known = inspect.signature(cls.__init__).parameters
-            if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
-                return super().__call__(*args, **params)
-            if (odd := next((name for name in params if name not in known), None)) is not None:
-                from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
-
-                told = hint(ARGUMENTS, odd, list(known)[1:])
-                raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {odd!r}{told}")
-            return super().__call__(*args, **params)
+    if not TYPE_CHECKING:  # or checkers would know every attribute
 
         def __getattr__(cls, name: str) -> Any:
             raise _unknown_attribute(cls, name)
