@@ -109,7 +109,6 @@ def circles() -> list[list[str]]:
             if len(group) > 1:
                 found.append(sorted(group))
 
-    sys.setrecursionlimit(10_000)
     for name in graph:
         if name not in index:
             visit(name)

@@ -54,7 +54,7 @@ def test_segments_equal_findall(pattern: str, docs: list[str]) -> None:
         ("(a)(b)", ValueError, "has groups"), ("(a)b", ValueError, "has groups"), ("(a)|(b)", ValueError, "has groups"),
         ("((a))", ValueError, "has groups"), (7, TypeError, "expected a regular expression, got 7"),
         ("a" * 20_000, ValueError, "at most 10000 characters, got 20000"),
-        ("(?:" * 2400 + ")" * 2400, ValueError, "not a regular"),  # deeper than hypothesis lets Python recurse
+        ("(?:" * 1000 + ")" * 1000, ValueError, "not a regular"),
         ("(?i)" + "[\0-\uffff]" * 1000, ValueError, "at most 6 ranges beyond ASCII"),
         (r"(?i)" + r"[\x00-\uffff]" * 7, ValueError, "at most 6 ranges beyond ASCII"),
     ],
