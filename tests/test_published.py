@@ -137,12 +137,7 @@ def test_same_ids_by_dumps_that_split_documents(breaks: Any, stops: Any, regex: 
     corpus = [text() for _ in range(30)]
     alphabet = {c: i for i, c in enumerate(sorted({*"".join(corpus), *"<>b"}))}
     cls = ubpe_native.UBPEClassic if classic else ubpe_native.UBPE
-    theirs = cls(
-        alphabet=alphabet,
-        n_tokens=60,
-        preprocessing=Preprocessing(known_words=words, break_tokens=breaks, stop_tokens=stops),
-        regex_str=regex,
-    )
+    theirs = cls(alphabet=alphabet, n_tokens=60, known_words=words, break_tokens=breaks, regex_str=regex, stop_tokens=stops)
     theirs.fit(corpus, n_candidates=5, quiet=True)
     ours = (UBPEClassic if classic else UBPE).load(theirs.dumps(), kind="str")
     again = cls.loads(export(ours, "ubpe"), token_type=str)
