@@ -20,7 +20,6 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.views.colours import HUES, hue_of
 from ubpe_numba.views.motifs import choose_diverse, evenly
-from ubpe_numba.views.token_ids import ids_of_tokens
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
@@ -111,8 +110,12 @@ def tokenizer_html(tok: Tokenizer) -> str:
             params = {name: value for name, value in params.items() if name != "preprocessing"} | vars(prepared)
         given = [(name, _short(value)) for name, value in params.items() if value is not None]
         return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
-    drawn = _signals if alphabet.kind == "int" else _strings
-    motifs = drawn(tok, *_counts(tok)) if vocabulary.n_learned else ""
+    v, motifs = tok.vocabulary, ""
+    if (learned := np.flatnonzero(v._learned)).size:
+        counts = (v.counts if v.occurrences is None else v.occurrences)[learned].astype(np.float64)
+        known = bool(counts.any())
+        drawn = _signals if alphabet.kind == "int" else _strings
+        motifs = drawn(v, learned, counts if known else np.ones(counts.size), known)
     return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
 
 
@@ -140,22 +143,13 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     return facts
 
 
-def _counts(tok: Tokenizer) -> tuple[NDArray[np.float64], bool]:
-    """How often each learned token occurs, as far as is known, and whether it is; 1 for all where it is not."""
-    vocabulary = tok._model.vocabulary
-    known = vocabulary.counts if vocabulary.occurrences is None else vocabulary.occurrences
-    counts = known[vocabulary.n_alphabet :].astype(np.float64)
-    return (counts, True) if counts.any() else (np.ones(counts.size), False)
-
-
-def _signals(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
+def _signals(v: TokenTable, learned: NDArray[np.intp], counts: NDArray[np.float64], known: bool) -> str:
     """Sketches of the tokens of the largest range times symbols saved, some that differ; heights are to scale."""
-    alphabet, vocabulary, _ = tok._model
-    first = vocabulary.n_alphabet
-    symbols = alphabet.to_symbols(vocabulary.arena)
-    begins, lengths = vocabulary.offsets[first:-1], np.diff(vocabulary.offsets[first:])
+    symbols, begins, lengths = v.arena, v.offsets[learned], v.lengths[learned]
+    ends = np.stack([begins, begins + lengths], axis=1).ravel()
     # as floats: the difference of two 64-bit integers may overflow
-    ranges = np.maximum.reduceat(symbols, begins).astype(float) - np.minimum.reduceat(symbols, begins).astype(float)
+    values = np.append(symbols, symbols[:1]).astype(float)
+    ranges = (np.maximum.reduceat(values, ends) - np.minimum.reduceat(values, ends))[::2]
     scores = ranges * (lengths - 1) * np.where(counts > 1, counts, 0.0 if known else 1.0)  # what occurs once is no motif
     order = largest(scores, _CANDIDATES)
     order = order[scores[order] > 0]
@@ -166,18 +160,17 @@ def _signals(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
     chosen = choose_diverse(shapes, scores[order], _MOTIFS)
     if not chosen:
         return ""
-    scale, ids = max(float(np.ptp(shapes[i])) for i in chosen), ids_of_tokens(tok)
+    scale = max(float(np.ptp(shapes[i])) for i in chosen)
     figures = []
     for i in chosen:
         at = int(order[i])
-        token, length = ids[first + at], int(lengths[at])
+        token, length = int(learned[at]), int(lengths[at])
         low, high = (symbols[begins[at] : begins[at] + length].min(), symbols[begins[at] : begins[at] + length].max())
         times = f", {_times(counts[at])}" if known else ""
-        hue = HUES[hue_of(first + at, first)]
         x = np.linspace(3, _WIDTH - 3, shapes[i].size)
         y = _HEIGHT / 2 - (shapes[i] - (shapes[i].min() + shapes[i].max()) / 2) * ((_HEIGHT - 8) / (scale or 1.0))
         points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-        line = f'<path d="M{points}" fill="none" stroke="{hue}" stroke-width="2" stroke-linejoin="round"/>'
+        line = f'<path d="M{points}" fill="none" stroke="{HUES[hue_of(token, 0)]}" stroke-width="2" stroke-linejoin="round"/>'
         picture = svg(line, _WIDTH, _HEIGHT, f"Token {token}: {length:,} symbols from {low} to {high}{times}")
         caption = f"{token}: {length:,} long{times}"
         style = "display:inline-block;margin:4px 14px 4px 0;vertical-align:top"
@@ -185,29 +178,27 @@ def _signals(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
     return f"<div>motifs: range of values times symbols saved, heights to scale</div><div>{''.join(figures)}</div>"
 
 
-def _strings(tok: Tokenizer, counts: NDArray[np.float64], known: bool) -> str:
+def _strings(v: TokenTable, learned: NDArray[np.intp], counts: NDArray[np.float64], known: bool) -> str:
     """The strings that save most symbols, none of which is a part of another; a bar says how many."""
-    alphabet, vocabulary, _ = tok._model
-    first = vocabulary.n_alphabet
-    saved = counts * (np.diff(vocabulary.offsets[first:]) - 1)
+    saved = counts * (v.lengths[learned] - 1)
     chosen: list[tuple[int, Any]] = []
     for at in largest(saved, _CANDIDATES).tolist():
-        string: Any = alphabet.output(alphabet.to_symbols(vocabulary.sequence(first + at)))
+        string: Any = v[int(learned[at])]
         if not any(string in other or other in string for _, other in chosen):
             chosen.append((at, string))
         if len(chosen) == _MOTIFS:
             break
-    most, ids = max(saved[at] for at, _ in chosen), ids_of_tokens(tok)
+    most = max(saved[at] for at, _ in chosen)
     rows, texts = [], []
     for row, (at, string) in enumerate(chosen):
-        token, shown, y = ids[first + at], _visible(string), row * _ROW + 14
+        token, shown, y = int(learned[at]), _visible(string), row * _ROW + 14
         times = _times(counts[at]) if known else f"{len(string):,} long"
         bar = max(2, round(_BAR * saved[at] / max(most, 1.0)))
         rows.append(
             f'<text x="56" y="{y}" text-anchor="end" opacity=".75">{token}</text>'
             f'<svg x="64" y="{row * _ROW}" width="{_TEXT}" height="{_ROW}">'
             f'<text y="14" font-family="monospace">{escaped(shown)}</text></svg>'
-            f'<rect x="{_TEXT + 70}" y="{row * _ROW + 4}" width="{bar}" height="12" fill="{HUES[hue_of(first + at, first)]}"/>'
+            f'<rect x="{_TEXT + 70}" y="{row * _ROW + 4}" width="{bar}" height="12" fill="{HUES[hue_of(token, 0)]}"/>'
             f'<text x="{_TEXT + 76 + bar}" y="{y}">{times}</text>'
         )
         texts.append(f"{shown} ({times})")

@@ -47,7 +47,7 @@ def test_special_tokens_are_left_out(axes: Any) -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
     ids = [tok.encode("ab<end>", allowed_special="all").tolist()]
     assert ids == [[2, 3]]
-    assert CountsDisplay.from_ids(tok, ids, ax=axes).counts.tolist() == [0, 0, 1]
+    assert CountsDisplay.from_ids(tok, ids, ax=axes).counts.tolist() == [0, 0, 1, 0]
 
 
 def test_axes_are_logarithmic_by_rank_and_end_at_the_longest_in_use(axes: Any) -> None:

@@ -112,9 +112,9 @@ def test_a_tree_of_a_tokenizer_with_ids_of_its_own() -> None:
     other = BPE.load(json.dumps(file))
     (token,) = other.encode("abc").tolist()
     display = TreeDisplay.from_token(other, token, ax=Figure().subplots())
-    assert display.labels[0] == "abc" and display.ids[0] == token
+    assert display.labels[0] == "abc" and display.tree.tokens[0] == token
     assert str(token) in [text.get_text() for text in display.ax_.texts]
-    for label, i in zip(display.labels, display.ids.tolist(), strict=True):
+    for label, i in zip(display.labels, display.tree.tokens.tolist(), strict=True):
         assert other.decode([i]) == label
 
 

@@ -1,4 +1,4 @@
-"""What ids stand for, beside `decode`: also where ids are others than those of the vocabulary, and of special tokens."""
+"""Kinds of ids, also of special tokens, and where ids are others than those of the vocabulary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ubpe_numba import BPE, UBPE, Preprocessing, export
-from ubpe_numba.views.explorer.counts import GAP, LEARNED, SPECIAL, SYMBOL, tokens_of
+from ubpe_numba.views.explorer.counts import GAP, LEARNED, SPECIAL, SYMBOL, kinds_of
 
 TEXT = "low lower lowest new newer newest wide wider widest " * 3
 
@@ -30,37 +30,11 @@ def _tokenizers() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", list(_tokenizers()))
-def test_every_id_stands_for_what_it_decodes_to(name: str) -> None:
+def test_kinds_of_ids(name: str) -> None:
     tok = _tokenizers()[name]
-    n = tok.usage([]).counts.size
-    found = tokens_of(tok, n)
-    ends = np.cumsum(found.lengths)
-    for t in range(n):
-        symbols = found.symbols[ends[t] - found.lengths[t] : ends[t]]
-        if found.kinds[t] == GAP:
-            assert found.lengths[t] == 0
-        elif tok._model.alphabet.kind == "bytes":
-            assert symbols.astype(np.uint8).tobytes() == tok.decode([t], as_bytes=True)
-        else:
-            decoded = tok.decode([t])
-            assert symbols.tolist() == (list(map(ord, decoded)) if isinstance(decoded, str) else decoded.tolist())
-    assert set(np.flatnonzero(found.kinds == SPECIAL).tolist()) == set(tok.vocabulary.special.values())
-    assert (found.kinds == SYMBOL).sum() == tok._model.vocabulary.n_alphabet
-    assert (found.kinds == LEARNED).sum() == tok._model.vocabulary.n_learned
-
-
-@pytest.mark.parametrize("name", ["text", "special tokens", "ids of their own"])
-def test_a_token_is_its_parents_one_after_the_other(name: str) -> None:
-    tok = _tokenizers()[name]
-    found = tokens_of(tok, tok.usage([]).counts.size)
-    assert found.parents is not None
-    for t in np.flatnonzero(found.kinds == LEARNED).tolist():
-        left, right = found.parents[t].tolist()
-        assert tok.decode([left], as_bytes=True) + tok.decode([right], as_bytes=True) == tok.decode([t], as_bytes=True)
-    assert (found.parents[found.kinds != LEARNED] == -1).all()
-
-
-def test_a_flat_vocabulary_has_no_parents() -> None:
-    docs = [[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2]] * 4
-    tok = UBPE(20, objective="shortest").fit(docs, progress=False).refine(docs, progress=False)
-    assert tokens_of(tok, len(tok._model.vocabulary)).parents is None
+    v, model = tok.vocabulary, tok._model.vocabulary
+    kinds = kinds_of(v)
+    assert len(v) == kinds.size == tok.usage([]).counts.size
+    assert set(np.flatnonzero(kinds == SPECIAL).tolist()) == set(v.special.values())
+    assert [token is None for token in v] == (kinds == GAP).tolist()
+    assert (kinds == SYMBOL).sum() == model.n_alphabet and (kinds == LEARNED).sum() == model.n_learned

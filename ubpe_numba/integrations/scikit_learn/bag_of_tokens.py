@@ -18,7 +18,6 @@ from ubpe_numba.integrations.scikit_learn.columns import counts_of, parts_of_tok
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE
-from ubpe_numba.views.token_ids import ids_of_tokens
 
 
 class BagOfTokens(TransformerMixin, BaseEstimator):
@@ -206,9 +205,8 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         if not isinstance(tokenizer.estimator if frozen else tokenizer, Tokenizer):
             raise TypeError(f"tokenizer: expected a tokenizer or a FrozenEstimator of one, got {describe(tokenizer)}")
         fitted = tokenizer.estimator if frozen else clone(tokenizer).fit(docs)
-        n_ids = fitted.usage(ids=[]).counts.size
-        whole = _parts(fitted, n_ids) if self.parts else None
-        self.tokenizer_, self._n_features_out, self._whole, self._weights = fitted, n_ids, whole, None
+        whole = parts_of_tokens(fitted.vocabulary) if self.parts else None
+        self.tokenizer_, self._n_features_out, self._whole, self._weights = fitted, len(fitted.vocabulary), whole, None
         self.__dict__.pop("n_features_in_", None)
         if (width := _width(docs)) is not None:
             self.n_features_in_ = width
@@ -262,16 +260,3 @@ def _documents(X: Any) -> Any:
 def _width(docs: Any) -> int | None:
     """The number of columns of documents that are a matrix."""
     return docs.shape[1] if isinstance(docs, np.ndarray) and docs.ndim == 2 else None
-
-
-def _parts(tok: Tokenizer, n_ids: int) -> Any:
-    """Of which ids each id was merged, csr_matrix[n_ids, n_ids]; special tokens of themselves."""
-    vocabulary = tok._fitted().vocabulary
-    if vocabulary.merges is None:
-        raise ValueError("parts: the vocabulary knows flat sequences only, not what tokens were merged of")
-    ids = ids_of_tokens(tok)
-    known = np.flatnonzero(ids >= 0)
-    place = sparse.csr_matrix((np.ones(known.size), (ids[known], known)), shape=(n_ids, ids.size))  # of a token among ids
-    others = np.setdiff1d(np.arange(n_ids), ids)
-    alone = sparse.csr_matrix((np.ones(others.size), (others, others)), shape=(n_ids, n_ids))
-    return sparse.csr_matrix(place @ parts_of_tokens(vocabulary.merges, vocabulary.n_alphabet) @ place.T + alone)

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownTokenError
+from ubpe_numba.types import TokenTable
 
 
 def counts_of(ids: Ragged, n_columns: int) -> Any:
@@ -45,18 +46,21 @@ def counts_of_parts(ids: Ragged, lengths: np.ndarray, n_parts: int, n_columns: i
     return made
 
 
-def parts_of_tokens(merges: np.ndarray, n_alphabet: int) -> Any:
-    """Of what tokens every token was merged: csr_matrix[V, V].
+def parts_of_tokens(v: TokenTable) -> Any:
+    """Of which ids each id was merged, csr_matrix[V, V]; ValueError where only flat sequences are known.
 
-    Row t says how often each token occurs in the merge tree of token t, to which it belongs itself. Counts of tokens times this
-    are the counts of all tokens that were there at any time of the merging.
+    Row t says how often each id occurs in the merge tree of t, to which it belongs itself. Counts of ids times this are the
+    counts of all tokens that were there at any time of the merging.
 
-    >>> parts_of_tokens(np.array([[0, 1], [2, 0]]), 2).toarray().astype(int).tolist()
+    >>> from ubpe_numba import BPE
+    >>> parts_of_tokens(BPE.from_merges([[0, 1], [2, 0]], alphabet="ab").vocabulary).toarray().astype(int).tolist()
     [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 1, 0], [2, 1, 1, 1]]
     """
-    size = n_alphabet + len(merges)
-    rows = np.repeat(np.arange(n_alphabet, size), 2)
-    step = sparse.csr_matrix((np.ones(rows.size), (rows, merges.ravel())), shape=(size, size))
+    if v.merges is None or v.merged is None:
+        raise ValueError("parts: the vocabulary knows flat sequences only, not what tokens were merged of")
+    merged, first = np.unique(v.merged, return_index=True)  # of several merges of one id the first
+    size, rows = len(v), np.repeat(merged, 2)
+    step = sparse.csr_matrix((np.ones(rows.size), (rows, v.merges[first].ravel())), shape=(size, size))
     whole = below = sparse.identity(size, format="csr")
     while (below := below @ step).nnz:  # a level of the trees in each round
         whole = whole + below

@@ -198,7 +198,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
             vocabulary = view.tokenizer._fitted().vocabulary
             whole = None
             if self.parts and vocabulary.merges is not None:  # merges of `BPE` always are known
-                whole = parts_of_tokens(vocabulary.merges, vocabulary.n_alphabet)
+                whole = parts_of_tokens(view.tokenizer.vocabulary)
             for n in _integers(self.segments, "segments", 1):
                 if n == 1:
                     counts = counts_of(ids, len(vocabulary))

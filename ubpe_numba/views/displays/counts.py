@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ubpe_numba.errors import quoted
 from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
-from ubpe_numba.views.token_ids import counts_of_tokens
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -26,9 +25,9 @@ class CountsDisplay:
     Parameters
     ----------
     counts : int[V]
-        Occurrences of every token, in the order of the vocabulary.
+        Occurrences of each id.
     lengths : int[V]
-        The symbols that each represents.
+        How many symbols each represents.
 
     Examples
     --------
@@ -77,7 +76,9 @@ class CountsDisplay:
     @classmethod
     def _of_usage(cls, tok: Tokenizer, usage: Any) -> Self:
         """The display of counted tokens; special tokens, which represent no symbols, are left out."""
-        return cls(counts_of_tokens(tok, usage.counts), np.diff(tok._fitted().vocabulary.offsets))
+        v, counts = tok.vocabulary, usage.counts.copy()
+        counts[list(v.special.values())] = 0
+        return cls(counts, v.lengths)
 
     def plot(self, ax: Any = None, *, by: str = "rank", theme: str | Theme = "light") -> Self:
         """Draw again.

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
-from ubpe_numba.views.token_ids import token_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -33,8 +31,6 @@ class TreeDisplay:
         What each node represents: values to draw, or a string to write.
     n_alphabet : int
         The size of the alphabet, whose symbols are grey.
-    ids : int[k], optional
-        What each node is called, by default its token; other numbers are those of a tokenizer from elsewhere.
 
     Examples
     --------
@@ -46,9 +42,8 @@ class TreeDisplay:
     ['aba', 'ab', 'a', 'b', 'a']
     """
 
-    def __init__(self, tree: MergeTree, labels: list[Any], n_alphabet: int, ids: Any = None) -> None:
+    def __init__(self, tree: MergeTree, labels: list[Any], n_alphabet: int) -> None:
         self.tree, self.labels, self.n_alphabet = tree, labels, n_alphabet
-        self.ids: NDArray[np.int64] = np.asarray(tree.tokens if ids is None else ids, np.int64)
 
     @classmethod
     def from_token(
@@ -74,13 +69,11 @@ class TreeDisplay:
         IndexError
             If there is no such token.
         """
-        token_of(tok, token)  # raises for a special token
         v = tok.vocabulary
         tree = v.tree(token, depth)
-        ids = tree.tokens.tolist()
-        labels = [_string(part) if isinstance(part := v[i], (str, bytes)) else part.astype(np.float64) for i in ids]
-        tree = tree._replace(tokens=np.array([token_of(tok, i) for i in ids], np.int32))
-        return cls(tree, labels, v.n_alphabet, ids).plot(ax, theme=theme)
+        parts = [v[i] for i in tree.tokens.tolist()]
+        labels = [_string(part) if isinstance(part, (str, bytes)) else part.astype(np.float64) for part in parts]
+        return cls(tree, labels, v.n_alphabet).plot(ax, theme=theme)
 
     def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
         """Draw again.
@@ -134,7 +127,7 @@ class TreeDisplay:
                 ys = y - _HALF / 2 - _TALL / 2 + _TALL * (label - low) / max(high - low, 1.0)
                 xs = x[i] + (np.linspace(-_HALF, _HALF, label.size) if label.size > 1 else np.zeros(1))
                 ax.plot(xs, ys, color=colour, lw=2.2, marker="o", ms=5 if label.size == 1 else 2.4, solid_capstyle="round")
-            ax.text(x[i], y + 0.16, str(self.ids[i]), ha="center", va="center", fontsize=8, color=chosen.dim)
+            ax.text(x[i], y + 0.16, str(token), ha="center", va="center", fontsize=8, color=chosen.dim)
         ax.set(xlim=(-0.7, x.max() + 0.7), ylim=(-levels + 0.2, 0.4))
         self.ax_, self.figure_ = ax, ax.figure
         return self

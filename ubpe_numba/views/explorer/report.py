@@ -21,13 +21,12 @@ from ubpe_numba.views.explorer.counts import (
     UNITS,
     Cut,
     Symbols,
-    Tokens,
     choose,
     cut_of,
     kind_of,
+    kinds_of,
     segmentations_of,
     symbols_of,
-    tokens_of,
 )
 from ubpe_numba.views.explorer.page import as_html, packed, page_of
 
@@ -134,14 +133,14 @@ def explore(
         cut_of(name, cutters[name], documents, drawn, limit, options)
         for name in bar.rounds(list(cutters), "explore", "segmentation")
     ]
-    tokens = tokens_of(tok, max(cut.counts.size for cut in cuts))
+    v = tok.vocabulary
     shown = documents.take(drawn)
     if limit is not None:
         shown = shown._replace(values=shown.values[:limit], offsets=np.array([0, limit]))
     name = title or f"{type(tok).__name__} of {len(vocabulary):,} tokens"
     is_utf8 = documents.kind == "bytes" or alphabet.kind == "bytes"
-    used = [np.unique(part) for part in (shown.values, tokens.symbols) if part.size]
-    symbols = symbols_of(as_kind, np.unique(np.concatenate(used)) if used else tokens.symbols, letters, pitches)
+    used = [np.unique(part) for part in (shown.values, v.arena) if part.size]
+    symbols = symbols_of(as_kind, np.unique(np.concatenate(used)) if used else v.arena, letters, pitches)
     of_theme = ("paper", "ink", "dim", "grid", "highlight", "grey", "hues")
     meta = {
         "title": name,
@@ -150,7 +149,7 @@ def explore(
         "rate": None if rate is None else float(rate),
         "utf8": is_utf8,
         "tokenizer": type(tok).__name__,
-        "size": tokens.lengths.size,
+        "size": len(v),
         "learned": vocabulary.n_learned,
         "pairs": vocabulary.merges is not None,
         "fingerprint": tok.fingerprint,
@@ -161,7 +160,7 @@ def explore(
         "base": symbols.base if symbols else "",
         "colours": {theme.name: {key: getattr(theme, key) for key in of_theme} for theme in (colours.LIGHT, colours.DARK)},
         "cuts": [{"name": cut.name, "tokens": cut.n_tokens} for cut in cuts],
-        "arrays": _arrays(tok, shown, drawn, limit, lengths, tokens, cuts, symbols),
+        "arrays": _arrays(tok, shown, drawn, limit, lengths, cuts, symbols),
     }
     told = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
     summary = (  # for readers without scripts
@@ -181,11 +180,11 @@ def _arrays(
     drawn: np.ndarray,
     limit: int | None,
     lengths: np.ndarray,
-    tokens: Tokens,
     cuts: list[Cut],
     symbols: Symbols | None,
 ) -> dict[str, Any]:
     """All arrays of the page, packed."""
+    v = tok.vocabulary
 
     def numbered(values: np.ndarray) -> np.ndarray:
         return values if symbols is None else np.searchsorted(symbols.order, values)
@@ -194,18 +193,20 @@ def _arrays(
         "values": numbered(shown.values),
         "doclen": np.diff(shown.offsets),
         "docid": drawn,
-        "arena": numbered(tokens.symbols),
-        "toklen": tokens.lengths,
-        "kinds": tokens.kinds,
-        "idf": tokens.statistics["idf"].astype(np.float32),
-        "merged": tokens.statistics["merged"],
+        "arena": numbered(v.arena),
+        "toklen": v.lengths,
+        "kinds": kinds_of(v),
+        "idf": v.weights.astype(np.float32),
+        "merged": v.counts,
     }
     if limit is not None:
         arrays["whole"] = lengths[drawn]
-    if "logp" in tokens.statistics:
-        arrays["logp"] = tokens.statistics["logp"].astype(np.float32)
-    if tokens.parents is not None:
-        arrays["left"], arrays["right"] = tokens.parents[:, 0], tokens.parents[:, 1]
+    if v.log_probabilities is not None:
+        arrays["logp"] = np.nan_to_num(v.log_probabilities).astype(np.float32)
+    if v.merges is not None and v.merged is not None:
+        parents = np.full((len(v), 2), -1, np.int32)
+        parents[v.merged[::-1]] = v.merges[::-1]  # of several merges of one id the first
+        arrays["left"], arrays["right"] = parents.T
     if symbols is not None and symbols.levels is not None:
         arrays["levels"] = symbols.levels
     for i, cut in enumerate(cuts):
