@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.occurrences import Spans
     from ubpe_numba.coding.streams import EncoderStream
 
-_OPTIONS = EncodeOptions.__optional_keys__
-
 
 class Encoding(Fitted):
     """`encode`, `encode_batch`, the call for models, streams, and `spans`."""
+
+    _options: ClassVar[frozenset[str]] = EncodeOptions.__optional_keys__
 
     @abstractmethod
     def _new_plan(self) -> Plan:
@@ -40,10 +40,10 @@ class Encoding(Fitted):
         A plan without draws is made once, and forgotten when an attribute of the tokenizer is set.
         """
         if options:
-            if unknown := options.keys() - _OPTIONS:
+            if unknown := options.keys() - self._options:
                 from ubpe_numba.tokenizers.counterparts import OF_CALLS, hint  # here only: for a message
 
-                name, known = min(unknown), ["return_offsets", *sorted(_OPTIONS)]
+                name, known = min(unknown), ["return_offsets", *sorted(self._options)]
                 told = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
                 raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}")
             if (drawn := self._drawn_plan(options)) is not None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ubpe_numba.coding.decode import left_ids
 from ubpe_numba.coding.places import UNITS, Places, in_units
+from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.wordpiece import PieceEncoder, TextWords
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, code_points
@@ -20,39 +21,48 @@ from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.reserved import FLAGS, SPECIAL, Reserved, SpecialChoice
+from ubpe_numba.vocabulary.reserved import FLAGS, SPECIAL, Reserved
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
+_NONE = Documents(np.zeros(0, np.uint32), np.zeros(1, np.int64), "str")
 
-class DocumentEncoder:
-    """Documents of words, or texts that a segmenter cuts into words, to ids of pieces.
 
-    `segmenter` has the special tokens, whose ids `added` has too, and `encoder` the pieces.
+class WordPlan(Plan):
+    """How documents of words, or texts that a segmenter cuts into words, become ids of pieces.
+
+    `added` has the ids of special tokens and known words, and `encoder` the pieces.
     """
 
-    def __init__(self, segmenter: Segmenter, added: Mapping[str, int], has_flags: bool, encoder: PieceEncoder) -> None:
-        self.segmenter, self.added, self.has_flags, self.encoder = segmenter, added, has_flags, encoder
+    def __init__(
+        self, tables: Tables, added: Mapping[str, int], has_flags: bool, encoder: PieceEncoder, n_threads: int | None
+    ) -> None:
+        super().__init__(tables, self._encode_ids, "raise", n_threads)
+        self.segmenter, self.added, self.has_flags, self.encoder = tables.model.segmenter, added, has_flags, encoder
         by_length = sorted(added, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None  # where there are no flags
 
-    def encode(
-        self,
-        documents: Any,
-        name: str,
-        first: int | None,
-        return_offsets: bool | str,
-        units: str | None,
-        chosen: SpecialChoice,
-        n_threads: int | None,
-    ) -> tuple[Any, ...]:
-        """Ids of documents, and what `return_offsets` asks for; messages call them `name`, numbered from `first` on."""
+    def _encode_ids(self, documents: Ragged) -> Ragged:
+        alphabet, _, segmenter = self.model
+        assert segmenter.token_ids is not None
+        words = [str(alphabet.output(alphabet.to_symbols(word))) for word in documents]
+        found, order = self.encoder.encode(words, self.n_threads), np.argsort(segmenter.token_ids).astype(np.int32)
+        return Ragged._trusted(order[np.searchsorted(segmenter.token_ids, found.values, sorter=order)], found.offsets)
+
+    def _encode(
+        self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
+    ) -> tuple[Documents, Ragged, Places | None]:
+        """Read documents, or the one "doc", and give their ids, and the places of pieces if `return_offsets` requests them."""
+        units, first = options.get("units"), None if name == "doc" else 0
+        chosen = options.get("allowed_special", "all"), options.get("disallowed_special", "none")
+        if offsets is not None:
+            raise TypeError("offsets: expected None, documents are lists of words or texts")
         if return_offsets not in (False, True, "spans"):
             raise ValueError(f"return_offsets: expected True, False or 'spans', got {quoted(return_offsets)}")
         if units not in (None, *UNITS):
             raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
-        documents = list(documents)
+        documents = [docs] if name == "doc" else list(docs)
         plain = chosen == ("all", "none") and not self.has_flags
         number, texts = [-1] * len(documents), None  # which of the texts each document is, -1 for one of words
         cutter = self.segmenter.pretokenizer
@@ -83,9 +93,9 @@ class DocumentEncoder:
         starts = np.zeros(0, np.int64)
         try:
             if return_offsets:
-                found, starts = self.encoder.encode_with_starts(listed, n_threads)
+                found, starts = self.encoder.encode_with_starts(listed, self.n_threads)
             else:
-                found = self.encoder.encode(listed, n_threads)
+                found = self.encoder.encode(listed, self.n_threads)
         except TypeError as error:
             at = next((i for i, word in enumerate(listed) if not isinstance(word, str)), None)
             if at is None:
@@ -101,22 +111,12 @@ class DocumentEncoder:
             found = Ragged._trusted(ids, offsets_of(lengths))
         encoded = Ragged._trusted(found.values, found.offsets[bounds])
         if not return_offsets:
-            return (encoded,)
-        if return_offsets == "spans":
-            spans = _spans(encoded, found, starts, listed, bounds, np.array(number, np.int64), texts)
-            if units is not None:
-                parts = zip(documents, number, pairwise(ends), strict=True)
-                whole = [doc if n >= 0 else "".join(listed[a:b]) for doc, n, (a, b) in parts]
-                joined = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
-                spans = in_units(spans, encoded.offsets, joined, units)
-            return encoded, spans.T.copy()
-        word = np.arange(len(listed)) - np.repeat(bounds[:-1], np.diff(bounds))  # the number of each in its document
-        numbers = np.repeat(word, found.lengths)
-        if texts is not None:
-            owners = np.repeat(np.array(number, np.int64), encoded.lengths)
-            rows = owners >= 0
-            starts[rows] = texts.positions(owners[rows], numbers[rows], starts[rows])
-        return encoded, *(Ragged._trusted(part.astype(np.int32), encoded.offsets) for part in (numbers, starts))
+            return _NONE, encoded, None
+        parts = zip(documents, number, pairwise(ends), strict=True)
+        whole = [doc if n >= 0 else "".join(listed[a:b]) for doc, n, (a, b) in parts]
+        joined = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
+        spans = _spans(encoded, found, starts, listed, bounds, np.array(number, np.int64), texts)
+        return joined, encoded, spans if units is None else in_units(spans, encoded.offsets, joined, units)
 
     def _cut(self, text: str, words: list[str], special: dict[int, int]) -> None:
         """Append the words of a text to `words`: an empty one for a special token, whose id `special` gets by its number.

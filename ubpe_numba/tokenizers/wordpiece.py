@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, Literal, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ubpe_numba.coding.decode import Decoder, ids_to_skip
 from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.streams import DecoderStream
 from ubpe_numba.coding.wordpiece import PieceEncoder
-from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
@@ -29,8 +27,8 @@ from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
 from ubpe_numba.tokenizers.word_model import (
-    DocumentEncoder,
     WordByWord,
+    WordPlan,
     added_tokens,
     model_of,
     read_pieces,
@@ -72,6 +70,10 @@ class WordPiece(Decoding, Saving):
     that was read from a `tokenizer.json` does it itself. In lists of words special tokens are pieces like any other: the word
     ``"[CLS]"`` becomes that one id. Text that was cut around punctuation has no such word.
 
+    A document is given to `encode` as its words, or with a `pretokenizer` as its text. Of a text all special tokens are found
+    unless `allowed_special` and `disallowed_special` say otherwise. Positions are those in the text as it was given, or in the
+    words put together. There are no `boundaries`, `sample` and `unknown`: a word that cannot be cut is the unknown piece.
+
     `load` reads a ``vocab.txt``, `train` learns a vocabulary, `save` keeps all arguments but `n_threads`. Once made, the
     object is only read; threads may share it, and it can be pickled.
 
@@ -80,7 +82,13 @@ class WordPiece(Decoding, Saving):
     >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able", "##ably"])
     >>> tok.encode(["unaffable", "un", "able"]).tolist(), tok.decode([1, 2, 4, 1])
     ([1, 2, 3, 1, 0], 'unaffably un')
+    >>> text = Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")
+    >>> tok = WordPiece(["[UNK]", "un", "##able"], preprocessing=text)
+    >>> tok.encode(" Ünable, un", return_offsets="spans")[1].tolist()
+    [[1, 3], [3, 7], [7, 8], [9, 11]]
     """
+
+    _options: ClassVar[frozenset[str]] = frozenset({"units", "allowed_special", "disallowed_special"})
 
     def __init__(
         self,
@@ -117,8 +125,7 @@ class WordPiece(Decoding, Saving):
         self.longest, self.n_threads = positive(longest, "longest"), n_threads
         flags = prepared.flags or {}
         cutter = Segmenter(prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer)
-        encoder = PieceEncoder(self.pieces, prefix, self.pieces[unknown], min(self.longest, 2**62))
-        self._encoder = DocumentEncoder(cutter, self._added, bool(flags), encoder)
+        self._encoder = PieceEncoder(self.pieces, prefix, self.pieces[unknown], min(self.longest, 2**62))
         vars(self)["_model"] = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
 
     def __repr__(self) -> str:
@@ -177,123 +184,8 @@ class WordPiece(Decoding, Saving):
 
     # ---------------------------------------------------------------------------------------------- encoding
 
-    @overload  # type: ignore[override]
-    def encode(
-        self, words: str | Iterable[str], *, return_offsets: Literal[False] = ...,
-        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
-    ) -> NDArray[np.int32]: ...  # fmt: skip
-    @overload
-    def encode(
-        self, words: str | Iterable[str], *, return_offsets: Literal[True],
-        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...  # fmt: skip
-    @overload
-    def encode(
-        self, words: str | Iterable[str], *, return_offsets: Literal["spans"],
-        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...  # fmt: skip
-    def encode(
-        self,
-        words: str | Iterable[str],
-        *,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        allowed_special: Any = "all",
-        disallowed_special: Any = "none",
-    ) -> Any:
-        """Encode one document.
-
-        Parameters
-        ----------
-        words
-            Its words, or with a pretokenizer its text.
-        return_offsets
-            True: return a triple: the ids, and of each id the number of its word and the position in this word of its first
-            character. Of a text, words are those that the normalizer and the pretokenizer make, special tokens among them, and
-            positions are those in the text as it was given. ``"spans"``: return a pair, the ids and int64[n, 2], the begin and
-            the end of each in the text; of a list of words, in the words put together.
-        units
-            ``"bytes"``: count spans in bytes of UTF-8 instead of characters.
-        allowed_special, disallowed_special
-            As for `Tokenizer.encode`, for texts; all are found unless one says otherwise.
-
-        Returns
-        -------
-        ids
-            int32[n]; with `return_offsets` a triple of such arrays, ids, words, starts; or ids and spans.
-
-        Examples
-        --------
-        >>> tok = WordPiece(["[UNK]", "un", "##aff", "##able"])
-        >>> [part.tolist() for part in tok.encode(["unaffable", "", "able", "un"], return_offsets=True)]
-        [[1, 2, 3, 0, 1], [0, 0, 0, 2, 3], [0, 2, 5, 0, 0]]
-        >>> text = Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")
-        >>> tok = WordPiece(["[UNK]", "un", "##able"], preprocessing=text)
-        >>> tok.encode(" Ünable, un", return_offsets="spans")[1].tolist()
-        [[1, 3], [3, 7], [7, 8], [9, 11]]
-        """
-        chosen = allowed_special, disallowed_special
-        found = self._encoder.encode([words], "words", None, return_offsets, units, chosen, self.n_threads)
-        if return_offsets == "spans":
-            return found[0].values, found[1]
-        return tuple(part.values for part in found) if return_offsets else found[0].values
-
-    @overload  # type: ignore[override]
-    def encode_batch(
-        self, documents: Iterable[Any], offsets: None = ..., *, return_offsets: Literal[False] = ...,
-        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
-    ) -> Ragged: ...  # fmt: skip
-    @overload
-    def encode_batch(
-        self, documents: Iterable[Any], offsets: None = ..., *, return_offsets: Literal[True],
-        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
-    ) -> tuple[Ragged, Ragged, Ragged]: ...  # fmt: skip
-    @overload
-    def encode_batch(
-        self, documents: Iterable[Any], offsets: None = ..., *, return_offsets: Literal["spans"],
-        units: str | None = ..., allowed_special: Any = ..., disallowed_special: Any = ...,
-    ) -> tuple[Ragged, NDArray[np.int64]]: ...  # fmt: skip
-    def encode_batch(
-        self,
-        documents: Iterable[str | Iterable[str]],
-        offsets: None = None,
-        *,
-        return_offsets: bool | str = False,
-        units: str | None = None,
-        allowed_special: Any = "all",
-        disallowed_special: Any = "none",
-    ) -> Any:
-        """Encode documents on `n_threads` threads to a `Ragged` of int32; the result does not depend on how many.
-
-        Parameters
-        ----------
-        documents
-            The words of each document, or with a pretokenizer its text.
-        offsets
-            None: there are no flat arrays of words.
-        return_offsets, units, allowed_special, disallowed_special
-            As for `encode`, whose errors name the document too: a triple of `Ragged`, or a `Ragged` and int64[n, 2].
-
-        Examples
-        --------
-        >>> WordPiece(["[UNK]", "un", "##able"]).encode_batch([["unable", "un"], [], ["able"]]).to_lists()
-        [[1, 2, 1], [], [0]]
-        """
-        if offsets is not None:
-            raise TypeError("offsets: expected None, documents are lists of words or texts")
-        chosen = allowed_special, disallowed_special
-        found = self._encoder.encode(documents, "documents", 0, return_offsets, units, chosen, self.n_threads)
-        return found if return_offsets else found[0]
-
     def _new_plan(self) -> Plan:
-        return Plan(self._tables, self._encode_ids, "raise", self.n_threads)
-
-    def _encode_ids(self, documents: Ragged) -> Ragged:
-        alphabet, _, segmenter = self._model
-        assert segmenter.token_ids is not None
-        words = [str(alphabet.output(alphabet.to_symbols(word))) for word in documents]
-        found, order = self._encoder.encoder.encode(words, self.n_threads), np.argsort(segmenter.token_ids).astype(np.int32)
-        return Ragged._trusted(order[np.searchsorted(segmenter.token_ids, found.values, sorter=order)], found.offsets)
+        return WordPlan(super()._tables, self._added, bool(self._prepared.flags), self._encoder, self.n_threads)
 
     def spans(self, docs: Any, offsets: None = None, **options: Any) -> Spans:  # noqa: D102
         ids, found = self.encode_batch(docs, offsets, return_offsets="spans", **options)

@@ -143,14 +143,14 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     return facts
 
 
-def _signals(v: TokenTable, learned: NDArray[np.intp], counts: NDArray[np.float64], known: bool) -> str:
+def _signals(v: TokenTable, learned: NDArray[np.int64], counts: NDArray[np.float64], known: bool) -> str:
     """Sketches of the tokens of the largest range times symbols saved, some that differ; heights are to scale."""
     symbols, begins, lengths = v.arena, v.offsets[learned], v.lengths[learned]
     ends = np.stack([begins, begins + lengths], axis=1).ravel()
     # as floats: the difference of two 64-bit integers may overflow
     values = np.append(symbols, symbols[:1]).astype(float)
-    ranges = (np.maximum.reduceat(values, ends) - np.minimum.reduceat(values, ends))[::2]
-    scores = ranges * (lengths - 1) * np.where(counts > 1, counts, 0.0 if known else 1.0)  # what occurs once is no motif
+    ranges: NDArray[np.float64] = (np.maximum.reduceat(values, ends) - np.minimum.reduceat(values, ends))[::2].astype(float)
+    scores = ranges * (lengths - 1) * np.where(counts > 1, counts, 0.0 if known else 1.0)  # one that occurs once is no motif
     order = largest(scores, _CANDIDATES)
     order = order[scores[order] > 0]
     shapes = [
@@ -178,7 +178,7 @@ def _signals(v: TokenTable, learned: NDArray[np.intp], counts: NDArray[np.float6
     return f"<div>motifs: range of values times symbols saved, heights to scale</div><div>{''.join(figures)}</div>"
 
 
-def _strings(v: TokenTable, learned: NDArray[np.intp], counts: NDArray[np.float64], known: bool) -> str:
+def _strings(v: TokenTable, learned: NDArray[np.int64], counts: NDArray[np.float64], known: bool) -> str:
     """The strings that save most symbols, none of which is a part of another; a bar says how many."""
     saved = counts * (v.lengths[learned] - 1)
     chosen: list[tuple[int, Any]] = []
