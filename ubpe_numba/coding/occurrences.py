@@ -40,6 +40,8 @@ class Usage(NamedTuple):
     Examples
     --------
     >>> found = usage_of(Ragged.from_lists([[1, 1], [1, 0]]), 3)
+    >>> found
+    Usage(4 tokens of 3 ids, 1 of them unused, in 2 documents)
     >>> found.counts.tolist(), found.document_frequencies.tolist(), found.unused.tolist()
     ([1, 3, 0], [1, 2, 0], [2])
     """
@@ -54,6 +56,12 @@ class Usage(NamedTuple):
         """The ids of tokens that occur nowhere, int64, ascending."""
         absent = self.counts == 0
         return np.flatnonzero(absent if self.gaps is None else absent & ~self.gaps)
+
+    def __repr__(self) -> str:
+        total = int(self.counts.sum())
+        return (
+            f"Usage({total} tokens of {self.counts.size} ids, {self.unused.size} of them unused, in {self.n_documents} documents)"
+        )
 
 
 def usage_of(
