@@ -22,7 +22,6 @@ from ubpe_numba.errors import quoted, shortened
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
-_OTHER_LIBRARIES = ("huggingface", "tiktoken", "vocab-merges", "published")
 _STDOUT = "standard output"  # what errors call it
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings or lists of integers, or objects with --field), npy
