@@ -13,7 +13,9 @@ import pytest
 
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
-hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
+# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time
+_EXAMPLES = 300 if os.environ.get("UBPE_FULL") == "1" else 60
+hypothesis.settings.register_profile("default", deadline=None, print_blob=True, max_examples=_EXAMPLES)
 hypothesis.settings.load_profile("default")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests press Ctrl-C, in processes of their own too

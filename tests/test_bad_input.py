@@ -19,7 +19,6 @@ from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
 
 CLASSES = [BPE, UBPEClassic, UBPE]
-MANY = [UBPEClassic, UBPE]
 DOCS = [[0, 1, 2, 0, 1], [2, 0, 1, 2], [2, 2, 1, 1, 2, 2, 1, 1], []]
 LOW, HIGH = -(2**63), 2**63 - 1
 # per kind: documents, one with unknown symbols at 1 and 3 (and none elsewhere), how the first is shown
@@ -39,9 +38,13 @@ def fitted(cls: Any, docs: Any = None, **params: Any) -> Any:
     return make(cls, **params).fit(DOCS if docs is None else docs, progress=False)
 
 
-@pytest.fixture(params=CLASSES, ids=lambda cls: cls.__name__)
-def cls(request: pytest.FixtureRequest) -> Any:
-    return request.param
+@pytest.fixture
+def cls() -> Any:
+    """The class of most tests: what is read and refused does not depend on it."""
+    return UBPE
+
+
+all_classes = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 
 
 def same(decoded: Any, doc: Any) -> bool:
@@ -78,6 +81,7 @@ def test_a_corpus_without_symbols(cls: Any, docs: Any, n: int) -> None:
 
 
 @pytest.mark.parametrize("docs", [[[0]], [[3], [3]], ["x"], [[0, 1, 2, 3]], ["abc", "", "d"]])
+@all_classes
 def test_nothing_to_merge_is_the_identity(cls: Any, docs: list[Any]) -> None:
     tok = fitted(cls, docs)
     assert tok._model.vocabulary.n_learned == 0
@@ -87,6 +91,7 @@ def test_nothing_to_merge_is_the_identity(cls: Any, docs: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("docs", [[[0] * 9, [0] * 4, []], [[7] * 100, [7], [7, 7]], ["aaaaa", "aa", "a", ""]])
+@all_classes
 def test_a_corpus_of_one_symbol(cls: Any, docs: list[Any]) -> None:
     tok = fitted(cls, docs, n_tokens=None)
     assert tok._model.vocabulary.n_learned > 0
@@ -94,6 +99,7 @@ def test_a_corpus_of_one_symbol(cls: Any, docs: list[Any]) -> None:
         assert same(tok.decode(tok.encode(doc)), doc)
 
 
+@all_classes
 def test_empty_documents_among_others(cls: Any) -> None:
     docs = [[], [0, 1, 0, 1], [], [], [1, 0, 1], []]
     tok = fitted(cls, docs)
@@ -157,8 +163,8 @@ BAD_PARAMS = [
 
 
 @pytest.mark.parametrize(
-    "cls, name, value, error, match",
-    [(cls, name, *more) for name, *more in BAD_PARAMS for cls in CLASSES if name in cls().get_params()],
+    "name, value, error, match",
+    BAD_PARAMS,
     ids=lambda x: x.__name__ if isinstance(x, type) else str(x)[:20],
 )
 def test_bad_arguments_are_refused_by_fit(cls: Any, name: str, value: Any, error: Any, match: str) -> None:
@@ -226,7 +232,7 @@ def test_bad_n_threads_after_fit(cls: Any, value: Any, error: Any) -> None:
     [
         "0", "-1", "many", "1.5",
         "²",  # a digit, to str.isdigit, but not to int
-        "8193", "999999", "1" * 30,
+        "8193", "1" * 30,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"])
@@ -262,8 +268,7 @@ resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 if sys.platform == "linux":
 
-    @pytest.mark.parametrize("n_candidates", [10**7, 10**9, 10**15])
-    @pytest.mark.parametrize("cls", MANY, ids=lambda cls: cls.__name__)
+    @pytest.mark.parametrize("n_candidates", [10**7, 10**15])
     def test_more_candidates_than_pairs(cls: Any, n_candidates: int) -> None:
         """All pairs are candidates then, and no memory is taken for those that cannot exist."""
         code = f"print({cls.__name__}(8, {n_candidates}).fit(DOCS, progress=False).fingerprint)"
@@ -428,6 +433,7 @@ def test_what_offsets_leave_out_is_not_looked_at(cls: Any) -> None:
         tok.encode_batch(flat, [2, 6, 6, 9])
 
 
+@all_classes
 def test_a_failing_iterator_leaves_the_tokenizer_as_it_was(cls: Any) -> None:
     def docs() -> Iterator[list[int]]:
         yield [0, 1, 0, 1]
@@ -478,6 +484,7 @@ def test_negative_and_huge_integers(cls: Any, low: int, high: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@all_classes
 def test_unknown_symbols(cls: Any, kind: str) -> None:
     docs, bad, shown = KINDS[kind]
     known = type(bad)() + bad[:1] + bad[2:3] + bad[4:]
@@ -504,6 +511,7 @@ def test_unknown_symbols(cls: Any, kind: str) -> None:
         assert tok.encode_nbest([bad], 1, unknown="skip")[0][0][0].tolist() == tok.encode(known).tolist()
 
 
+@all_classes
 def test_unknown_bytes(cls: Any) -> None:
     tok = make(cls, alphabet=b"abc").fit([b"abab", b"cab", b""], progress=False)
     with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 255 is not in"):
@@ -603,6 +611,7 @@ def test_ids_of_wrong_types(cls: Any, ids: Any, error: Any, match: str) -> None:
         tok.decode_batch([0, 1, 2])
 
 
+@all_classes
 def test_sliced_batches_report_their_own_documents(cls: Any) -> None:
     tok = fitted(cls, n_tokens=8)
     batch = Ragged.from_lists([[99], [0, 1], [], [2, 8]])
@@ -625,6 +634,7 @@ def test_sliced_batches_report_their_own_documents(cls: Any) -> None:
         lambda tok, path: export(tok, "ubpe"), lambda tok, path: tok.encode(None),
     ],
 )  # fmt: skip
+@all_classes
 def test_what_needs_a_fit_says_so(cls: Any, use: Any, tmp_path: pathlib.Path) -> None:
     for error in (NotFittedError, ValueError, AttributeError):
         with pytest.raises(error, match=f"this {cls.__name__} has no vocabulary yet: call fit or load first"):
@@ -660,6 +670,7 @@ def test_an_objective_that_does_not_exist_is_not_another() -> None:
             call(doc)
 
 
+@all_classes
 def test_text_and_integers_do_not_mix(cls: Any) -> None:
     numbers, text = fitted(cls), fitted(cls, ["abab", "ba", ""])
     for tok, doc, fitted_on, got in (
@@ -753,6 +764,7 @@ def test_rows_are_documents(cls: Any, dtype: str) -> None:
         assert tok.encode_batch(given) == want.encode_batch(rows.tolist())
 
 
+@all_classes
 def test_results_do_not_share_memory_with_arguments(cls: Any) -> None:
     """Not even for the identity, where ids are symbols."""
     for tok in (fitted(cls), fitted(cls, [[0, 1, 2]])):

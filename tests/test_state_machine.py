@@ -365,7 +365,7 @@ TestTokenizerMachine.settings = settings(
 )
 
 
-# --- the harness of tests/fuzz
+# --- the harness of tools/fuzz
 
 
 def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:

@@ -213,7 +213,7 @@ OTHERS: list[Row] = [
     ("regex", lambda: without("regex", lambda: BPE.for_text(300, pretokenizer=r"\p{L}+x").fit("a")), ImportError,
      "needs regex", r"pip install 'ubpe-numba\[text\]'"),
 ]  # fmt: skip
-ROWS = [row for rows in (FIT, OPTIONS, ENCODE, DECODE, FILES, OTHERS) for row in rows]
+TABLES = {"fit": FIT, "options": OPTIONS, "encode": ENCODE, "decode": DECODE, "files": FILES, "others": OTHERS}
 
 
 @pytest.fixture(scope="module")
@@ -227,38 +227,40 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("call", "error", "place", "way"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
-def test_a_message_has_the_place_and_the_way_on(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], error: Any, place: str, way: str
-) -> None:
+@pytest.mark.parametrize("table", TABLES)
+def test_messages_have_the_place_and_the_way_on(folder: Path, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
     monkeypatch.chdir(folder)
-    with pytest.raises(error, match=place) as caught:
-        call()
-    assert re.search(way, str(caught.value)), str(caught.value)
+    for name, call, error, place, way in TABLES[table]:
+        try:
+            with pytest.raises(error, match=place) as caught:
+                call()
+        except pytest.skip.Exception:  # its package is not installed
+            continue
+        assert re.search(way, str(caught.value)), f"{name}: {caught.value}"
 
 
-@pytest.mark.parametrize(
-    ("call", "expected"),
-    [
-        (lambda: BPE.for_text(256).fit(["ab", b"ab"]).decode([97]), "a"),
-        (lambda: fit(np.unique([["low", "lower"]], return_inverse=True)[1].reshape(1, -1)).encode([0]).tolist(), [0]),
-        (lambda: fit(quantize(np.array([0.0, 1.0]), step=1)[0]).encode([1]).tolist(), [1]),
-        (lambda: fit(b"abab", offsets=OFFSETS).vocabulary.merges.tolist(), [[97, 98]]),
-        (lambda: fit(sparse("csr_matrix").toarray()).encode([1]).tolist(), [1]),
-        (lambda: INTS.encode([0, 7], unknown="skip").tolist(), [0]),
-        (lambda: INTS.encode_batch(count_documents(DOCS).to_lists()) == INTS.encode_batch(DOCS), True),
-        (lambda: INTS.decode_batch(INTS.encode_batch([[0], [0, 0]]).to_padded(), skip=-1).to_lists(), [[0], [0, 0]]),
-        (lambda: TEXT.decode_batch(TEXT(TEXTS).input_ids), TEXTS),
-        (lambda: len(INTS.with_objective("shortest").encode_nbest(DOCS, 2)), 2),
-        (lambda: BYTES.decode(BYTES.encode(END, allowed_special="all")), END),
-        (lambda: BPE(**{**INTS.get_params(), "alphabet": 5}).alphabet, 5),
-        (lambda: load(export(INTS, "tokenizer.json", unk_token=False), kind="int", alphabet=range(3)).encode([0]).tolist(), [0]),
-        (lambda: type(INTS).load(Path("model.npz")) == INTS == Tokenizer.load("model.npz"), True),
-    ],
-)
-def test_a_way_on_leads_on(folder: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], expected: Any) -> None:
+WAYS: list[tuple[Callable[[], Any], Any]] = [
+    (lambda: BPE.for_text(256).fit(["ab", b"ab"]).decode([97]), "a"),
+    (lambda: fit(np.unique([["low", "lower"]], return_inverse=True)[1].reshape(1, -1)).encode([0]).tolist(), [0]),
+    (lambda: fit(quantize(np.array([0.0, 1.0]), step=1)[0]).encode([1]).tolist(), [1]),
+    (lambda: fit(b"abab", offsets=OFFSETS).vocabulary.merges.tolist(), [[97, 98]]),
+    (lambda: fit(sparse("csr_matrix").toarray()).encode([1]).tolist(), [1]),
+    (lambda: INTS.encode([0, 7], unknown="skip").tolist(), [0]),
+    (lambda: INTS.encode_batch(count_documents(DOCS).to_lists()) == INTS.encode_batch(DOCS), True),
+    (lambda: INTS.decode_batch(INTS.encode_batch([[0], [0, 0]]).to_padded(), skip=-1).to_lists(), [[0], [0, 0]]),
+    (lambda: TEXT.decode_batch(TEXT(TEXTS).input_ids), TEXTS),
+    (lambda: len(INTS.with_objective("shortest").encode_nbest(DOCS, 2)), 2),
+    (lambda: BYTES.decode(BYTES.encode(END, allowed_special="all")), END),
+    (lambda: BPE(**{**INTS.get_params(), "alphabet": 5}).alphabet, 5),
+    (lambda: load(export(INTS, "tokenizer.json", unk_token=False), kind="int", alphabet=range(3)).encode([0]).tolist(), [0]),
+    (lambda: type(INTS).load(Path("model.npz")) == INTS == Tokenizer.load("model.npz"), True),
+]
+
+
+def test_ways_on_lead_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    assert call() == expected
+    for call, expected in WAYS:
+        assert call() == expected
 
 
 def test_labels_are_ignored_still() -> None:

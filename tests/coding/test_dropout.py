@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import dropout as reference
@@ -18,7 +18,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))
-@settings(max_examples=200)
 def test_dropout_equals_the_reference(data: st.DataObject, table: Table, rng: Any) -> None:
     """Tables in order of creation and shuffled; dropout 0 is `encode`, dropout 1 merges nothing."""
     size, pairs, _ = table
@@ -40,7 +39,6 @@ def test_dropout_equals_the_reference(data: st.DataObject, table: Table, rng: An
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))
-@settings(max_examples=200)
 def test_one_by_one_equals_the_reference(data: st.DataObject, table: Table, rng: Any) -> None:
     """Tables in any order whose pairs count at once."""
     size, pairs, _ = table

@@ -19,7 +19,6 @@ SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])
 
 
 @given(st.data(), tables())
-@settings(max_examples=150)
 def test_additive_and_k_best_equal_the_reference(data: st.DataObject, table: Table) -> None:
     """Weights of both signs, for symbols too; the k best of short documents are found by trying everything."""
     size, pairs, _ = table

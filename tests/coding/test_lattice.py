@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
@@ -27,7 +27,6 @@ N_SAMPLES = 100_000
 
 
 @given(st.data(), tables(), st.sampled_from([1, 3, 1 << 18]))
-@settings(max_examples=100)
 def test_expectations_and_boundaries_equal_those_of_all_segmentations(data: st.DataObject, table: Table, block: int) -> None:
     """In one block and in many, with weights at both ends of what is possible."""
     size, pairs, _ = table

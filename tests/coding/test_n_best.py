@@ -56,7 +56,6 @@ def as_found(one: tuple[Ragged, np.ndarray]) -> search_paths.Found:
 
 
 @given(st.data(), tables(), st.booleans())
-@settings(max_examples=150)
 def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: bool) -> None:
     """Every n and beam, by path and by bag; the n best of a beam are its first n."""
     search, tokens, idf = made(table)
@@ -105,7 +104,6 @@ def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: py
 
 
 @given(st.data(), tables(), st.booleans())
-@settings(max_examples=100)
 def test_a_beam_with_prices_equals_the_reference(data: st.DataObject, table: Table, by_bag: bool) -> None:
     search, tokens, idf = made(table)
     prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
@@ -140,7 +138,6 @@ def formula(path: tuple[int, ...], idf: dict[int, float]) -> float:
 
 
 @given(st.data(), tables())
-@settings(max_examples=60)
 def test_weights_are_those_of_the_formula(data: st.DataObject, table: Table) -> None:
     search, _, idf = made(table)
     for doc in data.draw(documents(table[0], 40)):

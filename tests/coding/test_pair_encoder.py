@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 from pair_tables import Table, documents, tables
@@ -21,7 +21,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables(), st.randoms(use_true_random=False))
-@settings(max_examples=250)
 def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, rng: object) -> None:
     """By rank (linear search, and linked list) and by batch, on tables in order of creation and shuffled ones."""
     size, pairs, _ = table
@@ -52,7 +51,6 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table, r
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60)
 def test_long_runs_equal_the_reference(seed: int) -> None:
     """Runs of one symbol, longer than `LONG_RUN`, in which the search backtracks, of several symbols and beside one another."""
     rng = np.random.default_rng(seed)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from text_samples import POINTS, SAMPLES
@@ -79,7 +79,6 @@ def check_truncation(tok: Any, docs: list[Any], n: int, **options: Any) -> None:
 
 
 @given(st.data(), tables(), st.integers(1, 30), st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
 def test_integers(data: st.DataObject, table: Table, group: int, n: int) -> None:
     docs = data.draw(documents(table[0], 300))
     options = {"allowed_special": data.draw(st.sampled_from(["all", "none"])), "disallowed_special": "none"}
@@ -96,7 +95,6 @@ def test_integers(data: st.DataObject, table: Table, group: int, n: int) -> None
 
 
 @given(st.data(), st.sampled_from(PATTERNS), st.lists(texts, max_size=3), st.integers(1, 90), st.integers(1, 20))
-@settings(max_examples=60, deadline=None)
 def test_text(data: st.DataObject, pattern: str, docs: list[str], group: int, n: int) -> None:
     for tok in of_text(pattern):
         allowed = data.draw(st.sampled_from(["all", "none"]))

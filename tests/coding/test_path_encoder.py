@@ -7,7 +7,7 @@ import pathlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
@@ -23,7 +23,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables())
-@settings(max_examples=250)
 def test_tfidf_shortest_and_n_best_equal_the_reference(data: st.DataObject, table: Table) -> None:
     """tf-idf, fewest tokens, and n best."""
     size, pairs, weights = table
@@ -165,7 +164,6 @@ def test_more_of_one_token_than_the_table_of_logarithms_has() -> None:
 
 
 @given(st.data(), tables())
-@settings(max_examples=150)
 def test_packed_costs_give_the_paths_of_pairs_of_costs(data: st.DataObject, table: Table) -> None:
     """With costs so large that they can be packed for short documents only, up to the longest of these."""
     size, pairs, weights = table
@@ -207,7 +205,6 @@ def test_costs_that_cannot_be_packed() -> None:
 
 
 @given(st.data(), tables())
-@settings(max_examples=100)
 def test_the_forward_search_equals_the_reference(data: st.DataObject, table: Table) -> None:
     """With few different scores, so that ties are frequent, scores that float32 cannot hold, and sums beyond 100000."""
     size, pairs, _ = table

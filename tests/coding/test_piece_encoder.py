@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference.word_pieces import cut_words
 
@@ -20,7 +20,6 @@ WORDS = st.lists(st.text(LETTERS + "c", max_size=12), max_size=8)
 @example({"a"}, ["aa", "a", ""], "##", 5)  # a character that begins words and is inside of none
 @example({"##", "####a", "##a"}, ["##", "###a", "##a", "a##a", "###", "####a"], "##", 9)
 @example({"a", "aaa", "##aa"}, ["aaaa", "aaaaa", "aaaaaa"], "##", 6)  # the longest is not always the one that goes on
-@settings(max_examples=300)
 def test_pieces_are_the_longest(pieces: set[str], words: list[str], prefix: str, longest: int) -> None:
     listed = sorted(pieces | {"##" + piece for piece in pieces})
     ids = {piece: 3 * i + 1 for i, piece in enumerate(listed)}

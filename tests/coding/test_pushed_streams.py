@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
@@ -16,7 +16,6 @@ from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
 
 
 @given(st.data(), tables())
-@settings(max_examples=100)
 def test_pushed_chunks_are_the_whole(data: st.DataObject, table: Table) -> None:
     size, pairs, _ = table
     tok = BPE.from_merges(pairs, alphabet=size)

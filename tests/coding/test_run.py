@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
@@ -15,7 +15,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables(), st.integers(1, 9), st.integers(1, 5))
-@settings(max_examples=300)
 def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, table: Table, least: int, around: int) -> None:
     size, pairs, _ = table
     encoder = PairEncoder(Vocabulary.from_merges(size, pairs), batch=False)

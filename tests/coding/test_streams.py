@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import encode_pairs
@@ -109,7 +109,6 @@ def test_a_document_that_does_not_fit(batch: int, tmp_path: Any) -> None:
 
 
 @given(st.data(), tables())
-@settings(max_examples=200)
 def test_a_stream_is_the_whole(data: st.DataObject, table: Table) -> None:
     """In chunks of any size; the ids that are final are the first ids of every continuation."""
     size, pairs, _ = table

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
 
@@ -168,7 +168,6 @@ TEXTS = st.lists(st.integers(0, 2), min_size=1, max_size=30) | st.integers(1, 30
     st.lists(TEXTS, min_size=1, max_size=3), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=6), st.booleans()
 )
 @example([[0] * 9], [(0, 0), (3, 3), (4, 0)], True)
-@settings(max_examples=150)
 def test_merges_and_tokens_that_pass(docs: list[list[int]], pairs: list[tuple[int, int]], weighted: bool) -> None:
     """Steps of a host, then tokens that are taken over at the end of its text and given away at its front."""
     host = Host(as_corpus(docs), 1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked, merges
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import fit as reference
 
@@ -32,7 +32,6 @@ def pieces(doc: list[int], positions: list[int]) -> list[list[int]]:
     st.sampled_from([1, 2, 3]),
     st.booleans(),
 )
-@settings(max_examples=400)
 def test_boundaries_weights_and_lengths_equal_the_reference(
     corpus: tuple[list[list[int]], int, dict[str, Any]],
     longest: int | None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import CLASSES, TIES, corpora, make, merges
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
 from reference.unique import merge_until_unique
@@ -29,7 +29,6 @@ from ubpe_numba.fitting.kernels import text_cells
 )
 @example(([[0, 0, 0, 0, 0, 0, 0]], 1), 5, 1, "smallest", 2, False)
 @example(([[0, 1] * 20, [1, 0] * 20], 2), 9, 5, "first_seen", 1, True)
-@settings(max_examples=400)
 def test_fit_equals_the_reference(
     corpus: tuple[list[list[int]], int], more: int, n_candidates: int, ties: str, min_count: int, overshoot: bool
 ) -> None:
@@ -162,7 +161,6 @@ def weighted(draw: st.DrawFn, largest: int = 2**40) -> tuple[list[list[int]], in
     st.sampled_from([1, 2, 3]),
     st.booleans(),
 )
-@settings(max_examples=300)
 def test_weighted_documents_equal_reference(
     corpus: tuple[list[list[int]], int, list[int]], more: int, n_candidates: int, ties: str, min_count: int, overshoot: bool
 ) -> None:
@@ -195,7 +193,6 @@ def test_weighted_words_in_one_epoch_or_many(one_epoch: int, more: int, monkeypa
 
 
 @given(weighted(largest=5), st.sampled_from(CLASSES), st.sampled_from([1, 5]), st.sampled_from(TIES), st.integers(0, 30))
-@settings(max_examples=150)
 def test_a_weight_is_a_repetition(
     corpus: tuple[list[list[int]], int, list[int]], cls: Any, n_candidates: int, ties: str, more: int
 ) -> None:

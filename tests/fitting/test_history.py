@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import fit as reference
 
@@ -58,7 +58,6 @@ def check_curve(tok: Any, size: int, n_symbols: int) -> None:
     st.booleans(),
     st.sampled_from(CLASSES),
 )
-@settings(max_examples=200)
 def test_history_equals_the_reference(
     corpus: tuple[list[list[int]], int, dict[str, Any]],
     longest: int | None,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked, merges
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import fit as reference
 
@@ -34,7 +34,6 @@ def learned(tok: Any) -> tuple[Any, ...]:
     st.sampled_from([1, 2, 3]),
     st.sampled_from(CLASSES),
 )
-@settings(max_examples=400)
 def test_equals_one_longer_fit(
     corpus: Marked, longest: int | None, steps: list[int], n_candidates: int, ties: str, min_count: int, cls: Any
 ) -> None:
@@ -76,7 +75,6 @@ def test_large_corpora_in_many_steps(
 
 
 @given(marked(), LENGTHS, st.integers(0, 8), st.integers(0, 12), st.integers(0, 12), CANDIDATES, st.sampled_from(TIES))
-@settings(max_examples=200)
 def test_fit_more_on_another_corpus_equals_the_reference(
     corpus: Marked, longest: int | None, split: int, first: int, more: int, n_candidates: int, ties: str
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import learn_pieces as reference
 
@@ -15,7 +15,6 @@ COUNTS = st.dictionaries(st.text("abc", min_size=1, max_size=8), st.integers(1, 
 
 
 @given(COUNTS, st.sampled_from(["count", "pmi"]), st.integers(1, 3), st.sampled_from(["##", "", "_"]))
-@settings(max_examples=150)
 def test_pieces_equal_the_reference(counts: dict[str, int], criterion: str, min_count: int, prefix: str) -> None:
     for n in (1, 5, 12, 30):
         assert learn_pieces(counts, n, criterion, min_count, prefix) == reference.learn_pieces(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference.path_losses import Lattice, distances, gains, losses, only, paths
 from unit_texts import flat, large, units, weights_of
@@ -236,7 +236,6 @@ def cases(draw: st.DrawFn, length: int) -> tuple[list[Lattice], list[int], list[
 
 
 @given(cases(6))
-@settings(max_examples=150)
 def test_short_units_against_all_paths(
     case: tuple[list[Lattice], list[int], list[bool], list[int], list[int]],
 ) -> None:
@@ -251,7 +250,6 @@ def lattice_of(unit_list: list[list[int]], longest: int, min_count: int) -> tupl
 
 
 @given(st.data(), units(st.sampled_from([1, 2, 3, 300]), 60, 6), st.integers(1, 3))
-@settings(max_examples=200)
 def test_texts_against_distances(data: st.DataObject, unit_list: list[list[int]], min_count: int) -> None:
     every, s = lattice_of(unit_list, data.draw(st.sampled_from([2, 4, 9])), min_count)
     random = data.draw(st.randoms(use_true_random=False))
@@ -291,7 +289,6 @@ def test_a_run_of_one_symbol() -> None:
 
 
 @given(cases(40))
-@settings(max_examples=200)
 def test_worth_is_added_to_what_there_is(case: tuple[list[Lattice], list[int], list[bool], list[int], list[int]]) -> None:
     lattices, rank, alive, weights, most = case
     every = flattened(lattices)
@@ -308,7 +305,6 @@ def test_worth_is_added_to_what_there_is(case: tuple[list[Lattice], list[int], l
 
 
 @given(cases(12))
-@settings(max_examples=200)
 def test_units_one_by_one_are_worth_as_much_as_all(
     case: tuple[list[Lattice], list[int], list[bool], list[int], list[int]],
 ) -> None:
@@ -330,7 +326,6 @@ def test_units_one_by_one_are_worth_as_much_as_all(
 
 
 @given(cases(12))
-@settings(max_examples=300)
 def test_a_candidate_that_occurs_once_saves_what_it_is_said_to_save(
     case: tuple[list[Lattice], list[int], list[bool], list[int], list[int]],
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpora import corpora
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, tables
 from reference import decode as reference_decode
@@ -21,7 +21,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 @given(st.data(), tables())
-@settings(max_examples=80)
 def test_losses_equal_those_of_the_likeliest_path_without_the_token(data: st.DataObject, table: Table) -> None:
     size, pairs, _ = table
     sequences = [s for s in reference_decode.expand(pairs, size) if len(s) <= 9]

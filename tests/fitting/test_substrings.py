@@ -6,7 +6,7 @@ import logging
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference.substrings import Candidate, Symbols, candidates, edges
 from unit_texts import flat, large, units, weights_of
@@ -140,7 +140,6 @@ def test_tokens_are_found_as_drawn() -> None:
 
 
 @given(st.data(), units(st.integers(1, 4), 30), st.integers(0, 2))
-@settings(max_examples=200)
 def test_tokens_against_looking_everywhere(data: st.DataObject, unit_list: list[list[int]], more: int) -> None:
     size = max([s for unit in unit_list for s in unit], default=0) + 1
     drawn = data.draw(units(st.just(size + more), 9, 8))
@@ -181,7 +180,6 @@ def check(s: Substrings, unit_list: list[list[int]], wanted: list[Candidate], lo
 
 
 @given(st.data(), units(SIZES, 24), st.sampled_from([1, 2, 3, 5, None]), st.sampled_from([0, 1, 2, 3, 4096, 2**40 + 1]))
-@settings(max_examples=400)
 @example(None, [], None, 1)
 @example(None, [[]], None, 1)
 @example(None, [[], [0, 0], []], None, 1)
@@ -259,7 +257,6 @@ def test_sequences_of_some_candidates(data: st.DataObject, unit_list: list[list[
 
 
 @given(st.data(), units(st.integers(1, 4), 20))
-@settings(max_examples=150)
 def test_further_candidates(data: st.DataObject, unit_list: list[list[int]]) -> None:
     """Sequences from the units and from elsewhere, of one symbol too, some twice, some candidates already."""
     size = max([s for unit in unit_list for s in unit], default=0) + 2

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import CLASSES, make, merges
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference.superwords import encode, two_stages
 
@@ -31,7 +31,6 @@ def made(cls: Any, first: str | None, n_tokens: int, **params: Any) -> Any:
     TEXTS, TEXTS, st.sampled_from(PATTERNS), st.sampled_from(PATTERNS), st.integers(0, 9), st.integers(0, 12), st.data(),
     st.sampled_from([5, fitting._PART]), st.sampled_from(CLASSES),
 )  # fmt: skip
-@settings(max_examples=150)
 def test_two_stages_equal_the_reference(
     docs: list[str], held_out: list[str], first: Any, second: Any, n: int, more: int, data: st.DataObject, part: int, cls: Any
 ) -> None:

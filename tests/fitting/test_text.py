@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import TIES, corpora
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
 
@@ -60,7 +60,6 @@ def cases(draw: st.DrawFn) -> tuple[Any, ...]:
 @given(cases(), st.sampled_from([1, 2, 3]))
 @example(([[0] * 41], 1, {"n_tokens": 9, "n_candidates": 1, "ties": "smallest", "min_count": 1, "overshoot": False,
                           "max_token_length": None}, None, None, 1024, 10**9), 2)  # fmt: skip
-@settings(max_examples=250)
 def test_shards_equal_the_reference(case: tuple[Any, ...], threads: int) -> None:
     """Runs of one symbol, periodic and empty documents, cut in their middle; some shards become empty."""
     docs, size, arguments, weights, boundaries, dense, near = case

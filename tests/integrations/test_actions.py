@@ -136,7 +136,6 @@ def sets_of_chunks(draw: Any) -> tuple[list[np.ndarray], float]:
     ], scale
 
 
-@settings(max_examples=60, deadline=None)
 @given(sets_of_chunks(), st.booleans(), st.integers(0, 40))
 def test_every_chunk_of_a_fit_comes_back(given_: tuple[list[np.ndarray], float], barriers: bool, more: int) -> None:
     chunks, scale = given_
@@ -153,7 +152,6 @@ def test_every_chunk_of_a_fit_comes_back(given_: tuple[list[np.ndarray], float],
         assert np.abs(back[0] - chunk).max() <= tok.error_bound(len(chunk))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 255), max_size=30), max_size=5), st.integers(1, 7), st.integers(1, 5))
 def test_any_ids_make_chunks_of_the_shape(tokens: list[list[int]], steps: int, dimensions: int) -> None:
     """With on_length="fit" nothing is refused; what is there is kept, and 0 is behind it. Otherwise only exact chunks pass."""
@@ -172,7 +170,6 @@ def test_any_ids_make_chunks_of_the_shape(tokens: list[list[int]], steps: int, d
             PLAIN.decode(tokens, time_horizon=steps, action_dim=dimensions)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_the_bound_is_reached_and_not_passed(steps: int, seed: int) -> None:
     """The bound is a sum over coefficients that are all half a level off, in the direction that hurts most."""
@@ -656,7 +653,7 @@ def test_a_file_of_coefficients_with_gaps_is_refused(tmp_path: pathlib.Path) -> 
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_damaged_files_are_refused_or_read(suffix: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever one byte or a cut does to a file, it is ModelFormatError, or a tokenizer that works."""

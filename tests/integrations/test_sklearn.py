@@ -255,7 +255,7 @@ def test_bags_in_data_frames_and_searches() -> None:
     assert columns.transform(frame).shape[1] == columns.get_feature_names_out().size == 21
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=12), min_size=1, max_size=6))
 def test_counts_leave_ids_as_they_are(lists: list[list[int]]) -> None:
     ids = Ragged.from_lists(lists)
@@ -265,7 +265,6 @@ def test_counts_leave_ids_as_they_are(lists: list[list[int]]) -> None:
     assert np.array_equal(ids.values, before[0]) and np.array_equal(ids.offsets, before[1])
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(1, 30), st.integers(1, 40))
 def test_counts_of_parts_by_the_middle(data: st.DataObject, n_symbols: int, n_parts: int) -> None:
     lists, expected = [], []

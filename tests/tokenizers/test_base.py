@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference.count_tokens import count_tokens
 from sample_corpora import BYTES, CLASSES, CORPORA, RNG, SIGNAL, SPARSE, TEXT, fitted
@@ -207,7 +207,6 @@ def test_decoding_gives_what_was_fitted(cls: Any, name: str) -> None:
         assert as_list(tok.decode([t])) == [as_list(s)[0] for s in symbols]
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:

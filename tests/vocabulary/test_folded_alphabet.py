@@ -45,7 +45,7 @@ def test_a_fit_is_that_of_folded_documents(cls: Any, kind: str) -> None:
     assert tok.fingerprint != plain.fingerprint
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_random_alphabets(data: st.DataObject) -> None:
     symbols = data.draw(st.lists(st.sampled_from([*range(-4, 8), 2**45, -(2**45)]), min_size=1, max_size=9, unique=True))

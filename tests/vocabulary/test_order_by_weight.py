@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import fit as reference
 from reference.trim import is_closed, rearrange
@@ -31,7 +31,6 @@ def tables(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[float], int]:
 
 @pytest.mark.parametrize("trim", RULES)
 @given(tables(), st.integers(0, 30))
-@settings(max_examples=150)
 def test_trimmed_pair_tables_equal_the_reference(
     trim: str, table: tuple[list[tuple[int, int]], list[float], int], more: int
 ) -> None:

@@ -1,4 +1,4 @@
-"""The fuzzing of the lower bound on a few problems, and that it reports a bound that is wrong."""
+"""The fuzzing of the lower bound reports a bound that is wrong."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from typing import Any
 import pytest
 from fuzz import fuzz_bounds
 from fuzz.fuzz_bounds import fuzz, make
-
-
-def test_a_hundred_and_fifty_problems_without_a_difference() -> None:
-    assert fuzz(150, seed=19) == 150
 
 
 @pytest.mark.parametrize("more, message", [(1, "tokens do|above the programme"), (-10, "far below")])

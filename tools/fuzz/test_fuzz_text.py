@@ -1,14 +1,10 @@
-"""The fuzzing of text on a few bytes, and that it reports a difference."""
+"""The fuzzing of text reports a difference."""
 
 from __future__ import annotations
 
 import pytest
 from fuzz import fuzz_text
 from fuzz.fuzz_text import fuzz, make
-
-
-def test_thirty_thousand_bytes_without_a_difference() -> None:
-    assert fuzz(30_000, seed=12) >= 30_000
 
 
 def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:

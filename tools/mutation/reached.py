@@ -1,7 +1,7 @@
 """Which tests run a line of the package, found by one run of the suite under coverage, some twenty minutes on two cores.
 
-    python tests/mutation/reached.py --out reached.json          # needs pytest-cov and pytest-xdist
-    python tests/mutation/mutate.py --reached reached.json
+    python tools/mutation/reached.py --out reached.json          # needs pytest-cov and pytest-xdist
+    python tools/mutation/mutate.py --reached reached.json
 
 Lines of compiled code are not seen by coverage: a kernel is reached by the lines of Python that name it, or name a kernel that
 names it.
@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[2]
-NOT_RUN = ("tests/distributed", "tests/integrations", "tests/browser", "tests/site", "tests/fuzz")  # minutes a run
+NOT_RUN = ("tests/distributed", "tests/integrations", "tests/browser", "tests/site")  # minutes a run
 MOST = 300  # tests of a mutant: they are run for a limited time
 
 

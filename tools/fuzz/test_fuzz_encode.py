@@ -1,4 +1,4 @@
-"""The fuzzing of encoders on a few symbols, with references here and elsewhere, and that it reports a difference."""
+"""The fuzzing of encoders reports a difference, with references here and in another interpreter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from fuzz import encode_cases, fuzz_encode
-from fuzz.encode_cases import SHAPES, WANTED, Case, Docs, make
+from fuzz.encode_cases import Case, Docs, make
 from fuzz.fuzz_encode import CHECKS, Found, fuzz
 from fuzz.reference_process import answers
 
@@ -15,13 +15,6 @@ INTERPRETERS = [
     sys.executable,
     pytest.param("pypy3", marks=pytest.mark.skipif(shutil.which("pypy3") is None, reason="PyPy is not installed: pypy3")),
 ]
-
-
-def test_two_hundred_thousand_symbols_without_a_difference() -> None:
-    done = fuzz(200_000, seed=12)
-    assert done.total() >= 200_000
-    assert {name.split()[0] for name in done} == set(SHAPES)
-    assert {name.split()[1] for name in done} == set(CHECKS) == set(WANTED)
 
 
 @pytest.mark.parametrize("interpreter", INTERPRETERS)

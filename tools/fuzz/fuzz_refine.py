@@ -5,7 +5,7 @@ boundaries, special and break tokens, patterns that cut. Of each result tokens, 
 of all substrings, fewest tokens against a plain search, documents are decoded, other numbers of threads have to give the same,
 and weights the same as copies. Stops at the first difference and prints what reproduces it, or at ``--cases``, ``--seconds``.
 
-    python tests/fuzz/fuzz_refine.py --seconds 20 --seed 1
+    python tools/fuzz/fuzz_refine.py --seconds 20 --seed 1
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 from flat_arguments import arguments_of
 

@@ -4,7 +4,7 @@ A configuration has any model (BPE over bytes or characters, Unigram, WordPiece)
 pre-tokenizers with random fields, added tokens with random flags. Each is loaded here and there, and random documents are encoded
 in a batch and alone. Stops at the first difference and prints what reproduces it, or at ``--cases``.
 
-    python tests/fuzz/fuzz_configurations.py --cases 1e4 --seed 1
+    python tools/fuzz/fuzz_configurations.py --cases 1e4 --seed 1
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import tokenizers
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 from ubpe_numba import BPE, UBPE, WordPiece
 from ubpe_numba.errors import ModelFormatError, SpecialTokenError

@@ -4,7 +4,7 @@ Every text is cut by each published pattern, as well-formed Unicode or as any by
 short ones), all at once, on threads, as `str` and as `bytes`, from full caches and from ones of few places; distinct segments are
 counted, and everything is decoded. Stops at the first difference and prints what reproduces it, or at ``--bytes``, ``--seconds``.
 
-    python tests/fuzz/fuzz_text.py --bytes 1e8 --seed 1
+    python tools/fuzz/fuzz_text.py --bytes 1e8 --seed 1
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from ubpe_numba import Preprocessing
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 import byte_vocabularies
 import text_samples

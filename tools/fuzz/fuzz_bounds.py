@@ -3,7 +3,7 @@
 Stops at the first bound that is above what a vocabulary reaches, above the programme's value, or far below it, and prints what
 reproduces it.
 
-    python tests/fuzz/fuzz_bounds.py --problems 1000 --seed 1
+    python tools/fuzz/fuzz_bounds.py --problems 1000 --seed 1
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 from reference import lower_bound as reference
 

@@ -1,4 +1,4 @@
-"""The fuzzing of fits for a few seconds, with references here and elsewhere, and that it reports a difference."""
+"""The fuzzing of fits reports a difference, with references here and in another interpreter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import pytest
 from fuzz import fit_problems
 from fuzz.fit_problems import make
-from fuzz.fuzz_fit import CLASSES, WAYS, fuzz, plain
+from fuzz.fuzz_fit import fuzz
 from fuzz.reference_process import answers
 
 from ubpe_numba.fitting import fit
@@ -17,12 +17,6 @@ INTERPRETERS = [
     sys.executable,
     pytest.param("pypy3", marks=pytest.mark.skipif(shutil.which("pypy3") is None, reason="PyPy is not installed: pypy3")),
 ]
-
-
-def test_six_hundred_fits_without_a_difference() -> None:
-    done = fuzz(600, seed=3)
-    assert done.total() == 600
-    assert set(done) == {f"{cls} {way.__name__}" for cls in CLASSES for way in (plain, *WAYS)}
 
 
 @pytest.mark.parametrize("interpreter", [None, *INTERPRETERS])

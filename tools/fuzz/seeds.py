@@ -232,7 +232,7 @@ def seeds() -> dict[str, bytes]:
                 for what, data in _headers().items():
                     for member in members:
                         out[f"{name} {member} {what}"] = _input(name, "members", to_members({**members, member: data}))
-    splits = json.loads((pathlib.Path(__file__).parents[1] / "formats" / "dumps_of_ubpe_0_3.json").read_text())
+    splits = json.loads((pathlib.Path(__file__).parents[2] / "tests" / "formats" / "dumps_of_ubpe_0_3.json").read_text())
     for i, case in enumerate(splits):
         name = "UBPEClassic" if case["classic"] else "UBPE"
         out[f"{name} dump {i} that splits documents"] = _input(name, f"published {case['kind']}", case["dump"].encode())

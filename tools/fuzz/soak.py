@@ -6,7 +6,7 @@ plain references. After each fault all jobs pause, and memory, descriptors, thre
 error that a fault does not explain, hang, leak, or file that is left behind or not whole is a finding; exit code 1 if there is
 any.
 
-    python tests/fuzz/soak.py --minutes 30 --seed 1
+    python tools/fuzz/soak.py --minutes 30 --seed 1
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from random import Random
 from typing import NamedTuple
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 from fuzz.soak_faults import FAULTS, MIB, Fault, Place, after, give_back_memory
 from fuzz.soak_work import JOBS, prepare

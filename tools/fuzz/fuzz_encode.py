@@ -4,7 +4,7 @@ By rank (linear search and linked list), by the articles' batch rule, top-1 by t
 words of text, and some of it in blocks, on threads and as a stream. Stops at the first difference and prints what reproduces it,
 or at ``--symbols``. With ``--reference`` references run in a process of another interpreter, of which PyPy is the fastest.
 
-    python tests/fuzz/fuzz_encode.py --symbols 1e9 --seed 1 --reference pypy3
+    python tools/fuzz/fuzz_encode.py --symbols 1e9 --seed 1 --reference pypy3
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 from fuzz import encode_cases
 from fuzz.encode_cases import Case, Docs

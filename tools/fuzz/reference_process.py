@@ -58,8 +58,8 @@ def answers(interpreter: str | None, module: str, first: int) -> Iterator[Any]:
 
 def main() -> None:
     """Write answers until nobody reads them."""
-    folder = pathlib.Path(__file__).resolve().parents[1]
-    sys.path[:0] = [str(folder), str(folder.parent)]
+    root = pathlib.Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(root / name) for name in ("tools", "tests", "")]
     answer = importlib.import_module(sys.argv[1]).answer
     for number in itertools.count(int(sys.argv[2])):
         data = marshal.dumps(answer(number), VERSION)

@@ -5,7 +5,7 @@ kernels set low, from documents given otherwise, or in two steps by `fit_more`. 
 occurrences, ids of the corpus and tables ordered by idf have to be those of the reference. Stops at the first difference and
 prints what reproduces it, or at ``--fits``. With ``--reference`` references run in a process of another interpreter.
 
-    python tests/fuzz/fuzz_fit.py --fits 1e6 --seed 1 --reference pypy3
+    python tools/fuzz/fuzz_fit.py --fits 1e6 --seed 1 --reference pypy3
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 from fuzz.fit_problems import Docs, Learned, Problem
 from fuzz.reference_process import answers

@@ -1,0 +1,24 @@
+"""A slice of each fuzzer: every encoder, fit and bound beside its plain reference on random problems (`tools/fuzz`)."""
+
+from __future__ import annotations
+
+from fuzz import encode_cases, fuzz_bounds, fuzz_encode, fuzz_fit, fuzz_refine, fuzz_text
+
+
+def test_encoders() -> None:
+    done = fuzz_encode.fuzz(200_000, seed=12)
+    assert done.total() >= 200_000
+    assert {name.split()[0] for name in done} == set(encode_cases.SHAPES)
+    assert {name.split()[1] for name in done} == set(fuzz_encode.CHECKS) == set(encode_cases.WANTED)
+
+
+def test_fits() -> None:
+    done = fuzz_fit.fuzz(600, seed=3)
+    assert done.total() == 600
+    assert set(done) == {f"{cls} {way.__name__}" for cls in fuzz_fit.CLASSES for way in (fuzz_fit.plain, *fuzz_fit.WAYS)}
+
+
+def test_bounds_refinements_and_words_of_text() -> None:
+    assert fuzz_bounds.fuzz(150, seed=19) == 150
+    assert fuzz_refine.fuzz(12, seed=3) == 12
+    assert fuzz_text.fuzz(30_000, seed=12) >= 30_000
