@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import os
+import pathlib
 import signal
 import sys
 from collections import Counter
@@ -20,6 +21,44 @@ hypothesis.settings.load_profile("default")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests press Ctrl-C, in processes of their own too
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+#: Files and functions that are run with UBPE_FULL=1, or where their file is named: what only another release of numba, Unicode or
+#: another library changes, what examples for other libraries print, and machines that are lost in every way there is.
+FULL = {
+    "tests/runtime/test_compiler.py": ("test_plain_numba_and_another_version_give_the_same",),
+    "tests/runtime/test_prebuilt.py": ("",),
+    "tests/integrations/test_scripts.py": ("",),
+    "tests/text/test_cut.py": ("test_every_code_point", "test_source_code_of_this_interpreter"),
+    "tests/text/test_normalizer.py": ("test_every_character",),
+    "tests/text/test_unicode_classes.py": ("test_the_version_of_tokenizers",),
+    "tests/formats/test_model_file.py": ("test_a_truncated_file_is_refused_wherever", "test_a_changed_byte_is_refused"),
+    "tests/distributed/test_encoding.py": ("test_ctrl_c", "test_workers_killed", "test_a_disk_that_is_full", "test_two_runs"),
+    "tests/distributed/test_relay.py": ("test_a_worker_killed", "test_a_fit_that", "test_a_machine_that", "test_a_scheduler"),
+    "tests/distributed/test_hosts.py": ("test_a_worker_killed", "test_a_connection_that", "test_a_scheduler", "test_no_worker"),
+    "tests/distributed/test_cluster.py": ("test_a_task_that_kills", "test_a_task_whose", "test_a_dead_scheduler"),
+    "tests/distributed/test_fitting.py": (
+        "test_workers_killed_while", "test_a_worker_killed", "test_a_worker_with_weights", "test_futures_whose",
+        "test_a_partition_that", "test_a_scheduler", "test_weights_that_are_not",
+    ),
+    "tests/distributed/test_losses.py": ("test_a_loss_at_every_message", "test_losses_while_hosts"),
+}  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker of pytest-xdist without it too."""
+    config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is run in full only, unless its file is named."""
+    named = {pathlib.Path(arg.partition("::")[0]).name for arg in config.args}
+    kept, left = [], []
+    for item in items:
+        names = () if item.path.name in named else FULL.get(item.nodeid.partition("::")[0], ())
+        (left if item.name.startswith(tuple(names)) and names else kept).append(item)
+    if left and os.environ.get("UBPE_FULL") != "1":
+        items[:] = kept
+        config.hook.pytest_deselected(items=left)
 
 
 def pytest_report_header() -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
+from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
@@ -76,3 +78,24 @@ def large_corpus(nature: str, with_weights: bool) -> tuple[list[list[int]], int,
     weights = rng.choice([0, 1, 2, 9, 2**33], len(docs)).tolist() if with_weights else None
     cuts = [rng.integers(0, len(doc) + 1, len(doc) // 12).tolist() for doc in docs]
     return docs, int(values.max()) + 1, {"weights": weights, "boundaries": cuts}
+
+
+def rows(tok: Any) -> list[list[int]]:
+    """The three columns of the history as lists; their types are checked."""
+    history = tok.history_
+    assert isinstance(history, tuple)
+    assert history._fields[:3] == ("counts", "document_frequencies", "lengths")
+    assert all(column.dtype == np.int64 and column.ndim == 1 for column in history[:3])
+    return [column.tolist() for column in history[:3]]
+
+
+def check_history(tok: Any, docs: list[list[int]], size: int, want: list[reference.Merge], marks: dict[str, Any]) -> None:
+    """Counts and lengths after each merge, and the curve: sizes and symbols per token, of the alphabet alone at first."""
+    lengths = reference.corpus_lengths(docs, [merge[:2] for merge in want], size, **marks)
+    assert rows(tok) == [[merge.count for merge in want], [merge.documents for merge in want], lengths]
+    sizes, rates = tok.history_.compression(tok._model.vocabulary.n_alphabet)
+    assert sizes.dtype == np.int64 and rates.dtype == np.float64
+    assert sizes.tolist() == list(range(size, size + len(lengths) + 1))
+    n_symbols = tok._model.vocabulary.n_symbols
+    assert rates.tolist() == pytest.approx([1.0, *(n_symbols / length for length in lengths)], rel=1e-14)
+    assert np.all(np.diff(rates) > 0)

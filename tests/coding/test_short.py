@@ -159,9 +159,9 @@ def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
 
 def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) -> None:
     rng = random.Random(5)
-    sizes = [0, 1, 2, 3, 7, 8, 9, 20, 60, 300]
-    docs = ["".join(rng.choice(PARTS) for _ in range(rng.choice(sizes))) for _ in range(25)]
-    docs += ["a" * (LONGEST + d) for d in (-1, 0, 1)] + ["é" * (LONGEST // 2 + d) for d in (0, 1)] + ["🙂" * (LONGEST // 2)]
+    sizes = [2, 3, 7, 8, 9, 20, 60, 300]
+    docs = ["".join(rng.choice(PARTS) for _ in range(rng.choice(sizes))) for _ in range(9)]
+    docs += ["", "a", "a" * LONGEST, "a" * (LONGEST + 1), "é" * (LONGEST // 2), "🙂" * (LONGEST // 2)]
     for tok in texts:
         for doc in docs:
             data = doc.encode("utf-8", "surrogatepass")
@@ -182,7 +182,7 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
                     ):
                         is_same(tok, "decode", form, errors=rng.choice(["replace", "strict", "surrogatepass", "bogus", None]))
                         is_same(tok, "decode", form, as_bytes=True)
-        for doc in docs[:5]:
+        for doc in docs[:2]:
             options = {
                 "unknown": [0, "skip", "raise", 1.5],
                 "return_offsets": [True, False, 1],
@@ -198,9 +198,9 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
     rng = np.random.default_rng(7)
     for tok in integers:
         symbols = tok._model.alphabet.symbols
-        for size in (*range(6), 16, 23, 24, 25, 60, 200, LONGEST - 1, LONGEST, LONGEST + 1):
+        for size in (0, 1, 2, 5, 16, 24, 25, 200, LONGEST, LONGEST + 1):
             doc = symbols[rng.integers(0, min(symbols.size, 300), size)]
-            for given in forms(doc, rng):
+            for given in forms(doc, rng) if size < 200 else (doc, doc.tolist(), doc.astype(">i8")):
                 is_same(tok, "encode", given)
                 is_same(tok, "encode", given, return_offsets=[True, "spans"][size % 2])
                 is_same(tok, "encode_batch", [given, doc, given[:1] if isinstance(given, list) else given])

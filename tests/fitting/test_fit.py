@@ -1,13 +1,15 @@
-"""The fit against the plain reference, under every rule, on random and adversarial corpora, with weights and without."""
+"""The fit against the plain reference, under every rule, with weights, boundaries and a longest token or without."""
 
 from __future__ import annotations
 
 import collections
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fit_cases import CLASSES, TIES, corpora, make, merges
+from fit_cases import CLASSES, LENGTHS, TIES, check_history, corpora, in_package, large_corpus, make, marked, merges
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
@@ -18,51 +20,77 @@ from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting import text as shards
 from ubpe_numba.fitting.kernels import text_cells
 
+DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]
+
+
+def pieces(doc: list[int], positions: list[int]) -> list[list[int]]:
+    return [doc[a:b] for a, b in pairwise(sorted({0, *positions, len(doc)}))]
+
 
 @given(
-    corpora(),
+    marked(),
+    LENGTHS,
     st.integers(0, 60),
     st.sampled_from([1, 2, 5, 50]),
     st.sampled_from(TIES),
     st.sampled_from([1, 2, 3]),
     st.booleans(),
+    st.sampled_from(CLASSES),
 )
-@example(([[0, 0, 0, 0, 0, 0, 0]], 1), 5, 1, "smallest", 2, False)
-@example(([[0, 1] * 20, [1, 0] * 20], 2), 9, 5, "first_seen", 1, True)
-def test_fit_equals_the_reference(
-    corpus: tuple[list[list[int]], int], more: int, n_candidates: int, ties: str, min_count: int, overshoot: bool
+@example(([[0, 0, 0, 0, 0, 0, 0]], 1, {"weights": None, "boundaries": None}), None, 5, 1, "smallest", 2, False, UBPEClassic)
+@example(([[0, 1] * 20, [1, 0] * 20], 2, {"weights": None, "boundaries": None}), None, 9, 5, "first_seen", 1, True, UBPEClassic)
+def test_fits_equal_the_reference(
+    corpus: tuple[list[list[int]], int, dict[str, Any]],
+    longest: int | None,
+    more: int,
+    n_candidates: int,
+    ties: str,
+    min_count: int,
+    overshoot: bool,
+    cls: Any,
 ) -> None:
-    docs, size = corpus
-    want, final = reference.fit(docs, size, size + more, n_candidates, ties, min_count, overshoot)
-    rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
-    tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules).fit(docs, progress=False)
-    assert merges(tok) == [tuple(m) for m in want]
-    weights = [reference.idf(len(docs), m.documents) for m in want]
-    assert tok._model.vocabulary.weights[size:].tolist() == pytest.approx(weights, rel=1e-14)
-    if n_candidates == 1 and docs:
-        assert tok.encode_batch(docs).to_lists() == final
+    """With weights, boundaries and a longest token or without: merges, weights of tokens, history, and the text as it ends."""
+    docs, size, marks = corpus
+    n_tried = 1 if cls is BPE else n_candidates
+    want, final = reference.fit(docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, max_token_length=longest)
+    rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot, max_token_length=longest)
+    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules).fit(docs, **in_package(marks))
+    v = tok._model.vocabulary
+    assert merges(tok) == [tuple(merge) for merge in want]
+    assert longest is None or np.diff(v.offsets).max() <= longest
+    weights = [1] * len(docs) if marks["weights"] is None else marks["weights"]
+    assert v.n_documents == sum(weights)
+    assert v.n_symbols == sum(len(doc) * weight for doc, weight in zip(docs, weights, strict=True))
+    assert v.weights[size:].tolist() == pytest.approx([reference.idf(sum(weights), m.documents) for m in want], rel=1e-14)
+    check_history(tok, docs, size, want, marks)
+    if n_tried == 1 and cls is not UBPE:  # encoding the pieces is what the fit did to them
+        cuts = [[]] * len(docs) if marks["boundaries"] is None else marks["boundaries"]
+        weighing = [pieces(doc, cut) for doc, cut, weight in zip(docs, cuts, weights, strict=True) if weight]
+        assert [[int(i) for piece in doc for i in tok.encode(piece)] for doc in weighing] == final
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("n_candidates", [1, 20])
-@pytest.mark.parametrize("nature", ["zipf", "dna", "walk", "large alphabet"])
-def test_large_corpora_with_many_epochs_equal_the_reference(
-    nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "nature, n_candidates, ties, longest, plain",
+    [
+        ("zipf", 1, "smallest", None, False), ("zipf", 20, "first_seen", 5, False),
+        ("zipf", 1, "fewest_documents", None, True), ("dna", 20, "fewest_documents", None, False),
+        ("dna", 1, "first_seen", 6, True), ("walk", 1, "fewest_documents", 4, False), ("walk", 20, "smallest", None, True),
+        ("periodic", 5, "first_seen", None, False), ("large alphabet", 20, "smallest", None, False),
+        ("large alphabet", 1, "first_seen", None, True),
+    ],
+)  # fmt: skip
+def test_large_corpora_in_every_way_equal_the_reference(
+    nature: str, n_candidates: int, ties: str, longest: int | None, plain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Thousands of symbols, hundreds of merges: both ways of counting pairs, small merges in batches, arrays that grow."""
-    rng = np.random.default_rng(11)
-    n = 6000
-    values = {
-        "zipf": np.minimum(rng.zipf(1.3, n), 200),
-        "dna": rng.integers(0, 4, n),
-        "walk": np.cumsum(rng.integers(-1, 2, n)) % 64,
-        "large alphabet": np.minimum(rng.zipf(1.2, n), 5000),
-    }[nature]
-    cuts = np.sort(rng.integers(0, n + 1, 39))
-    docs = [d.tolist() for d in np.split(values, cuts)]
-    size = int(values.max()) + 1
-    more = 150 if n_candidates == 1 else 500
-    want, _ = reference.fit(docs, size, size + more, n_candidates, ties)
+    """Hundreds of merges: both ways of counting pairs, small merges in batches, arrays that grow, and a fit in six steps."""
+    docs, size, marks = large_corpus(nature, with_weights=not plain)
+    if plain:
+        marks = {"weights": None, "boundaries": None}
+    step = 20 if n_candidates == 1 else 60
+    n_tokens = size + 6 * step
+    want, _ = reference.fit(docs, size, n_tokens, n_candidates, ties, **marks, max_token_length=longest)
+    rules = FitRules(ties=ties, max_token_length=longest)
+    given = in_package(marks)
     usual, small = fitting._SMALL, fitting._ONE_EPOCH
     ways = ((1024, usual, 1.6, small), (1024, usual, 1.6, 0), (0, usual, 1.6, 0), (0, 0, 1.0, 0), (1024, 0, 1.03, 0))
     for dense, batch, positions, one_epoch in (*ways, (1024, 0, 1.03, small)):
@@ -71,8 +99,15 @@ def test_large_corpora_with_many_epochs_equal_the_reference(
         monkeypatch.setattr(fitting, "_SMALL", batch)
         monkeypatch.setattr(shards, "_POSITIONS", positions)
         monkeypatch.setattr(shards, "_LARGE", 0 if batch == 0 else 1 << 20)
-        tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, progress=False)
-        assert merges(tok) == [tuple(m) for m in want]
+        whole = UBPEClassic(n_tokens, n_candidates, alphabet=size, rules=rules).fit(docs, **given)
+        assert merges(whole) == [tuple(m) for m in want]
+    check_history(whole, docs, size, want, marks)
+    for dense in (1024, 0):
+        monkeypatch.setattr(text_cells, "DENSE", dense)
+        tok = UBPEClassic(size + step, n_candidates, alphabet=size, rules=rules).fit(docs, **given)
+        for i in range(2, 7):
+            tok.fit_more(docs, size + i * step, **given)
+        assert (merges(tok), tok.fingerprint) == (merges(whole), whole.fingerprint)
 
 
 @given(st.lists(st.integers(0, 3), max_size=200))
@@ -146,53 +181,27 @@ def test_pauses_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @st.composite
-def weighted(draw: st.DrawFn, largest: int = 2**40) -> tuple[list[list[int]], int, list[int]]:
+def weighted(draw: st.DrawFn) -> tuple[list[list[int]], int, list[int]]:
     """Documents, the size of the alphabet, and a weight for each document."""
     docs, size = draw(corpora())
-    weight = st.sampled_from([0, 1, 2, 3, largest - 1, largest])
+    weight = st.sampled_from([0, 1, 2, 3, 5])
     return docs, size, draw(st.lists(weight, min_size=len(docs), max_size=len(docs)))
 
 
-@given(
-    weighted(),
-    st.integers(0, 60),
-    st.sampled_from([1, 2, 5, 50]),
-    st.sampled_from(TIES),
-    st.sampled_from([1, 2, 3]),
-    st.booleans(),
-)
-def test_weighted_documents_equal_reference(
-    corpus: tuple[list[list[int]], int, list[int]], more: int, n_candidates: int, ties: str, min_count: int, overshoot: bool
-) -> None:
-    docs, size, weights = corpus
-    want, final = reference.fit(docs, size, size + more, n_candidates, ties, min_count, overshoot, weights)
-    rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
-    tok = UBPEClassic(size + more, n_candidates, alphabet=size, rules=rules)
-    v = tok.fit(docs, sample_weight=weights, progress=False)._model.vocabulary
-    assert merges(tok) == [tuple(merge) for merge in want]
-    assert v.n_documents == sum(weights)
-    assert v.n_symbols == sum(len(doc) * weight for doc, weight in zip(docs, weights, strict=True))
-    assert v.weights[size:].tolist() == pytest.approx([reference.idf(sum(weights), m.documents) for m in want], rel=1e-14)
-    if n_candidates == 1 and docs:
-        weighing = [doc for doc, weight in zip(docs, weights, strict=True) if weight]
-        assert tok.encode_batch(weighing).to_lists() == final
-
-
-@pytest.mark.parametrize("one_epoch", [0, fitting._ONE_EPOCH_WEIGHTED])
-@pytest.mark.parametrize("more", [30, 400])
-def test_weighted_words_in_one_epoch_or_many(one_epoch: int, more: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [30, 200])
+def test_weighted_words_in_one_epoch_or_many(more: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer merges than pairs, and more: some pairs are listed at once, or all of them."""
-    monkeypatch.setattr(fitting, "_ONE_EPOCH_WEIGHTED", one_epoch)
     rng = np.random.default_rng(12)
     words = [np.minimum(rng.zipf(1.3, n), 30).tolist() for n in rng.integers(0, 12, 300)]
-    weights = np.minimum(rng.zipf(1.5, 300), 40)
-    repeated = [word for word, weight in zip(words, weights.tolist(), strict=True) for _ in range(weight)]
-    want, _ = reference.fit(repeated, 31, 31 + more, 1, "smallest", 2)
-    tok = BPE(31 + more, alphabet=31).fit(words, sample_weight=weights, progress=False)
-    assert merges(tok) == [tuple(m) for m in want]
+    weights = np.minimum(rng.zipf(1.5, 300), 40).tolist()
+    want, _ = reference.fit(words, 31, 31 + more, 1, "smallest", 2, weights=weights)
+    for one_epoch in (0, fitting._ONE_EPOCH_WEIGHTED):
+        monkeypatch.setattr(fitting, "_ONE_EPOCH_WEIGHTED", one_epoch)
+        tok = BPE(31 + more, alphabet=31).fit(words, sample_weight=weights, progress=False)
+        assert merges(tok) == [tuple(m) for m in want]
 
 
-@given(weighted(largest=5), st.sampled_from(CLASSES), st.sampled_from([1, 5]), st.sampled_from(TIES), st.integers(0, 30))
+@given(weighted(), st.sampled_from(CLASSES), st.sampled_from([1, 5]), st.sampled_from(TIES), st.integers(0, 30))
 def test_a_weight_is_a_repetition(
     corpus: tuple[list[list[int]], int, list[int]], cls: Any, n_candidates: int, ties: str, more: int
 ) -> None:
@@ -255,3 +264,37 @@ def test_pairs_that_are_new_and_rare_are_found_when_no_frequent_one_is_left(n_ca
     for limit in (None, 10**9):  # with a limit not all pairs of a small text are listed at first
         tok = UBPEClassic(20, n_candidates, alphabet=3).fit(docs, progress=False, memory_limit=limit)
         assert merges(tok) == [tuple(merge) for merge in want]
+
+
+@given(marked(), st.sampled_from(["smallest", "first_seen"]), st.sampled_from([1, 5]))
+def test_pieces_count_like_documents_of_their_own(
+    corpus: tuple[list[list[int]], int, dict[str, Any]], ties: str, n_candidates: int
+) -> None:
+    """Pairs and counts are those of a fit on the pieces; numbers of documents are not."""
+    docs, size, marks = corpus
+    cuts = [[]] * len(docs) if marks["boundaries"] is None else marks["boundaries"]
+    parts = [piece for doc, cut in zip(docs, cuts, strict=True) for piece in pieces(doc, cut)]
+    tok = UBPEClassic(size + 20, n_candidates, alphabet=size, rules=FitRules(ties=ties))
+    want = merges(tok.fit(parts, progress=False))
+    assert [merge[:3] for merge in merges(tok.fit(docs, boundaries=cuts, progress=False))] == [merge[:3] for merge in want]
+
+
+def test_pairs_that_are_too_long_count_as_borders() -> None:
+    """(8, 5) waits for a round because (7, 8), which may not be merged, is as frequent; so (7, 6) comes before it."""
+    docs = [[0, 1, 2, 3, 4, 5]] * 3 + [[1, 2, 6]] * 3 + [[3, 4]]
+    tok = UBPEClassic(12, 10, alphabet=7, rules=FitRules(max_token_length=3)).fit(docs, progress=False)
+    assert [merge[:3] for merge in merges(tok)] == [(1, 2, 6), (3, 4, 4), (0, 7, 3), (7, 6, 3), (8, 5, 3)]
+    assert [tuple(merge) for merge in reference.fit(docs, 7, 12, 10, max_token_length=3)[0]] == merges(tok)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_the_largest_length_is_a_parameter(cls: Any, tmp_path: Path) -> None:
+    assert FitRules().max_token_length is None
+    tok = make(cls, None, 3, alphabet=3, rules=FitRules(max_token_length=3)).fit(DOCS, progress=False)
+    assert np.diff(tok._model.vocabulary.offsets).max() == 3
+    tok.save(tmp_path / "m.json")
+    assert cls.load(tmp_path / "m.json").rules == FitRules(max_token_length=3)
+    assert tok.set_params(rules=FitRules(max_token_length=1)).fit(DOCS, progress=False)._model.vocabulary.n_learned == 0
+    for odd, error in ((0, ValueError), (-1, ValueError), (2.5, ValueError), ("3", ValueError), (True, ValueError)):
+        with pytest.raises(error, match="^max_token_length"):
+            FitRules(max_token_length=odd)  # type: ignore[arg-type]

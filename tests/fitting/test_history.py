@@ -1,4 +1,4 @@
-"""What a fit did merge by merge, and the curve of compression, against the plain reference."""
+"""What a fit did merge by merge: kept, cut, continued, and checked when it is loaded."""
 
 from __future__ import annotations
 
@@ -9,88 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked
-from hypothesis import given
-from hypothesis import strategies as st
+from fit_cases import CLASSES, check_history, make, rows
 from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
 from ubpe_numba.errors import ModelFormatError, NotFittedError
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
-
-
-def rows(tok: Any) -> list[list[int]]:
-    """The three columns as lists; their types are checked."""
-    history = tok.history_
-    assert isinstance(history, tuple)
-    assert history._fields[:3] == ("counts", "document_frequencies", "lengths")
-    assert all(column.dtype == np.int64 and column.ndim == 1 for column in history[:3])
-    return [column.tolist() for column in history[:3]]
-
-
-def expected(docs: list[list[int]], size: int, want: list[reference.Merge], marks: dict[str, Any]) -> list[list[int]]:
-    lengths = reference.corpus_lengths(docs, [merge[:2] for merge in want], size, **marks)
-    return [[merge.count for merge in want], [merge.documents for merge in want], lengths]
-
-
-def check_curve(tok: Any, size: int, n_symbols: int) -> None:
-    """Check sizes and symbols per token: of the alphabet alone, then after each merge."""
-    sizes, rates = tok.history_.compression(tok._model.vocabulary.n_alphabet)
-    lengths = tok.history_.lengths.tolist()
-    assert sizes.dtype == np.int64
-    assert rates.dtype == np.float64
-    assert sizes.tolist() == list(range(size, size + len(lengths) + 1))
-    assert rates.tolist() == pytest.approx([1.0, *(n_symbols / length for length in lengths)], rel=1e-14)
-    assert np.all(np.diff(rates) > 0)
-
-
-@given(
-    marked(),
-    LENGTHS,
-    st.integers(0, 40),
-    st.sampled_from([1, 2, 5, 50]),
-    st.sampled_from(TIES),
-    st.sampled_from([1, 2]),
-    st.booleans(),
-    st.sampled_from(CLASSES),
-)
-def test_history_equals_the_reference(
-    corpus: tuple[list[list[int]], int, dict[str, Any]],
-    longest: int | None,
-    more: int,
-    n_candidates: int,
-    ties: str,
-    min_count: int,
-    overshoot: bool,
-    cls: Any,
-) -> None:
-    docs, size, marks = corpus
-    n_tried = 1 if cls is BPE else n_candidates
-    want, _ = reference.fit(docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, max_token_length=longest)
-    rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot)
-    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules.replace(max_token_length=longest))
-    tok.fit(docs, **in_package(marks))
-    assert rows(tok) == expected(docs, size, want, marks)
-    check_curve(tok, size, tok._model.vocabulary.n_symbols)
-
-
-@pytest.mark.parametrize(
-    "nature, n_candidates, ties", [("zipf", 1, "smallest"), ("dna", 20, "first_seen"), ("periodic", 5, "smallest")]
-)
-def test_history_of_large_corpora_equals_the_reference(
-    nature: str, n_candidates: int, ties: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    docs, size, marks = large_corpus(nature, with_weights=nature == "dna")
-    want, _ = reference.fit(docs, size, size + 200, n_candidates, ties, **marks)
-    for dense in (text_cells.DENSE, 0):
-        monkeypatch.setattr(text_cells, "DENSE", dense)
-        tok = UBPEClassic(size + 200, n_candidates, alphabet=size, rules=FitRules(ties=ties)).fit(docs, **in_package(marks))
-        assert rows(tok) == expected(docs, size, want, marks)
-        check_curve(tok, size, tok._model.vocabulary.n_symbols)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -135,14 +62,12 @@ def test_pickles_and_refits(cls: Any) -> None:
     """A pickle keeps the history, a refit replaces it, a fit that fails leaves it."""
     tok = make(cls, 8, 2, alphabet=3).fit(DOCS, progress=False)
     before = rows(tok)
-    again = pickle.loads(pickle.dumps(tok))
-    assert rows(again) == before
-    check_curve(again, 3, sum(map(len, DOCS)))
+    assert rows(pickle.loads(pickle.dumps(tok))) == before
     with pytest.raises(ValueError, match="symbol 9"):
         tok.fit([[9, 9]], progress=False)
     assert rows(tok) == before
     other = [[1, 1, 1, 1], [2, 1, 1]]
-    assert rows(tok.fit(other, progress=False)) == expected(other, 3, reference.fit(other, 3, 8, 1 if cls is BPE else 2)[0], {})
+    check_history(tok.fit(other, progress=False), other, 3, reference.fit(other, 3, 8, 1 if cls is BPE else 2)[0], {})
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])

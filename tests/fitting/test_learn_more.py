@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fit_cases import CLASSES, LENGTHS, TIES, in_package, large_corpus, make, marked, merges
+from fit_cases import CLASSES, LENGTHS, TIES, in_package, make, marked, merges
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import fit as reference
@@ -14,7 +14,6 @@ from reference import fit as reference
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting import fit as fitting
-from ubpe_numba.fitting.kernels import text_cells
 
 Marked = tuple[list[list[int]], int, dict[str, Any]]
 CANDIDATES = st.sampled_from([1, 2, 5, 50])
@@ -50,28 +49,6 @@ def test_equals_one_longer_fit(
     assert merges(tok) == [tuple(merge) for merge in want]
     assert learned(tok) == learned(whole)
     assert [column.tolist() for column in tok.history_[:4]] == [column.tolist() for column in whole.history_[:4]]
-
-
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(
-    "nature, n_candidates, step",
-    [("zipf", 1, 50), ("dna", 20, 37), ("walk", 5, 29), ("periodic", 5, 3), ("large alphabet", 20, 90)],
-)
-def test_large_corpora_in_many_steps(
-    nature: str, n_candidates: int, step: int, ties: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    docs, size, marks = large_corpus(nature, with_weights=nature in ("dna", "walk"))
-    params: dict[str, Any] = {"n_candidates": n_candidates, "alphabet": size, "rules": FitRules(ties=ties)}
-    n_tokens = size + 6 * step
-    want, _ = reference.fit(docs, size, n_tokens, n_candidates, ties, **marks)
-    whole = UBPEClassic(n_tokens, **params).fit(docs, **in_package(marks))
-    for dense in (text_cells.DENSE, 0):
-        monkeypatch.setattr(text_cells, "DENSE", dense)
-        tok = UBPEClassic(size + step, **params).fit(docs, **in_package(marks))
-        for i in range(2, 7):
-            tok.fit_more(docs, size + i * step, **in_package(marks))
-        assert merges(tok) == [tuple(merge) for merge in want]
-        assert learned(tok) == learned(whole)
 
 
 @given(marked(), LENGTHS, st.integers(0, 8), st.integers(0, 12), st.integers(0, 12), CANDIDATES, st.sampled_from(TIES))

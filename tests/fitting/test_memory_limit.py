@@ -47,7 +47,7 @@ def test_a_limit_does_not_change_the_result(no_tables, caplog, docs, size, candi
     assert refused
 
 
-@pytest.mark.parametrize("n", [4, 500, 1800, 2500, 5000, 8000])
+@pytest.mark.parametrize("n", [4, 1800, 8000])
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic])
 def test_a_small_text_is_held_by_what_the_docstring_says(cls, n):
     """42 MB and a few bytes a symbol: a batch of merges is closed earlier, since it cannot come to more than the text has."""
@@ -56,7 +56,7 @@ def test_a_small_text_is_held_by_what_the_docstring_says(cls, n):
     assert cls(300, alphabet=256).fit(docs, memory_limit=limit).fingerprint == cls(300, alphabet=256).fit(docs).fingerprint
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_what_the_docstring_says_is_enough(seed, monkeypatch):
     monkeypatch.setattr(fitting, "_TABLES", 0)
     rng = np.random.default_rng(seed)
@@ -137,9 +137,9 @@ print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
 def test_the_process_keeps_to_it():
-    for limit in (160_000_000, 135_000_000):
-        done = subprocess.run([sys.executable, "-c", PEAK, str(limit)], capture_output=True, text=True, check=True)
-        assert int(done.stdout) < limit
+    limit = 135_000_000
+    done = subprocess.run([sys.executable, "-c", PEAK, str(limit)], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < limit
 
 
 def test_the_least_and_the_most_that_a_limit_can_be():

@@ -263,8 +263,7 @@ def test_texts_against_distances(data: st.DataObject, unit_list: list[list[int]]
     check(every, rank, alive, data.draw(weights_of(n)), data.draw(weights_of(n)))
 
 
-@pytest.mark.parametrize("size, n_units", [(2, 1), (2, 300), (4, 30), (300, 1), (300, 40)])
-@pytest.mark.parametrize("n", [0, 30, 400])
+@pytest.mark.parametrize("size, n_units, n", [(2, 1, 30), (2, 300, 400), (4, 30, 0), (300, 1, 400), (300, 40, 30)])
 def test_large_texts_against_distances(size: int, n_units: int, n: int) -> None:
     unit_list = large(size, 6_000, n_units, size + n_units)
     every, s = lattice_of(unit_list, 9, 2)

@@ -197,8 +197,9 @@ def test_substrings_against_counting_all(
         check(substrings(unit_list, weights, longest, min_count, most_edges), unit_list, fewer, length)
 
 
-@pytest.mark.parametrize("size, n_units", [(2, 1), (2, 300), (4, 30), (300, 1), (300, 40), (2**31, 3)])
-@pytest.mark.parametrize("min_count", [1, 7])
+@pytest.mark.parametrize(
+    "size, n_units, min_count", [(2, 1, 1), (2, 300, 7), (4, 30, 1), (300, 1, 7), (300, 40, 1), (2**31, 3, 7)]
+)
 def test_substrings_of_large_texts(size: int, n_units: int, min_count: int) -> None:
     unit_list = large(size, 12_000, n_units, size + n_units)
     weights = [[3, 0, 2**40, 4096, 7][u % 5] for u in range(n_units)]
