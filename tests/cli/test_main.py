@@ -230,3 +230,56 @@ def test_little_output_to_a_closed_pipe_is_quiet(here: pathlib.Path) -> None:
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "encode ints.npz a.jsonl -o {}", "encode text.json a.txt -o {}", "decode text.json ids.npz -o {}",
+        "fit a.txt --quiet -o {}",
+        "fit a.txt --quiet -o fresh.json --curve {}", "explore text.json a.txt --quiet -o {}", "convert text.json -o {}",
+        "convert folder --to tokenizer.json -o {}", "encode text.json --lines - -o {}",
+    ],
+)  # fmt: skip
+def test_an_output_that_is_an_input_is_refused(
+    home: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By any of its names: also a link of either kind, and a file of a folder."""
+    monkeypatch.chdir(tmp_path)
+    for path in home.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes()) if path.is_file() else None
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "tokenizer.json").write_bytes(b"{}")
+    BPE.load("text.json").encode_batch(["low"]).values.tofile("ids.npz")
+    standard = os.fdopen(os.open("a.txt", os.O_RDONLY))
+    monkeypatch.setattr(sys, "stdin", standard)
+    command = words.split()
+    suffix = {"explore": ".html", "fit": ".json"}.get(command[0], ".json") if "--curve" not in command else ".csv"
+    for given in [word for word in command[1:] if os.path.exists(word)] + ["a.txt"] * ("-" in command):
+        content = pathlib.Path(given).read_bytes() if os.path.isfile(given) else b""
+        links = [f"hard{suffix}", f"soft{suffix}"] if os.path.isfile(given) else []
+        for name, link in zip(links, (os.link, os.symlink), strict=False):
+            link(given, name)
+        names = [given, f"../{tmp_path.name}/{given}"] if given.endswith(suffix) else []
+        for name in [*names, *links, *([] if links else [f"{given}/tokenizer.json"])]:
+            told = fails([word.format(name) for word in command], capsys)
+            assert "is an input of this command" in told and name in told
+        assert not os.path.isfile(given) or pathlib.Path(given).read_bytes() == content
+        for name in links:
+            os.unlink(name)
+    standard.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="redirections of a shell")
+def test_standard_streams_may_be_closed(here: pathlib.Path) -> None:
+    (here / "none.txt").write_text("")
+    me = f"'{sys.executable}' -m ubpe_numba"
+
+    def run(command: str) -> tuple[int, bytes, bytes]:
+        done = subprocess.run(["sh", "-c", command], capture_output=True, env=ENVIRONMENT)
+        return done.returncode, done.stdout, done.stderr
+
+    clean = run(f"{me} encode text.json none.txt a.txt 2>/dev/null")
+    assert run(f"{me} encode text.json none.txt a.txt 2>&-") == clean
+    assert run(f"{me} encode text.json - -o x.npz --lines <&-")[0::2] == (1, b"error: standard input: Bad file descriptor\n")
+    assert run(f"{me} encode text.json a.txt >&-")[0::2] == (1, b"error: standard output: Bad file descriptor\n")

@@ -214,3 +214,29 @@ def test_all_is_written_before_it_is_flushed_to_the_disk(tmp_path: Path, monkeyp
     monkeypatch.setattr(os, "fsync", lambda handle: sizes.append(os.fstat(handle).st_size))
     write_atomically(tmp_path / "x", b"new")
     assert sizes[0] == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
+def test_a_file_that_is_there_keeps_its_mode_and_its_links(tmp_path: Path) -> None:
+    path, link, hollow = tmp_path / "model", tmp_path / "latest", tmp_path / "hollow"
+    path.write_bytes(b"old")
+    link.symlink_to("model")
+    hollow.symlink_to("later")
+    path.chmod(0o640)
+    with atomically(link) as f:
+        assert os.fstat(f.fileno()).st_mode & 0o777 == 0o640  # from the beginning
+        f.write(b"new")
+    write_atomically(hollow, b"new")
+    assert link.is_symlink() and hollow.is_symlink() and path.stat().st_mode & 0o777 == 0o640
+    assert path.read_bytes() == (tmp_path / "later").read_bytes() == b"new"
+    assert sorted(child.name for child in tmp_path.iterdir()) == ["hollow", "later", "latest", "model"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    with pytest.raises(PermissionError, match="a read-only file") as caught:
+        write_atomically(path, b"new")
+    assert caught.value.filename == str(path) and [*tmp_path.iterdir()] == [path] and path.read_bytes() == b"old"

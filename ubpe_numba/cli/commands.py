@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.cli.documents import SPECIAL, STANDARD, Form, Reader, check_output, integer_type, output, write_documents
+from ubpe_numba.cli.documents import SPECIAL, STANDARD, Form, Reader, integer_type, output, write_documents
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.errors import LocatedError, SpecialTokenError, quoted
 from ubpe_numba.runtime.files import write_atomically
@@ -32,11 +32,9 @@ def fit(options: Namespace) -> None:
     """Learn a vocabulary; write the model and, with --curve, the compression at every size."""
     reader = Reader(options.files, _form(options))
     _suffix(options.output, "-o", (".json", ".npz"))
-    check_output(options.output)
     if options.curve is not None:
         _suffix(options.curve, "--curve", (".csv", ".png"))
         _curve(options.curve, np.ones(1, np.int64), np.ones(1))  # fails before the fit if matplotlib is missing
-        check_output(options.curve)
     tokenizer = _unfitted(options, reader.is_text())
     with _placed(reader), warnings.catch_warnings():
         for told in ("docs: there are no documents", "n_tokens: the fit ended"):  # told by the reader, and below
@@ -113,7 +111,6 @@ def explore(options: Namespace) -> None:
     """Write a report of a model and what it does to documents: a page for a browser."""
     if options.output != STANDARD and pathlib.Path(options.output).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"-o: expected a name that ends in .html, got {options.output}")
-    check_output(options.output)
     for name in ("max_symbols", "rate"):
         if (given := getattr(options, name)) is not None and not given > 0:
             raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
@@ -158,7 +155,6 @@ def convert(options: Namespace) -> None:
         raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for tokenizer.json only, not for {to}")
     if len(asked.get("template", ())) > 2:
         raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(asked['template'])}")
-    check_output(options.output)
     words = None if options.special_token is None else dict(map(_word, options.special_token))
     cutter = None if options.pretokenizer == "none" else options.pretokenizer
     given = {"kind": options.kind, "special_tokens": words}

@@ -37,6 +37,7 @@ _SUFFIXES = {
     ".ids": "ids",
 }  # fmt: skip
 ARRAYS = ("npy", "npz", "raw")
+_OF_MODELS = (".json", ".txt", ".model", ".bpe")  # files of a folder that is a model
 _PIPED = {"str": "text", "bytes": "text", "int": "jsonl"}  # what standard input is for a model, if nothing says otherwise
 
 
@@ -247,7 +248,8 @@ def integer_type(name: str | None, option: str) -> np.dtype[Any]:
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD:
-        yield sys.stdin.buffer
+        with naming_target("standard input"):
+            yield sys.stdin.buffer
     elif path.lower().endswith(COMPRESSED):
         status = os.stat(path)
         if stat.S_ISREG(status.st_mode) and not status.st_size:  # which gzip takes for no members, of no bytes
@@ -295,13 +297,37 @@ def output(path: str) -> Iterator[BinaryIO]:
             yield f
 
 
-def check_output(path: str) -> None:
-    """FileNotFoundError, before a long work, if the folder of a path does not exist; ValueError for a compressed one."""
+def check_output(option: str, path: str, inputs: Iterable[str]) -> None:
+    """Refuse a file, before a long work, that cannot be written, or that is an input of the command, by another name too.
+
+    FileNotFoundError if its folder does not exist; ValueError for a compressed one, and for an input, which would be lost.
+    """
     if path.lower().endswith(COMPRESSED):
-        raise ValueError(f"-o: {path}: outputs are not compressed, expected a name without {COMPRESSED}")
+        raise ValueError(f"{option}: {path}: outputs are not compressed, expected a name without {COMPRESSED}")
     folder = os.path.dirname(path) or "."
     if path != STANDARD and not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "no such folder", folder)
+    read = {_identity(name, sys.stdin): name for name in _with_content(inputs)}
+    for name in _with_content([path]):  # of a folder the files that may be replaced
+        if (found := _identity(name, sys.stdout)) is not None and found in read:
+            raise ValueError(f"{option}: {path}: {read[found]} is an input of this command, and would be lost; name another file")
+
+
+def _with_content(paths: Iterable[str]) -> Iterator[str]:
+    """Paths, and after a folder, of a model, those of its files."""
+    for path in paths:
+        yield path
+        if path != STANDARD and os.path.isdir(path):
+            yield from (entry.path for entry in os.scandir(path) if entry.name.endswith(_OF_MODELS))
+
+
+def _identity(path: str, standard: Any) -> tuple[int, int] | None:
+    """Device and number of a regular file, or of that which is the `standard` stream; None for anything else."""
+    try:
+        status = os.fstat(standard.fileno()) if path == STANDARD else os.stat(path)
+    except (OSError, ValueError):  # there is none; the stream is no file
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.dtype[Any] | None) -> None:
@@ -310,7 +336,6 @@ def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.d
     `dtype` is that of arrays in npy, npz and raw files; None: one that holds those of all documents. Raises ValueError for
     documents that the format cannot hold; no file is written then.
     """
-    check_output(path)
     name = format_of(path, form, "--to")
     if name in ("npz", "npy") and path == STANDARD and sys.stdout.isatty():
         raise ValueError("-o: expected a file, not a terminal, for binary output")

@@ -39,6 +39,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
+    _open_standard()
     options = _parser().parse_args(arguments)
     from ubpe_numba.runtime.files import naming_target  # here, so that --help does not wait for the import of NumPy
 
@@ -85,13 +86,28 @@ def _run(options: argparse.Namespace) -> int:
 
         return run(options.tokens, options.plot, not options.quiet)
     from ubpe_numba.cli import commands
+    from ubpe_numba.cli.documents import check_output
     from ubpe_numba.runtime.arrays import check_threads
 
     if getattr(options, "threads", None) is not None:
         check_threads(options.threads, "--threads")
+    inputs = [*getattr(options, "files", ()), *filter(None, [getattr(options, "model", None)])]
+    for option in ("output", "curve"):
+        if (path := getattr(options, option, None)) is not None:
+            check_output("-o" if option == "output" else "--curve", path, inputs)
     command = getattr(commands, options.command)
     command(options)
     return 0
+
+
+def _open_standard() -> None:
+    """Open standard streams that are closed, so that no file gets their numbers, and using them is an error of the system.
+
+    Standard error is the null device then; of it standard input cannot be read, and standard output not be written.
+    """
+    for name, flags, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode))
 
 
 def _printable(text: str) -> str:

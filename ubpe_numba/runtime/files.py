@@ -21,7 +21,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
 _LONGEST_HEADER = 1000  # characters in front of an array; NumPy writes less than 150 for those of models
 #: Errors of the system that come from writing, and never from what is read meanwhile.
-_OF_WRITING = {getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS") if hasattr(errno, name)}
+_OF_WRITING = {getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS", "EBADF") if hasattr(errno, name)}
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
@@ -66,7 +66,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming_target(path: str) -> Iterator[None]:
-    """Give an error of the system that a write in the block raises the name of what is written: such errors have none."""
+    """Give an error of the system that a write in the block raises, or any use of a closed file, the name of the file."""
     try:
         yield
     except OSError as error:
@@ -100,13 +100,22 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[BinaryIO]:
     """`write_atomically` for data written in pieces: the target is replaced when the block ends without an exception.
 
-    With `new` it is not replaced, also not one that another process wrote meanwhile: FileExistsError.
+    As by `open(path, "w")` a link is followed, a file that is there keeps its mode, and its owner where the system allows it,
+    and one without a permission to write is a PermissionError. With `new` none is replaced, also not one that another process
+    wrote meanwhile: FileExistsError.
     """
-    target = pathlib.Path(path)
+    target = pathlib.Path(os.path.realpath(path))
+    old = os.stat(target) if target.is_file() else None
+    if old is not None and not (old.st_mode & 0o222 and os.access(target, os.W_OK)):  # root may write to any
+        raise PermissionError(errno.EACCES, "a read-only file, which is not replaced", str(target))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         # a file object, and nothing between it and its block: a Ctrl-C that comes just after the call leaves no open file
         with naming_target(str(target)), open(temporary, "xb") as f:
+            if old is not None and os.name == "posix":
+                with contextlib.suppress(OSError):
+                    os.fchown(f.fileno(), old.st_uid, old.st_gid)
+                os.fchmod(f.fileno(), stat.S_IMODE(old.st_mode))
             yield f
             f.flush()
             os.fsync(f.fileno())
