@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ubpe_numba import BPE
 from ubpe_numba.documents.ragged import Ragged
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -297,3 +298,12 @@ def test_packages_that_are_missing(name: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(__import__("sys").modules, name, None)
     with pytest.raises(ImportError, match=re.escape(f"to_{name} needs {name}: pip install 'ubpe-numba[{name}]'")):
         getattr(sliced(), f"to_{name}")()
+
+
+def test_offsets_that_were_changed_in_place_are_refused() -> None:
+    tok = BPE.from_merges([[0, 1]], 3)
+    ids = tok.encode_batch([[0, 1, 2], [2]])
+    ids.offsets[-1] = 10**8
+    for call in (tok.decode_batch, tok.encode_batch, lambda ids: tok.usage(ids=ids), tok.index):
+        with pytest.raises(ValueError, match="offsets: expected at most 3, the number of values, got 100000000"):
+            call(ids)

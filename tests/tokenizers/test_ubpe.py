@@ -108,3 +108,12 @@ def test_boundaries_of_documents_that_are_cut_are_refused() -> None:
     text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
     with pytest.raises(ValueError, match="boundary_probabilities: the segmentations of a document that is cut"):
         text.boundary_probabilities("low")
+
+
+def test_weights_that_change_after_a_fit_change_nothing() -> None:
+    weights = np.array([1, 1, 1, 9, 9, 9.0])
+    tok = UBPE(6, objective=weights).fit([[0, 1, 2, 0, 1, 2, 1, 0], [1, 2, 0, 1], [2, 2, 0, 1, 2]], progress=False)
+    ids, fingerprint = tok.encode([0, 1, 2, 0]).tolist(), tok.fingerprint
+    weights[:] = -1
+    again = tok.set_params(n_threads=1)
+    assert again.encode([0, 1, 2, 0]).tolist() == ids and again.fingerprint == fingerprint

@@ -140,7 +140,8 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         check_offsets(cuts64, flat.values.size)
         return Documents(flat.values, cuts64, flat.kind)
     if isinstance(docs, Ragged):
-        cuts64 = docs.offsets if docs.offsets.flags.writeable else docs.offsets.copy()
+        cuts64 = docs.offsets.copy()  # those that are checked here: the user's may change
+        check_offsets(cuts64, docs.values.size)
         return Documents(docs.values, cuts64, "int")
     if isinstance(docs, (str, bytes, bytearray, memoryview, stdlib_array)):
         return as_document(docs, name=name)
@@ -373,6 +374,8 @@ def _from_stream(docs: Iterable[Any], name: str) -> Documents:
             items, size = [], 0
         items.append(doc)
         size += len(doc) if hasattr(type(doc), "__len__") else 1
+    if not n and hasattr(docs, "__next__"):
+        raise ValueError(f"{name}: the iterator gave no document; was it used up before? A list can be read again")
     flat = values.finish()
     return Documents(flat.astype(np.uint32) if kind == "str" else flat, offsets_of(lengths.finish()), kind or "int")
 

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import os
 import sys
+from collections.abc import Mapping, Sized
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from ubpe_numba.documents.read import Corpus, as_corpus, as_utf8, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import positive, resolve_threads
+from ubpe_numba.runtime.arrays import describe, positive, resolve_threads
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.fitted import DEFAULT_RULES
@@ -102,7 +103,7 @@ class Tokenizer(Decoding, Saving):
             `bytes` or 1-D array, which is one document. Other symbols, such as words, are numbered first:
             ``numpy.unique(words, return_inverse=True)``. UnknownSymbolError for a symbol outside a given alphabet.
         y
-            Ignored; scikit-learn passes it. TypeError for an int, and beside one flat array or text: offsets were meant.
+            Labels of documents, ignored; scikit-learn passes them. TypeError for what cannot be labels, such as offsets.
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
@@ -139,17 +140,11 @@ class Tokenizer(Decoding, Saving):
         [(60, 62), (60, 62, 64)]
         """
         settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
-        if isinstance(y, (int, np.integer)):
-            raise TypeError(f"y: it is ignored; the constructor takes the size of the vocabulary: {type(self).__name__}({y})")
-        if y is not None and offsets is None:
-            is_text = isinstance(docs, (str, bytes, bytearray))
-            if is_text or (getattr(docs, "ndim", 0) == 1 and docs.dtype.kind in "iu"):
-                one = "text" if is_text else "flat array"
-                raise TypeError(f"y: it is ignored, and the documents are one {one}: say offsets=...")
         given = docs, offsets, sample_weight, boundaries
         corpus = as_corpus(*given) if self.preprocessing is None else self._corpus(*given)
+        if y is not None:
+            refuse_no_labels(y, corpus.given.offsets.size - 1)
         if corpus.given.offsets.size == 1:
-            refuse_used_up(docs, corpus)
             warn("docs: there are no documents, so nothing is learned")
         elif corpus.given.kind != "int":  # the first texts may be names of files
             texts = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
@@ -235,7 +230,6 @@ class Tokenizer(Decoding, Saving):
         if not isinstance(pretokenizer, str) or pretokenizer != UNCHANGED:
             prepared = dataclasses.replace(prepared, pretokenizer=pretokenizer)
         corpus = self._corpus(*given, prepared)
-        refuse_used_up(docs, corpus)
         history: History | None = getattr(self, "history_", None)
         if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
             history = None
@@ -387,10 +381,12 @@ class Tokenizer(Decoding, Saving):
         return corpus, segmenter
 
 
-def refuse_used_up(docs: Any, corpus: Corpus) -> None:
-    """ValueError for an iterator that gave no document."""
-    if corpus.given.offsets.size == 1 and hasattr(docs, "__next__"):
-        raise ValueError("docs: the iterator gave no document; was it used up before? A list can be read again")
+def refuse_no_labels(y: Any, n: int) -> None:
+    """TypeError for an argument `y` that cannot be labels of n documents, which scikit-learn passes."""
+    several = isinstance(y, Sized) and not isinstance(y, (str, bytes, Mapping))
+    if not several or len(y) != n or any(isinstance(label, (list, tuple, dict)) for label in y):
+        way = "n_tokens is an argument of the constructor; say offsets=, boundaries= or sample_weight="
+        raise TypeError(f"y: expected the labels of {n} documents, which are ignored, got {describe(y)}; {way}")
 
 
 def segments_of(corpus: Corpus, alphabet: Alphabet) -> Ragged:

@@ -19,7 +19,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress, warn
-from ubpe_numba.tokenizers.base import Tokenizer, refuse_used_up, seconds_of, segments_of
+from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
 from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, DEFAULT_RULES, OBJECTIVES, objective_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -122,6 +122,12 @@ class UBPE(Tokenizer):
         self._check_objective()
         token_weights(model.vocabulary, self._of_tokens(objective_of(self.objective)[1], model))
         super()._check_model(model)
+
+    def _adopt(self, model: Model) -> None:
+        super()._adopt(model)
+        if isinstance(self.objective, np.ndarray) and self.objective.flags.writeable:  # the user's, which may change
+            vars(self)["objective"] = own = self.objective.copy()
+            own.setflags(write=False)
 
     def _check_objective(self) -> None:
         if isinstance(self.objective, str) and self.objective not in OBJECTIVES:
@@ -266,7 +272,6 @@ class UBPE(Tokenizer):
             longest = positive(max_token_length, "max_token_length")
         most_edges, settings, bar = refine.edges_of(memory_limit), self._settings(), Progress(progress, "refine")
         uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
-        refuse_used_up(docs, uncut)
         corpus = segmenter.corpus(uncut, self.n_threads)
         given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, *goal, longest, most_edges
         made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
@@ -329,7 +334,6 @@ class UBPE(Tokenizer):
             raise ValueError(f"weights: expected 'idf' or 'likelihood', got {quoted(weights)}")
         bar = Progress(progress, "reweight")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
-        refuse_used_up(docs, corpus)
         ids = segments_of(corpus, alphabet)
         other = type(self)(**self.get_params())
         if weights == "likelihood":
