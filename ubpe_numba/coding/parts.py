@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.plan import BATCH, Plan
 from ubpe_numba.coding.streams import EncoderStream, final_ids
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, read_document
+from ubpe_numba.documents.read import USED_UP, Documents, read_document
 from ubpe_numba.errors import LocatedError
 from ubpe_numba.runtime.arrays import check_offsets, offsets_of
 from ubpe_numba.vocabulary.reserved import SpecialChoice
@@ -68,6 +68,8 @@ def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: M
                 except LocatedError as error:
                     raise error.at(done + error.document) from None
                 done += len(group)
+            if not done:
+                raise ValueError(f"docs: {USED_UP}")
             return np.concatenate(counts)
         try:
             if (found := _count_parts(plan, encode, docs, offsets, options)) is not None:

@@ -59,6 +59,7 @@ _ADVICE = {
 }
 #: End of the message about a flat list in the place of several documents: methods that take one as it is.
 _ONE = {"docs": " (encode takes it as it is)", "batch": " (decode takes it as it is)"}
+USED_UP = "the iterator gave no document; was it used up before? A list can be read again"
 _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
@@ -342,6 +343,13 @@ def _from_array(array: NDArray[Any], name: str) -> Documents:
     return Documents(_integers(array, name, array.ndim).reshape(-1), offsets, "int")
 
 
+def kept(docs: Any) -> Any:
+    """The documents of an iterator as a list, for a call that reads them twice; ValueError if there is none."""
+    if hasattr(docs, "__next__") and not (docs := list(docs)):
+        raise ValueError(f"docs: {USED_UP}")
+    return docs
+
+
 def _kind_of(cls: type) -> str | None:
     """How documents of a class are read: as `str`, `bytes`, `list`, `array` or `object`, by `bytes()`; None if they cannot be."""
     if issubclass(cls, str):
@@ -375,7 +383,7 @@ def _from_stream(docs: Iterable[Any], name: str) -> Documents:
         items.append(doc)
         size += len(doc) if hasattr(type(doc), "__len__") else 1
     if not n and hasattr(docs, "__next__"):
-        raise ValueError(f"{name}: the iterator gave no document; was it used up before? A list can be read again")
+        raise ValueError(f"{name}: {USED_UP}")
     flat = values.finish()
     return Documents(flat.astype(np.uint32) if kind == "str" else flat, offsets_of(lengths.finish()), kind or "int")
 

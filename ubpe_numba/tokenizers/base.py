@@ -14,7 +14,7 @@ import numpy as np
 
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Corpus, as_corpus, as_utf8, read_documents
+from ubpe_numba.documents.read import Corpus, as_corpus, as_utf8, kept, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
@@ -256,7 +256,7 @@ class Tokenizer(Decoding, Saving):
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
         """`fit`, then `encode_batch` of the same documents; arguments as for `fit`."""
-        docs = list(docs) if hasattr(docs, "__next__") else docs
+        docs = kept(docs)
         return self.fit(docs, y, offsets=offsets).encode_batch(docs, offsets)
 
     def truncate(self, n_tokens: int, by: str = "creation") -> Self:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.coding.plan import BATCH, Batch, EncodeOptions, Ids, Plan
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import read_documents
+from ubpe_numba.documents.read import kept, read_documents
 from ubpe_numba.errors import listed, quoted
 from ubpe_numba.tokenizers.fitted import Fitted
 
@@ -304,7 +304,7 @@ class Encoding(Fitted):
         from ubpe_numba.coding.occurrences import spans_of  # here only: encoding need not wait for it
 
         refuse_positions(options)
-        docs = list(docs) if hasattr(docs, "__next__") else docs
+        docs = kept(docs)
         encode: Any = self.encode_batch  # the options differ
         ids, starts = encode(docs, offsets, return_offsets=True, **options)
         covers = self.is_lossless and options.get("unknown") in (None, "raise")

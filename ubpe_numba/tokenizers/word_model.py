@@ -15,7 +15,7 @@ from ubpe_numba.coding.places import UNITS, Places, in_units
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.wordpiece import PieceEncoder, TextWords
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, code_points
+from ubpe_numba.documents.read import Documents, code_points, kept
 from ubpe_numba.errors import UnknownTokenError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
 from ubpe_numba.text.splitter import Splitter
@@ -62,7 +62,7 @@ class WordPlan(Plan):
             raise ValueError(f"return_offsets: expected True, False or 'spans', got {quoted(return_offsets)}")
         if units not in (None, *UNITS):
             raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
-        documents = [docs] if name == "doc" else list(docs)
+        documents = [docs] if name == "doc" else list(kept(docs))
         plain = chosen == ("all", "none") and not self.has_flags
         number, texts = [-1] * len(documents), None  # which of the texts each document is, -1 for one of words
         cutter = self.segmenter.pretokenizer
