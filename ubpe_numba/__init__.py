@@ -51,7 +51,7 @@ _NAMES = {
 #: The module of every public name.
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 #: Public modules, imported when one is first used; not those that need other packages, which `help` would import.
-_MODULES = ("actions", "bounds", "errors", "plot", "text", "types")
+_MODULES = ("actions", "bounds", "errors", "kernels", "plot", "text", "types")
 
 __all__ = sorted(_HOMES)
 

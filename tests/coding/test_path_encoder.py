@@ -176,7 +176,7 @@ def test_packed_costs_give_the_paths_of_pairs_of_costs(data: st.DataObject, tabl
     plain.costs["shortest"] = packed.costs["shortest"] = np.stack([first, second], axis=1).ravel()
     costs, most = pack(first, second, longest)
     assert all(int(c) % 2**20 == int(b) % 2**20 for c, b in zip(costs, second, strict=True) if most > 2**12)
-    plain._packed["shortest"] = costs, -1
+    plain.packed["shortest"] = costs, -1
     docs = Ragged.from_lists([doc[: min(most, 40)] for doc in data.draw(documents(size, 40))])
     assert packed.encode(docs, "shortest", 1) == plain.encode(docs, "shortest", 1)
 
@@ -188,10 +188,10 @@ def test_packed_sums_wrap_around_in_long_documents() -> None:
     docs = Ragged.from_lists([np.tile(rng.integers(0, 3, k), 20_000 // k) for k in (1, 2, 3, 5, 7, 20_000)])
     for added in (rng.integers(-20, 20, len(vocabulary)).astype(float), rng.normal(-8.0, 3.0, len(vocabulary))):
         plain, packed = PathEncoder(vocabulary, added), PathEncoder(vocabulary, added)
-        plain._packed["additive"] = plain._packed["shortest"] = np.zeros(0, np.uint64), -1
+        plain.packed["additive"] = plain.packed["shortest"] = np.zeros(0, np.uint64), -1
         for objective in ("additive", "shortest"):
             assert packed.encode(docs, objective, 1) == plain.encode(docs, objective, 1)
-        assert packed._packed["additive"][1] > 20_000
+        assert packed.packed["additive"][1] > 20_000
 
 
 def test_costs_that_cannot_be_packed() -> None:
@@ -199,7 +199,7 @@ def test_costs_that_cannot_be_packed() -> None:
     vocabulary = Vocabulary.from_merges(1, [[i, i] for i in range(8)])
     encoder = PathEncoder(vocabulary, np.linspace(-1e6, 1e6, len(vocabulary)))
     found = encoder.encode(Ragged.from_lists([[0] * 300, [0] * 5000]), "additive", 1)
-    assert 0 < encoder._packed["additive"][1] < 5000
+    assert 0 < encoder.packed["additive"][1] < 5000
     assert found.to_lists() == [encoder.encode(Ragged.from_lists([[0] * n]), "additive", 1).to_lists()[0] for n in (300, 5000)]
     assert pack(np.array([2.0**61]), np.array([1.0]), 1)[1] == pack(np.array([1.0]), np.array([np.inf]), 1)[1] == 0
 

@@ -16,7 +16,19 @@ from built_site import Page, pages, read_page, the_site
 ROOT = pathlib.Path(__file__).parent.parent.parent
 _NOT_WRITTEN = {"ecg_report.html", "genindex.html", "search.html"}
 _URL = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
-_MODULES = ("", "types", "text", "errors", "bounds", "plot", "sklearn", "actions", "distributed", "integrations.miditok")
+_MODULES = (
+    "",
+    "types",
+    "text",
+    "errors",
+    "bounds",
+    "kernels",
+    "plot",
+    "sklearn",
+    "actions",
+    "distributed",
+    "integrations.miditok",
+)
 _LEAKS = ("Alias for field number", " object at 0x", "<class '", "Traceback (most recent call last):\n  File")
 
 

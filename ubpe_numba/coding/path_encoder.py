@@ -90,7 +90,7 @@ class PathEncoder:
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         self.marks = ((x ^ (x >> np.uint64(31))) | np.uint64(1)).view(np.int64)
         self.weighs = bool(vocabulary.weights.any())
-        self._packed: dict[str, tuple[np.ndarray, int]] = {}
+        self.packed: dict[str, tuple[np.ndarray, int]] = {}
         self._ends: tuple[Matcher, np.ndarray, np.ndarray] | None = None
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
@@ -136,10 +136,10 @@ class PathEncoder:
 
             return forward
         tables, costs = self.matcher.tables(n_symbols), self.costs[objective]
-        if objective not in self._packed:
+        if objective not in self.packed:
             packed, most = viterbi.pack(costs[::2], costs[1::2], self.longest)
-            self._packed[objective] = packed[tables[-1]["token"]], most
-        packed, most = self._packed[objective]
+            self.packed[objective] = packed[tables[-1]["token"]], most
+        packed, most = self.packed[objective]
 
         def cheapest(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
             if longest <= most:

@@ -177,7 +177,7 @@ class Plan:
     `encode` takes documents of alphabet ids, by the kernel of `bound` (None if draws depend on the call); `words` encodes text in
     segments as `encode` does, faster. `unknown` and `n_threads`: the options of the tokenizer. `isolated` bool[alphabet] or None:
     symbols that `encode` cuts documents at (`one_by_one` as for `Tables.isolated`). `final`: `pairs`, the encoder if it makes the
-    beginning of a text final before its end is known, unless documents are cut.
+    beginning of a text final before its end is known, unless documents are cut. `paths`: the encoder by best path, and by what.
     """
 
     def __init__(
@@ -191,9 +191,10 @@ class Plan:
         words: WordEncoder | None = None,
         one_by_one: bool = True,
         pairs: PairEncoder | None = None,
+        paths: tuple[PathEncoder, str] | None = None,
     ) -> None:
         self.tables, self.model, self.unknown, self.n_threads, self.words = tables, tables.model, unknown, n_threads, words
-        self.encode, self._bound = encode, bound
+        self.encode, self.bound, self.paths = encode, bound, paths
         #: Encoders of one short document and of several, without options, once there was a call.
         self.short: tuple[One, Many] | None = None
         self.one_by_one, self.isolated = one_by_one, tables.isolated(one_by_one)
@@ -207,8 +208,8 @@ class Plan:
             requested_threads(self.n_threads)  # raises for a bad one, which short documents do not need
         one: One = general
         many: Many = general
-        if self._bound is not None and self.tables.is_plain and self.isolated is None:
-            one, many = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self._bound) or (general, general)
+        if self.bound is not None and self.tables.is_plain and self.isolated is None:
+            one, many = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self.bound) or (general, general)
         elif self.words is not None and self.model.segmenter.lone is None:
             from ubpe_numba.coding.word_encoder import short_text  # here only, as the encoder of words
 
@@ -351,6 +352,7 @@ def plan_by_path(tables: Tables, weights: Any, objective: str, unknown: Any = "r
         n_threads,
         bound=paths.bound(effective),
         one_by_one=effective in BY_SUMS,
+        paths=(paths, effective),
     )
 
 

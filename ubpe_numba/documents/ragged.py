@@ -29,7 +29,7 @@ from ubpe_numba.runtime.arrays import (
     places_of,
     plain,
 )
-from ubpe_numba.runtime.lazy import html_of, require
+from ubpe_numba.runtime.lazy import html_of, numba_type_of, require
 
 __all__ = ["Ragged"]
 
@@ -264,6 +264,11 @@ class Ragged:
             return NotImplemented
         mine, theirs = self.compact(), other.compact()
         return np.array_equal(mine.offsets, theirs.offsets) and np.array_equal(mine.values, theirs.values)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type of this as an argument of compiled functions; the first one registers it."""
+        return numba_type_of(self)
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays that may be written to
 

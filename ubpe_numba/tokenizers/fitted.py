@@ -30,6 +30,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.decode import Decoder
+    from ubpe_numba.inside.header import Kernels
     from ubpe_numba.tokenizers.token_names import TokenNames
     from ubpe_numba.tokenizers.token_table import TokenTable
 
@@ -108,6 +109,7 @@ class Fitted(metaclass=_Class):
     unknown: Any
     n_threads: int | None
     _settings: Callable[..., Settings]  # the validated arguments that decide a fit, of tokenizers that learn
+    _plan: Callable[..., Any]  # of a call with these options
     _model: Model
     history_: History
     _made_tables: Tables | None = None
@@ -316,6 +318,17 @@ class Fitted(metaclass=_Class):
     def _symbols_by_id(self) -> Decoder:
         """The decoder whose tables have the symbols of every id as its token is written."""
         return self._tables.decoder
+
+    @property
+    def kernels(self) -> Kernels:
+        """The tokenizer as it is now inside functions that numba compiles, as for `ubpe_numba.kernels.Kernels`."""
+        made = self._made_plans.get("kernels")
+        if made is None:
+            from ubpe_numba.inside.header import kernels_of  # here only: other calls need not wait for it
+
+            plans, plan = self.__dict__.setdefault("_made_plans", {}), self._plan()
+            made = plans["kernels"] = kernels_of(self, plan)
+        return made
 
     @property
     def is_lossless(self) -> bool:

@@ -150,7 +150,8 @@ class UBPE(Tokenizer):
 
     def _learned(self, *args: Any) -> Self:
         super()._learned(*args)
-        by_idf = self._search() in (("tfidf", None), ("additive", None))
+        objective, weights = self._search()
+        by_idf = weights is None and objective in ("tfidf", "additive")
         if by_idf and self._model.vocabulary.n_learned and not self._model.vocabulary.weights.any():
             warn(
                 "every idf is 0, as when there is one document or all hold the same pairs, so UBPE encodes to the fewest tokens "

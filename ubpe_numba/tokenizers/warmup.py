@@ -108,3 +108,7 @@ def warmup() -> None:
     WordEncoder(PairEncoder(aab, batch=False), whole_words=True)
     pairs = PairEncoder(Vocabulary.from_merges(256, [[49, 50]]), batch=False)
     WordEncoder(pairs).encode(text, np.array([0, text.size]), PATTERNS[0])
+    # what compiled functions of users call
+    from ubpe_numba.inside.header import compile_all
+
+    compile_all()

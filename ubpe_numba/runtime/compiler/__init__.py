@@ -18,13 +18,16 @@ The rest of this folder uses numba's internals:
 
 `UBPE_PLAIN_NUMBA=1` turns all of it off: kernels are compiled by `numba.njit(nogil=True)` in every process. Results are the same,
 kernels are a little slower, and compiling takes several times as long.
+
+`NUMBA_DISABLE_JIT=1` is for functions of users: kernels are compiled all the same, since they have machine instructions.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -69,6 +72,16 @@ if _OWN_PASSES:
     _INNER["pipeline_class"] = partial(_pipeline, False)
 
 
+@contextmanager
+def _enabled() -> Iterator[None]:
+    """Compile whatever NUMBA_DISABLE_JIT says."""
+    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 0
+    try:
+        yield
+    finally:
+        numba.config.DISABLE_JIT = before
+
+
 def kernel(function: F) -> F:
     """Compile a function that Python calls, without the GIL and cached on disk. It allocates nothing: its caller owns all memory.
 
@@ -84,14 +97,15 @@ def kernel_with_scratch(function: F) -> F:
 
 
 def _compiled(function: F, **options: Any) -> F:
-    dispatcher = njit(**_KERNEL, **options)(function)
+    with _enabled():
+        dispatcher = njit(**_KERNEL, **options)(function)
+    compile_ = dispatcher.compile = _enabled()(dispatcher.compile)
     if _PLAIN:
         return dispatcher  # type: ignore[no-any-return]
     # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
     dispatcher._compilation_chain_init_hook = lambda: None
     if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # called for kernels that are in no cache
         compiler.compile = hooks.notice(f"{function.__module__.partition('.')[2]}.{function.__name__}")(compiler.compile)
-    compile_ = dispatcher.compile
     # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later
     dispatcher.compile = lambda signature: apart(partial(compile_, signature))
     return cache.attach(dispatcher)  # type: ignore[no-any-return]
@@ -101,13 +115,11 @@ def direct(kernel: Callable[..., Any], *args: Any) -> Callable[..., Any]:
     """The machine code of a kernel for arguments of the types of these, to be called by position with no others.
 
     Numba does not look at their types then: eighteen arrays take 0.3 us instead of 2.7. It does not notice a wrong one either,
-    such as a strided or a read-only array. Without the compiler (NUMBA_DISABLE_JIT) it is the kernel itself.
+    such as a strided or a read-only array.
     """
-    if not hasattr(kernel, "compile"):
-        return kernel
     kinds = tuple(map(typeof, args))
     found = kernel.overloads.get(kinds)  # type: ignore[attr-defined]  # compiling, or to see that it is done, takes a thread
-    return kernel.compile(kinds) if found is None else found.entry_point  # type: ignore[no-any-return]
+    return kernel.compile(kinds) if found is None else found.entry_point  # type: ignore[no-any-return, attr-defined]
 
 
 def helper(function: F) -> F:
@@ -124,7 +136,8 @@ def section(function: F) -> F:
 
 
 def _inner(function: F, **options: Any) -> F:
-    dispatcher = njit(**_INNER, **({} if _PLAIN else options))(function)
+    with _enabled():
+        dispatcher = njit(**_INNER, **({} if _PLAIN else options))(function)
     if not _OWN_PASSES:
         return dispatcher  # type: ignore[no-any-return]
 

@@ -1,0 +1,313 @@
+"""Tokenizers in compiled functions: ids, counts and symbols are those of the library, for every objective and any document."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba import njit, prange
+
+import ubpe_numba
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, WordPiece
+from ubpe_numba.kernels import NO_ROOM
+
+ROOT = pathlib.Path(ubpe_numba.__file__).parents[1]
+
+
+@njit(nogil=True)
+def encode_into(k: Any, doc: Any, out: Any) -> Any:
+    return k.encode_into(doc, out)
+
+
+@njit(nogil=True)
+def count(k: Any, doc: Any) -> Any:
+    return k.count(doc)
+
+
+@njit(nogil=True)
+def decode_into(k: Any, ids: Any, out: Any) -> Any:
+    return k.decode_into(ids, out)
+
+
+@njit
+def both(k: Any, doc: Any) -> Any:
+    ids = k.encode(doc)
+    return ids, k.decode(ids)
+
+
+@njit
+def returned(kernels: Any) -> Any:
+    return kernels[0]
+
+
+@njit
+def over(k: Any, batch: Any, ids: Any, symbols: Any) -> Any:
+    """How many ids and symbols of all documents, written one after the other, and how many are counted."""
+    n = m = counted = 0
+    for doc in batch:
+        more = k.encode_into(doc, ids[n:])
+        symbols_more = k.decode_into(ids[n : n + more], symbols[m:])
+        counted += k.count(doc)
+        n += more
+        m += symbols_more
+    return n, m, counted
+
+
+@njit(parallel=True)
+def in_parallel(k: Any, batch: Any, counts: Any) -> None:
+    for i in prange(len(batch)):
+        counts[i] = k.count(batch[i])
+
+
+def corpus(seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, 3, n).cumsum() % 7 for n in (300, 200, 0, 1, 400, 150)]
+
+
+def tokenizers() -> dict[str, Any]:
+    docs = corpus()
+    fitted = UBPE(60, 4).fit(docs, progress=False)
+    by = {name: fitted.with_objective(name) for name in ("tfidf", "shortest", "additive", "log_frequency", "likelihood")}
+    far = [np.array([-5, 10**12, 3])[doc % 3] for doc in docs]
+    return {
+        **by,
+        "rank": fitted.with_objective("rank"),
+        "sentencepiece": fitted.with_objective("sentencepiece"),
+        "tokenizers": fitted.with_objective("tokenizers"),
+        "other order": BPE(60, rules=FitRules(order="idf")).fit(docs, progress=False),
+        "batch": BPE(60, rules=FitRules(encode="batch")).fit(docs, progress=False),
+        "far symbols": BPE(20).fit(far, progress=False),
+        "near symbols": BPE(20, alphabet=[9, 2, -4, 3, 6, 0, 1, 5, 4]).fit(docs, progress=False),
+        "bytes": BPE(270).fit([doc.astype(np.uint8).tobytes() for doc in docs], progress=False),
+        "skip": BPE(60, unknown="skip").fit(docs, progress=False),
+        "replace": BPE(60, unknown=2).fit(docs, progress=False),
+    }
+
+
+TOKENIZERS = tokenizers()
+
+
+def some(tok: Any, n: int, rng: Any) -> list[np.ndarray]:
+    """Documents of known symbols, with runs."""
+    symbols = tok.alphabet_.symbols if hasattr(tok, "alphabet_") else tok._model.alphabet.symbols
+    symbols = symbols[:7]
+    docs = []
+    for size in rng.integers(0, 40, n):
+        drawn = symbols[rng.integers(0, rng.integers(1, symbols.size + 1), size)]
+        docs.append(np.repeat(drawn, rng.integers(1, 4, size)))
+    return docs
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_ids_counts_and_symbols_are_those_of_the_library(name: str) -> None:
+    tok, rng = TOKENIZERS[name], np.random.default_rng(1)
+    docs = some(tok, 1000, rng)
+    k = tok.kernels
+    known = tok.encode_batch([bytes(doc) for doc in docs] if name == "bytes" else docs)
+    total = sum(map(len, docs))
+    out, symbols = np.zeros(total, np.int32), np.zeros(total, k.dtype)
+    given = numba.typed.List([doc.astype(np.int64) for doc in docs])
+    n, m, counted = over(k, given, out, symbols)
+    assert n == counted
+    assert np.array_equal(out[:n], known.values)
+    assert np.array_equal(symbols[:m], np.concatenate(docs))
+    for doc, ids in zip(docs[:30], known, strict=False):
+        assert np.array_equal(k.encode(doc), ids) and k.count(doc) == ids.size  # from Python
+        assert np.array_equal(k.decode(np.array(ids)), doc)
+        for found, expected in zip(both(k, doc), (ids, doc), strict=True):
+            assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("n", [0, 1, 2, 5_000, 70_000])
+def test_documents_of_any_length(name: str, n: int) -> None:
+    tok = TOKENIZERS[name]
+    symbols = tok._model.alphabet.symbols[:7]
+    doc = symbols[np.random.default_rng(n).integers(0, 3, n).cumsum() % symbols.size]
+    doc[n // 2 : n // 2 + 3000] = symbols[0]  # a long run
+    ids = tok.encode(doc.tobytes() if name == "bytes" else doc)
+    out = np.zeros(n, np.int32)
+    assert encode_into(tok.kernels, doc, out) == ids.size and np.array_equal(out[: ids.size], ids)
+
+
+def test_packed_costs_that_do_not_suffice() -> None:
+    tok = UBPE(60, 4, objective=np.r_[np.zeros(7), np.linspace(1e6, 1e-6, 53)]).fit(corpus(), progress=False)
+    plan, doc = tok._plan(), np.concatenate([corpus(seed)[0] for seed in range(100)])
+    ids = tok.encode(doc)
+    assert plan.paths is not None and plan.paths[0].packed["additive"][1] < doc.size, "these weights would fit"
+    assert np.array_equal(both(tok.kernels, doc)[0], ids)
+
+
+@pytest.mark.parametrize("dtype", "bBhHiIlLqQ")
+def test_every_dtype_strides_and_read_only(dtype: str) -> None:
+    k, doc = TOKENIZERS["rank"].kernels, corpus(2)[0]
+    ids, out = TOKENIZERS["rank"].encode(doc), np.zeros(doc.size, np.int32)
+    apart = np.zeros(3 * doc.size, dtype)
+    apart[::3] = doc
+    backward, frozen = doc[::-1].astype(dtype)[::-1], doc.astype(dtype)
+    frozen.setflags(write=False)
+    for given in (doc.astype(dtype), apart[::3], backward, frozen):
+        assert encode_into(k, given, out) == ids.size and np.array_equal(out[: ids.size], ids)
+    top = np.array([0, np.iinfo(dtype).max], dtype)
+    assert encode_into(k, top, out) == k.encode_into(top, out) == -2
+    if np.iinfo(dtype).min:
+        assert count(k, -top) == k.count(-top) == -2
+
+
+def test_symbols_beyond_int64_are_not_negative_ones() -> None:
+    k = TOKENIZERS["far symbols"].kernels  # with -5
+    assert count(k, np.array([2**64 - 5], np.uint64)) == -1
+    assert count(k, np.array([-5, 10**12, 4])) == k.count(np.array([-5, 10**12, 4])) == -3
+
+
+@pytest.mark.parametrize(("name", "ids"), [("rank", None), ("skip", [0]), ("replace", [0, 2])])
+def test_unknown_symbols_as_the_tokenizer_says(name: str, ids: list[int] | None) -> None:
+    k, out = TOKENIZERS[name].kernels, np.zeros(2, np.int32)
+    for found in (encode_into(k, np.array([0, 99]), out), k.encode_into(np.array([0, 99]), out.copy())):
+        assert found == (-2 if ids is None else len(ids))
+    if ids is not None:
+        assert out[: len(ids)].tolist() == ids
+
+
+def test_room_at_every_edge() -> None:
+    tok, doc = TOKENIZERS["rank"], corpus(3)[0]
+    k, ids = tok.kernels, tok.encode(doc)
+    for n in range(ids.size + 1):
+        out = np.full(n, -7, np.int32)
+        assert encode_into(k, doc, out) == (ids.size if n == ids.size else NO_ROOM) == k.encode_into(doc, out.copy())
+        assert np.array_equal(out, ids if n == ids.size else np.full(n, -7))
+    for n in range(doc.size + 1):
+        symbols, guarded = np.zeros(n, k.dtype), np.full(n + 8, -7, k.dtype)
+        result = decode_into(k, ids, guarded[:n])
+        assert result == (doc.size if n == doc.size else NO_ROOM) == k.decode_into(ids, symbols)
+        assert (guarded[n:] == -7).all()
+    assert np.array_equal(symbols, doc)
+    for bad in (-1, len(tok.vocabulary), 2**31 - 1, -(2**31)):
+        wrong = np.array([0, 1, bad, 2], np.int32)
+        assert decode_into(k, wrong, symbols) == k.decode_into(wrong, symbols) == -3
+
+
+def test_errors_of_the_calls_that_raise() -> None:
+    k = TOKENIZERS["rank"].kernels
+    with pytest.raises(ValueError, match="not in the alphabet"):
+        both(k, np.array([0, 99]))
+
+    @njit
+    def decode(k: Any, ids: Any) -> Any:
+        return k.decode(ids)
+
+    with pytest.raises(ValueError, match="no token has"):
+        decode(k, np.array([0, -1], np.int32))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda k, f, i: encode_into(k, f, i), "doc: expected a 1-D array of integers"),
+        (lambda k, f, i: encode_into(k, i, f), "out: expected a 1-D, contiguous and writable array of int32"),
+        (lambda k, f, i: encode_into(k, i, i[::2]), "out: expected a 1-D, contiguous"),
+        (lambda k, f, i: decode_into(k, i.astype(np.int64), i), "ids: expected a 1-D array of int32"),
+        (lambda k, f, i: decode_into(k, i, f), "out: expected a 1-D, contiguous and writable array of int32"),
+    ],
+)
+def test_wrong_arguments_are_named_when_a_function_is_compiled(call: Any, message: str) -> None:
+    with pytest.raises(numba.TypingError, match=message):
+        call(TOKENIZERS["rank"].kernels, np.zeros(3), np.zeros(3, np.int32))
+
+
+def test_a_global_is_refused_with_the_way_on() -> None:
+    k = TOKENIZERS["rank"].kernels
+
+    @njit
+    def of_global(doc: Any) -> Any:
+        return k.count(doc)
+
+    with pytest.raises(numba.TypingError, match="pass it as an argument"):
+        of_global(np.zeros(3, np.int64))
+
+
+@pytest.mark.parametrize(
+    "tok",
+    [
+        BPE.for_text(260).fit(["low lower"], progress=False),
+        WordPiece(["[UNK]", "un", "##able"]),
+        BPE(6, preprocessing=Preprocessing(special_tokens=[[7, 7]])).fit([[0, 1, 0, 1]], progress=False),
+    ],
+)
+def test_tokenizers_that_cut_documents_are_refused(tok: Any) -> None:
+    with pytest.raises(ValueError, match=r"kernels: this tokenizer cuts or changes documents .* encode_batch gives a Ragged"):
+        _ = tok.kernels
+
+
+def test_kernels_are_the_tokenizer_as_it_was() -> None:
+    tok, doc = UBPE(60, 4).fit(corpus(), progress=False), corpus(4)[0]
+    before, ids = tok.kernels, tok.encode(doc)
+    assert tok.kernels is before
+    tok.objective = "shortest"
+    assert np.array_equal(both(before, doc)[0], ids) and np.array_equal(pickle.loads(pickle.dumps(before)).encode(doc), ids)
+    assert np.array_equal(both(tok.kernels, doc)[0], tok.encode(doc))
+    with pytest.raises(AttributeError, match="frozen"):
+        before.dtype = None
+
+
+def test_memory_lives_as_long_as_compiled_code_holds_it() -> None:
+    doc = corpus(5)[0]
+    kept = numba.typed.List()
+    expected = []
+    for size in range(20, 40):
+        tok = BPE(size).fit(corpus(), progress=False)
+        expected.append(tok.encode(doc))
+        kept.append(tok.kernels)
+        del tok
+    for i, ids in enumerate(expected):
+        k = returned(numba.typed.List([kept[i]]))
+        assert np.array_equal(both(k, doc)[0], ids) and np.array_equal(k.encode(doc), ids)
+
+
+@pytest.mark.parametrize("name", ["rank", "tfidf", "shortest"])
+def test_threads_share_one_object(name: str) -> None:
+    tok, docs = TOKENIZERS[name], [corpus(seed)[0] for seed in range(40)]
+    k, expected, shared = tok.kernels, tok.encode_batch(docs), np.zeros(300, np.int32)
+
+    def work(_: int) -> None:
+        for doc, ids in zip(docs, expected, strict=True):
+            out = np.zeros(doc.size, np.int32)
+            assert encode_into(k, doc, out) == ids.size == encode_into(k, doc, shared)
+            assert np.array_equal(out[: ids.size], ids)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(work, range(24)))
+
+
+SCRIPT = """
+import numpy as np
+from numba import njit
+from ubpe_numba import BPE, Ragged
+
+@njit
+def f(k, batch, out):
+    n = 0
+    for i in range(len(batch)):
+        n += k.encode_into(batch[i], out[n:])
+    return n, k.count(batch[0]), k.decode(out[:n])
+
+tok = BPE.from_merges([[0, 1], [2, 0]], alphabet=3)
+out = np.zeros(8, np.int32)
+n, first, symbols = f(tok.kernels, Ragged.from_lists([[0, 1, 2], [0, 1, 0, 1]]), out)
+print(n, first, out[:n].tolist(), symbols.tolist())
+"""
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK", "UBPE_PLAIN_NUMBA"])
+def test_one_program_in_every_mode(variable: str, tmp_path: pathlib.Path) -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), variable: "1", "UBPE_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[0] == "4 2 [3, 2, 3, 3] [0, 1, 2, 0, 1, 0, 1]"

@@ -1,0 +1,151 @@
+"""`Ragged` in compiled functions: length, items, slices, iteration, construction, without copies; and caches on disk of users."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit, prange
+
+import ubpe_numba
+from ubpe_numba import Ragged
+from ubpe_numba.kernels import register
+
+ROOT = pathlib.Path(ubpe_numba.__file__).parents[1]
+register()
+
+
+@njit
+def item(r: Any, i: Any) -> Any:
+    return r[i]
+
+
+@njit
+def all_ways(r: Any) -> Any:
+    """The length, and the sum of all values by iteration, by indices, and by the arrays."""
+    a = b = c = 0
+    for doc in r:
+        a += doc.sum()
+    for i in range(len(r)):
+        b += r[i].sum()
+    c = r.values[r.offsets[0] : r.offsets[-1]].sum()
+    return len(r), a, b, c
+
+
+@njit(parallel=True)
+def lengths(r: Any) -> Any:
+    found = np.zeros(len(r), np.int64)
+    for i in prange(len(r)):
+        found[i] = r[i].size
+    return found
+
+
+@njit
+def made(values: Any, offsets: Any) -> Any:
+    return Ragged(values, offsets)
+
+
+@njit
+def write(r: Any) -> Any:
+    r[0][0] = 7
+    return r
+
+
+documents = st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=6)
+
+
+@given(documents, st.integers(-8, 8), st.integers(-8, 8))
+def test_as_in_python(docs: list[list[int]], first: int, last: int) -> None:
+    r = Ragged.from_lists(docs)
+    total = sum(map(sum, docs))
+    assert all_ways(r) == (len(docs), total, total, total)
+    assert lengths(r).tolist() == r.lengths.tolist()
+    part = item(r, slice(first, last))
+    assert isinstance(part, Ragged) and part == r[first:last]
+    assert all_ways(part)[0] == len(part)
+    for i in (first, last):
+        if -len(docs) <= i < len(docs):
+            assert item(r, i).tolist() == docs[i]
+        else:
+            with pytest.raises(IndexError, match="no such document"):
+                item(r, i)
+
+
+def test_nothing_is_copied_and_read_only_arrays_stay_so() -> None:
+    r = Ragged.from_lists([[1, 2], [3]])
+    assert np.shares_memory(write(r).values, r.values) and r[0].tolist() == [7, 2]
+    values, offsets = r.values, r.offsets
+    back = made(values, offsets)
+    assert np.shares_memory(back.values, values) and np.shares_memory(back.offsets, offsets)
+    frozen = Ragged(values.copy(), offsets.copy())
+    frozen.values.setflags(write=False)
+    assert all_ways(frozen) == all_ways(r) and not item(frozen, 0).flags.writeable
+
+
+def test_wrong_offsets_are_an_error_in_python_and_stay_within_values_in_compiled_code() -> None:
+    values = np.arange(4, dtype=np.int32)
+    with pytest.raises(ValueError, match="offsets"):
+        made(values, np.array([0, 9]))
+
+    @njit
+    def beyond(values: Any, offsets: Any) -> Any:
+        return Ragged(values, offsets)[0].sum()
+
+    assert beyond(values, np.array([0, 99])) == 6
+
+
+def test_a_slice_with_another_step_is_refused() -> None:
+    with pytest.raises(ValueError, match="the step 1"):
+        item(Ragged.from_lists([[1], [2]]), slice(None, None, 2))
+
+
+def test_only_those_who_compile_a_ragged_load_the_types() -> None:
+    script = (
+        "import sys; from ubpe_numba import Ragged; import numba; r = Ragged.from_lists([[1]]); "
+        "print([name for name in sys.modules if name.startswith('ubpe_numba.inside')]); numba.typeof(r); "
+        "print('ubpe_numba.inside.native' in sys.modules)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "True"]
+
+
+CACHED = """
+import sys
+sys.path.insert(0, {folder!r})
+import numpy as np
+if {changed}:
+    from ubpe_numba.runtime.compiler import cache
+    import pathlib
+    extra = pathlib.Path({folder!r}) / "kernel.py"
+    sources = cache.kernel_sources
+    cache.kernel_sources = lambda: [*sources(), extra]
+from ubpe_numba import BPE, Ragged
+from users import of_kernels, of_ragged
+
+tok = BPE.from_merges([[0, 1]], alphabet=3)
+found = of_kernels(tok.kernels, np.array([0, 1])), of_ragged(Ragged.from_lists([[1]]))
+print(found, *(sum(f.stats.cache_hits.values()) for f in (of_kernels, of_ragged)))
+"""
+
+
+def test_functions_that_users_cache_miss_once_kernels_change(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "users.py").write_text(
+        "from numba import njit\n\n\n@njit(cache=True)\ndef of_kernels(k, doc):\n    return k.count(doc)\n\n\n"
+        "@njit(cache=True)\ndef of_ragged(r):\n    return len(r)\n"
+    )
+    (tmp_path / "kernel.py").write_text("changed = 1\n")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    outputs = []
+    for changed in (False, False, True, True):
+        script = CACHED.format(folder=str(tmp_path), changed=changed)
+        done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
+        outputs.append(done.stdout.strip())
+    assert outputs == ["(1, 1) 0 0", "(1, 1) 1 1", "(1, 1) 0 0", "(1, 1) 1 1"]

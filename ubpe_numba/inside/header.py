@@ -1,0 +1,334 @@
+"""A tokenizer inside compiled functions: `Kernels`, whose methods numba compiles (inside/native.py), and its header."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from ubpe_numba.coding.kernels import best_path, linear_bpe, merge_by_heap, merge_by_pass, viterbi
+from ubpe_numba.coding.plan import Plan
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
+from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
+from ubpe_numba.inside.kernels import header as kernels
+from ubpe_numba.inside.native import KernelsType, kernels_type, register_type
+from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.machine.addresses import NO_MEMORY
+from ubpe_numba.vocabulary.unknown import choice_of
+
+__all__ = ["NO_MEMORY", "NO_ROOM", "Kernels"]
+
+NO_ROOM = kernels.NO_ROOM
+_NONE = np.zeros(0, np.int64)
+#: Arguments of the kernels, all int64; of encoders 3.
+_N_ARGS = {"encode_at": 7, "decode_at": 6} | dict.fromkeys([name for name in vars(kernels) if name.startswith("by_")], 3)
+_FOREVER = 1 << 40  # symbols, for which all tables pay that are made when many were read
+
+
+def _address_of(kernel: Any) -> int:
+    """The address of the machine code of a kernel, compiled or out of the cache."""
+    signature = (types.int64,) * _N_ARGS[kernel.__name__]
+    if signature not in kernel.overloads:
+        kernel.compile(signature)
+    compiled = kernel.overloads[signature]
+    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+
+def _encoder(plan: Plan) -> tuple[Any, tuple[Any, ...], int, int, int, int]:
+    """The encoding kernel of a plan as kernels/header.py has them: with its tables, `number`, `most`, `fixed` and `each`."""
+    bound: Any = plan.bound
+    if plan.paths is not None:
+        encoder, objective = plan.paths
+        bound = encoder.bound(objective, _FOREVER)
+    kernel, args = bound(0, np.empty(0, np.int32), np.empty(2, np.int64), 0)
+    if kernel is linear_bpe.encode_rank:
+        pairs, left, right, n, *rest = args[0]
+        return kernels.by_rank, (pairs, left, right, *rest), n, 0, 8 * linear_bpe.RUN_HEAD + 16, 9
+    if kernel is merge_by_heap.merge_by_heap:
+        *tables, n = args[1]
+        return kernels.by_heap, tuple(tables), n, 0, 0, 44
+    if kernel is merge_by_pass.encode_pairs:
+        (*tables, n), conflicts, batch, *_ = args
+        return kernels.by_pass, (*tables, conflicts), n, int(batch), 0, 0
+    ring = encoder.ring
+    if kernel is best_path.best_paths:
+        return kernels.by_tfidf, args[0], ring, 0, 16 * ring + 24 * encoder.values.size + 8, best_path.NODE.itemsize
+    if kernel is viterbi.packed_paths:
+        return kernels.by_sums, (*args[:7], encoder.costs[objective]), ring, encoder.packed[objective][1], 40 * ring, 8
+    *matches, scores, single = args[:8]
+    return kernels.by_forward, (*matches, scores), ring, int(single), 16 * ring, 4
+
+
+class Kernels:
+    """A tokenizer as it is now, for functions compiled by `numba.njit`, `parallel=True` and `nogil=True` included.
+
+    Made by `Tokenizer.kernels`, and passed to compiled functions as an argument; as a global it is refused. `encode_into`,
+    `count` and `decode_into` raise nothing, hold no GIL, and may be called by any number of threads; `encode` and `decode` return
+    new arrays and raise ValueError. From Python all of them do the same. It never changes, and pickles as its tokenizer.
+
+    Documents are 1-D integer arrays of any dtype and strides, read-only ones too: symbols, or code points of a tokenizer of
+    characters; ids are int32. ValueError for a tokenizer that cuts or changes documents, as with a pattern or special tokens.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        The symbols that `decode` returns: uint8 for bytes, uint32 code points for characters, otherwise int32 or int64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numba import njit
+    >>> from ubpe_numba import BPE
+    >>> @njit
+    ... def lengths(kernels, matrix):
+    ...     found = np.empty(len(matrix), np.int64)
+    ...     for i in range(len(matrix)):
+    ...         found[i] = kernels.count(matrix[i])
+    ...     return found
+    >>> lengths(BPE.from_merges([[0, 1]], alphabet=3).kernels, np.array([[0, 1, 0, 1], [2, 2, 0, 1], [0, 7, 7, 7]]))
+    array([ 2,  3, -2])
+    """
+
+    __slots__ = ("_header", "_numba_type_", "_plan", "_tokenizer", "dtype")
+    _header: NDArray[np.int64]
+    _plan: Plan
+    _tokenizer: Any
+    dtype: np.dtype[Any]
+
+    def __init__(self, tokenizer: Any, plan: Plan) -> None:
+        self._set(tokenizer, plan, plan.tables.decoder.dtype, _header_of(tokenizer, plan))
+
+    def _set(self, tokenizer: Any, plan: Plan, dtype: np.dtype[Any], header: NDArray[np.int64]) -> None:
+        fields = {"_tokenizer": tokenizer, "_plan": plan, "dtype": dtype, "_header": header, "_numba_type_": kernels_type(dtype)}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Kernels are frozen: cannot set {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return attrgetter("kernels"), (self._tokenizer,)
+
+    def __repr__(self) -> str:
+        return f"Kernels of {self._tokenizer!r}"
+
+    def encode_into(self, doc: Any, out: Any) -> int:
+        """Write the ids of a document to an array.
+
+        Parameters
+        ----------
+        doc : int[n]
+            The document.
+        out : int32[m]
+            The beginning gets the ids; contiguous. Never more than n are needed.
+
+        Returns
+        -------
+        int
+            How many ids there are. -1 - i: the symbol at i is not in the alphabet; `NO_ROOM`: there are more than m; `NO_MEMORY`:
+            there was none to work in. Then nothing is written.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> k, out = BPE.from_merges([[0, 1]], alphabet=3).kernels, np.zeros(3, np.int32)
+        >>> k.encode_into(np.array([0, 1, 2]), out), out.tolist(), k.encode_into(np.array([0, 9]), out)
+        (2, [3, 2, 0], -2)
+        """
+        try:
+            ids = self._ids(doc)
+        except UnknownSymbolError as error:
+            return -1 - error.position
+        if not isinstance(out, np.ndarray) or out.dtype != np.int32 or out.ndim != 1 or not out.flags.carray:
+            raise TypeError(f"out: expected a 1-D, contiguous and writable array of int32, got {describe(out)}")
+        if ids.size > out.size:
+            return NO_ROOM
+        out[: ids.size] = ids
+        return ids.size
+
+    def count(self, doc: Any) -> int:
+        """Count the ids of a document.
+
+        Parameters
+        ----------
+        doc : int[n]
+            The document.
+
+        Returns
+        -------
+        int
+            As `encode_into`, without `NO_ROOM`.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet=3).kernels.count(np.array([0, 1, 2]))
+        2
+        """
+        try:
+            return self._ids(doc).size
+        except UnknownSymbolError as error:
+            return -1 - error.position
+
+    def encode(self, doc: Any) -> NDArray[np.int32]:
+        """Encode a document to a new array.
+
+        Parameters
+        ----------
+        doc : int[n]
+            The document.
+
+        Returns
+        -------
+        int32[m]
+            Its ids.
+
+        Raises
+        ------
+        ValueError
+            For a symbol that is not in the alphabet. In `prange` numba loses errors: call `encode_into` there.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet=3).kernels.encode(np.array([0, 1, 2]))
+        array([3, 2], dtype=int32)
+        """
+        return self._ids(doc)
+
+    def decode_into(self, ids: Any, out: Any) -> int:
+        """Write the symbols of ids to an array.
+
+        Parameters
+        ----------
+        ids : int32[n]
+            Ids.
+        out : array of `dtype`
+            The beginning gets the symbols; contiguous.
+
+        Returns
+        -------
+        int
+            How many symbols there are. -1 - i: no token has the id at i; `NO_ROOM`: there are more than fit. Then those of the
+            ids before may be written.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> k, out = BPE.from_merges([[0, 1]], alphabet=3).kernels, np.zeros(4, np.int32)
+        >>> k.decode_into(np.array([3, 2], np.int32), out), out.tolist()
+        (3, [0, 1, 2, 0])
+        """
+        try:
+            symbols = self._symbols(ids)
+        except UnknownTokenError as error:
+            return -1 - error.position
+        if not isinstance(out, np.ndarray) or out.dtype != self.dtype or out.ndim != 1 or not out.flags.carray:
+            raise TypeError(f"out: expected a 1-D, contiguous and writable array of {self.dtype}, got {describe(out)}")
+        if symbols.size > out.size:
+            return NO_ROOM
+        out[: symbols.size] = symbols
+        return symbols.size
+
+    def decode(self, ids: Any) -> NDArray[Any]:
+        """Decode ids to a new array of symbols.
+
+        Parameters
+        ----------
+        ids : int32[n]
+            Ids.
+
+        Returns
+        -------
+        array of `dtype`
+            The symbols.
+
+        Raises
+        ------
+        ValueError
+            For an id that no token has.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> BPE.from_merges([[0, 1]], alphabet="ab").kernels.decode(np.array([2, 0], np.int32))
+        array([97, 98, 97], dtype=uint32)
+        """
+        return self._symbols(ids)
+
+    def _ids(self, doc: Any) -> NDArray[np.int32]:
+        """The ids of a document, for Python; UnknownSymbolError, TypeError for anything but a 1-D array of integers."""
+        if not isinstance(doc, np.ndarray) or doc.ndim != 1 or doc.dtype.kind not in "iu":
+            raise TypeError(f"doc: expected a 1-D array of integers, got {describe(doc)}")
+        plan, values = self._plan, np.ascontiguousarray(doc)
+        alphabet = plan.model.alphabet
+        if doc.dtype == np.uint64 and (beyond := values > np.uint64(2**63 - 1)).any():  # no symbols: as one that is not there
+            values = values.astype(np.int64)
+            values[beyond] = next(x for x in range(-(2**63), 0) if alphabet.lookup(np.array([x]))[0] < 0)
+        given = Documents(values, np.array([0, values.size]), alphabet.kind)
+        return plan.documents(given, choice_of(plan.unknown, alphabet, None), ("none", "none"), "doc")[0].values
+
+    def _symbols(self, ids: Any) -> NDArray[Any]:
+        """The symbols of ids, for Python; UnknownTokenError, TypeError for anything but a 1-D array of int32."""
+        if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype != np.int32:
+            raise TypeError(f"ids: expected a 1-D array of int32, got {describe(ids)}")
+        values = np.ascontiguousarray(ids)
+        return self._plan.tables.decoder.decode(Ragged._trusted(values, np.array([0, values.size])), 1)[0]
+
+
+def _header_of(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
+    """The header of a plan, an array whose memory keeps all tables alive, and the tokenizer. ValueError if it cuts documents."""
+    if not plan.tables.is_plain or plan.isolated is not None or plan.bound is None or plan.model.segmenter.decoding is not None:
+        raise ValueError(
+            "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens); encode before "
+            "the compiled function: encode_batch gives a Ragged, which it takes"
+        )
+    alphabet, decoder = plan.model.alphabet, plan.tables.decoder
+    unknown = choice_of(plan.unknown, alphabet, None)
+    low, known, keys, order = (0, _NONE, _NONE, _NONE) if alphabet.is_identity else alphabet.finder
+    known = known[1:]
+    encoder, tables, number, most, fixed, each = _encoder(plan)
+    choice = {"raise": kernels.RAISE, "skip": kernels.SKIP}.get(str(unknown), unknown)
+    words = [_address_of(kernels.encode_at), _address_of(kernels.decode_at), choice, low, alphabet.size]
+    words += [word for table in (known, keys, order) for word in _table(table)]
+    words += [fixed, each, number, most, _address_of(encoder), *_table(decoder.starts), decoder.arena.ctypes.data]
+    assert len(words) == kernels.TABLES
+    words += [word for table in tables for word in _table(table)]
+    header = np.array(words, np.int64)
+    kept = header, known, keys, order, decoder, tables  # as long as there is an array of the header
+    return np.asarray(SimpleNamespace(__array_interface__=header.__array_interface__, of=(tokenizer, plan), kept=kept))
+
+
+def _table(table: NDArray[Any]) -> tuple[int, int]:
+    """The two words of a table, which has to be contiguous."""
+    assert table.flags.c_contiguous
+    return table.ctypes.data, table.size
+
+
+def compile_all() -> None:
+    """Compile the kernels that headers have addresses of, or read them from the cache."""
+    for name in _N_ARGS:
+        _address_of(getattr(kernels, name))
+
+
+def kernels_of(tokenizer: Any, plan: Plan) -> Kernels:
+    """The `Kernels` of a tokenizer and its plan, which is a copy's: what the user sets later does not change it."""
+    copy = object.__new__(type(tokenizer))
+    vars(copy).update(vars(tokenizer), _made_plans={})
+    return Kernels(copy, plan)
+
+
+def of_header(header: NDArray[np.int64]) -> Kernels:
+    """The `Kernels` of a header that comes back from compiled code."""
+    tokenizer, plan = header.base.of  # type: ignore[union-attr]
+    made = object.__new__(Kernels)
+    made._set(tokenizer, plan, plan.tables.decoder.dtype, header)
+    return made
+
+
+register_type(KernelsType, {"header": "_header"}, of_header)

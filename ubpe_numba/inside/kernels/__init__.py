@@ -1,0 +1,1 @@
+"""Kernels that compiled functions of users call by address."""

@@ -1,0 +1,261 @@
+"""Encoding and decoding for callers that have nothing but the address of a header: int64 arguments and result, nothing raised.
+
+A header is int64: words of a fixed meaning, named below, and from TABLES on the tables of the encoding kernel, two words each
+(runtime/machine/addresses.py). `encode_at` reads a document, calls the kernel at word ENCODER, and copies ids:
+
+    word     0          1         2         3    4     5, 6   7, 8  9, 10  11     12    13      14    15       16, 17  18
+             encode_at  decode_at unknown   low  size  known  keys  order  fixed  each  number  most  encoder  starts  arena
+
+An encoder is a kernel of (header, work, n): n alphabet ids lie in the work memory, and its own ids go there. The work memory of a
+document of n symbols, in words of 8 bytes, all 0 at first:
+
+    0, 1        offsets of the document: 0 and n
+    2, 3        offsets of its ids, as kernels write them
+    4 ...       alphabet ids, int32[n]                          (n + 1) >> 1 words
+    then        ids, int32[n]                                   as many
+    then        scratch of the encoder, `fixed` and `each` * (n + 1) bytes
+
+So nothing of a caller is read again once it was written, and callers may share documents, and even a buffer of results.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ubpe_numba.coding.kernels.best_path import NODE, best_paths
+from ubpe_numba.coding.kernels.k_best import COST, cheapest_paths
+from ubpe_numba.coding.kernels.linear_bpe import RUN_HEAD, encode_rank
+from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
+from ubpe_numba.coding.kernels.merge_by_pass import encode_pairs
+from ubpe_numba.coding.kernels.viterbi import forward_paths, packed_paths
+from ubpe_numba.runtime.compiler import helper, kernel, kernel_with_scratch
+from ubpe_numba.runtime.machine.addresses import (
+    NO_MEMORY,
+    allocate,
+    array_at,
+    call_at,
+    copy_bytes,
+    release,
+    table_at,
+    word_at,
+)
+from ubpe_numba.runtime.machine.intrinsics import load8, load16, load32, load64
+from ubpe_numba.runtime.tables.automaton import LISTED, MATCH, STATE
+from ubpe_numba.runtime.tables.trie import EDGE
+
+#: Result where there is no room for all ids or symbols.
+NO_ROOM = -(1 << 62)
+#: Words of a header; of KNOWN, KEYS, ORDER and STARTS the first of two.
+ENCODE, DECODE, UNKNOWN, LOW, SIZE, KNOWN, KEYS, ORDER = 0, 1, 2, 3, 4, 5, 7, 9
+FIXED, EACH, NUMBER, MOST, ENCODER, STARTS, ARENA, TABLES = 11, 12, 13, 14, 15, 16, 18, 19
+#: Values of UNKNOWN beside an id that replaces symbols which are not known.
+RAISE, SKIP = -1, -2
+
+
+@helper
+def _symbol(doc, size, is_unsigned):
+    """The integer of `size` bytes at an address, int64; as signed if it is unsigned and has 8 bytes. O(1)."""
+    if size == 8:
+        x = np.int64(load64(doc, np.int64(0)))
+    elif size == 4:
+        x = load32(doc, np.int64(0))
+        if is_unsigned:
+            x &= np.int64(0xFFFFFFFF)
+    elif size == 2:
+        x = load16(doc, np.int64(0))
+        if not is_unsigned:
+            x = (x ^ np.int64(0x8000)) - np.int64(0x8000)
+    else:
+        x = load8(doc, np.int64(0))
+        if not is_unsigned:
+            x = (x ^ np.int64(0x80)) - np.int64(0x80)
+    return x
+
+
+@helper
+def _known(x, low, size, known, keys, order):
+    """The alphabet id of a symbol, -1 if it has none. O(1), or O(log keys).
+
+    The symbols `low`, ..., `low + size - 1` are their own ids but for `low`; or with known int32, entry x - low; or with keys
+    int64, ascending, that of order int32 at the same place.
+    """
+    at = np.uint64(x) - np.uint64(low)  # what is below becomes large
+    if known.size:
+        return known[at] if at < np.uint64(known.size) else np.int32(-1)
+    if keys.size:
+        first = np.int64(0)
+        last = np.int64(keys.size - 1)
+        while first < last:
+            middle = (first + last) >> 1
+            if keys[middle] < x:
+                first = middle + 1
+            else:
+                last = middle
+        return order[first] if keys[first] == x else np.int32(-1)
+    return np.int32(at) if at < np.uint64(size) else np.int32(-1)
+
+
+@kernel
+def encode_at(header, doc, stride, n, kind, out, room):
+    """Write the ids of n symbols at an address, `stride` bytes apart, to int32 at `out`; returns how many.
+
+    kind: bytes of a symbol, and 16 if it is unsigned. -1 - i: the symbol at i is not known; NO_ROOM: there are more than `room`
+    ids, and nothing is written; NO_MEMORY. With 0 for `out` the ids are only counted. All int64. O(n) and the encoder.
+    """
+    words = (n + 1) >> 1
+    work = allocate(4 + 2 * words + ((word_at(header, FIXED) + word_at(header, EACH) * (n + 1) + 7) >> 3))
+    if work == 0:
+        return np.int64(NO_MEMORY)
+    ids = array_at(work + 32, n, np.int32)
+    low = word_at(header, LOW)
+    size = word_at(header, SIZE)
+    unknown = word_at(header, UNKNOWN)
+    known = table_at(header, KNOWN, np.int32)
+    keys = table_at(header, KEYS, np.int64)
+    order = table_at(header, ORDER, np.int32)
+    width = kind & 15
+    is_unsigned = kind >= 16
+    m = np.int64(0)
+    w = np.int64(0)
+    for i in range(n):
+        x = _symbol(doc + i * stride, width, is_unsigned)
+        symbol = np.int64(-1)
+        if not (is_unsigned and x < 0):  # beyond int64
+            symbol = np.int64(_known(x, low, size, known, keys, order))
+        if symbol < 0:
+            if unknown == RAISE:
+                w = -1 - np.int64(i)
+                break
+            if unknown == SKIP:
+                continue
+            symbol = unknown
+        ids[m] = symbol
+        m += 1
+    if w == 0:
+        array_at(work, 4, np.int64)[1] = m
+        w = call_at(word_at(header, ENCODER), (header, work, m))
+        if w > 0 and out != 0:
+            if w > room:
+                w = np.int64(NO_ROOM)
+            else:
+                copy_bytes(out, work + 32 + 8 * ((m + 1) >> 1), 4 * w)
+    release(work)
+    return w
+
+
+@helper
+def _places(work, n):
+    """The document as kernels take it and where its ids go: symbols and offsets, ids and offsets; and the address of scratch."""
+    out = work + 32 + 8 * ((n + 1) >> 1)
+    document = array_at(work + 32, n, np.int32), array_at(work, 2, np.int64)
+    return document, (array_at(out, n, np.int32), array_at(work + 16, 2, np.int64)), out + 8 * ((n + 1) >> 1)
+
+
+@helper
+def _merges(header):
+    """The table of pairs, their two ids, and the first id of a pair."""
+    a = np.int64(TABLES)
+    entries, left = table_at(header, a, np.int64), table_at(header, a + 2, np.int32)
+    return entries, left, table_at(header, a + 4, np.int32), word_at(header, NUMBER)
+
+
+@helper
+def _matches(header):
+    """The tables of the automaton that lists tokens, as coding/path_encoder.py has them."""
+    a = np.int64(TABLES)
+    edges, states, listed = table_at(header, a, EDGE), table_at(header, a + 2, STATE), table_at(header, a + 4, LISTED)
+    owners, rows = table_at(header, a + 6, np.int32), table_at(header, a + 8, np.int32)
+    return edges, states, listed, owners, rows, table_at(header, a + 10, MATCH)
+
+
+@kernel
+def by_rank(header, work, n):
+    """An encoder: by merge rank, of tables in order of creation. `number`: symbols of the alphabet."""
+    document, result, s = _places(work, n)
+    a = np.int64(TABLES)
+    trie, prefixes, lengths = table_at(header, a + 6, EDGE), table_at(header, a + 8, np.int32), table_at(header, a + 10, np.int64)
+    run = array_at(s, RUN_HEAD + n + 1, np.int64)
+    dead = array_at(s + 8 * (RUN_HEAD + n + 1), (n >> 3) + 1, np.uint8)
+    return encode_rank(*document, (*_merges(header), trie, prefixes, lengths), dead, run, *result)
+
+
+@kernel
+def by_heap(header, work, n):
+    """An encoder: by merge rank, of ranks in any order, anew after every merge. `number`: symbols of the alphabet."""
+    document, result, s = _places(work, n)
+    heap = array_at(s, 3 * n, np.int64)
+    links = array_at(s + 24 * n, 5 * n, np.int32).reshape((5, n))
+    return merge_by_heap(*document, np.int64(0), _merges(header), True, 0.0, np.uint64(0), links, heap, *result)
+
+
+@kernel_with_scratch
+def by_pass(header, work, n):
+    """An encoder: by merge rank in any order, a pass a rank, or by batch. `number`: symbols of the alphabet; `most`: by batch."""
+    document, result, _ = _places(work, n)
+    conflicts = table_at(header, np.int64(TABLES + 6), np.int32)
+    return encode_pairs(*document, _merges(header), conflicts, word_at(header, MOST) != 0, *result)
+
+
+@kernel
+def by_tfidf(header, work, n):
+    """An encoder: by the best path of tf-idf. `number`: tails within reach."""
+    document, result, s = _places(work, n)
+    a = np.int64(TABLES)
+    scaled, logs = table_at(header, a + 4, np.float64), table_at(header, a + 6, np.float64)
+    size = 3 * np.int64(scaled.size)
+    n_tails = 2 * word_at(header, NUMBER)
+    tails, counts = array_at(s, n_tails, np.float64), array_at(s + 8 * n_tails, size, np.int64)
+    weights = array_at(s + 8 * (n_tails + size), 1, np.float64)
+    tree = array_at(s + 8 * (n_tails + size + 1), n + 1, NODE)
+    tables = table_at(header, a, EDGE), table_at(header, a + 2, STATE), scaled, logs
+    return best_paths(*document, tables, tails, tree, counts, *result, weights)
+
+
+@kernel
+def by_sums(header, work, n):
+    """An encoder: by the cheapest path. `number`: tails within reach; `most`: symbols that packed costs are exact for."""
+    document, result, s = _places(work, n)
+    ring = word_at(header, NUMBER)
+    matches = _matches(header)
+    a = np.int64(TABLES + 12)
+    if n <= word_at(header, MOST):
+        sums, tree = array_at(s, ring, np.uint64), array_at(s + 8 * ring, n, np.int32)
+        return packed_paths(*document, *matches, table_at(header, a, np.uint64), sums, tree, *result)
+    edges, states, _, _, _, _ = matches
+    costs, sums = table_at(header, a + 2, np.float64), array_at(s, ring, COST).reshape((ring, 1))
+    kept, heads = array_at(s + 16 * ring, ring, np.int64), array_at(s + 24 * ring, 2 * ring, np.int64).reshape((2, ring))
+    parent, token = array_at(s + 40 * ring, n + 1, np.int32), array_at(s + 40 * ring + 4 * (n + 1), n + 1, np.int32)
+    return cheapest_paths(*document, edges, states, costs, sums, kept, heads, parent, token, *result)
+
+
+@kernel
+def by_forward(header, work, n):
+    """An encoder: by the most probable path, from the beginning. `number`: heads within reach; `most`: sums of float32."""
+    document, result, s = _places(work, n)
+    ring = word_at(header, NUMBER)
+    scores, sums = table_at(header, np.int64(TABLES + 12), np.float64), array_at(s, 2 * ring, np.float64)
+    tree = array_at(s + 16 * ring, n, np.int32)
+    return forward_paths(*document, *_matches(header), scores, word_at(header, MOST) != 0, sums, tree, *result)
+
+
+@kernel
+def decode_at(header, ids, stride, n, out, room):
+    """Write the symbols of n ids at an address, int32 `stride` bytes apart, to `out`; returns how many bytes.
+
+    -1 - i: no token has the id at i; NO_ROOM: there are more than `room` bytes. With 0 for `out` they are only counted. Of the
+    header: `starts`, in bytes, and `arena`. All int64. O(ids + bytes).
+    """
+    starts = table_at(header, STARTS, np.int64)
+    arena = word_at(header, ARENA)
+    w = np.int64(0)
+    for i in range(n):
+        t = load32(ids, np.int64(i) * stride)
+        if t < 0 or t >= starts.size - 1:
+            return -1 - np.int64(i)
+        size = starts[t + 1] - starts[t]
+        if out != 0:
+            if w + size > room:
+                return np.int64(NO_ROOM)
+            copy_bytes(out + w, arena + starts[t], size)
+        w += size
+    return w

@@ -1,0 +1,28 @@
+"""Inside functions that numba compiles: `Tokenizer.kernels`, of the class `Kernels`, and `Ragged` are arguments of these.
+
+Both are known to numba once one is passed to a compiled function. `register` makes them known before, for functions with explicit
+signatures, and for those that make a `Ragged` and are given none.
+"""
+
+from ubpe_numba.inside.header import NO_MEMORY, NO_ROOM, Kernels
+
+__all__ = ["NO_MEMORY", "NO_ROOM", "Kernels", "register"]
+
+
+def register() -> None:
+    """Make `Ragged` and `Kernels` known to numba.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from numba import njit
+    >>> from ubpe_numba import Ragged
+    >>> from ubpe_numba.kernels import register
+    >>> register()
+    >>> @njit
+    ... def pairs(values):
+    ...     return Ragged(values, np.arange(0, values.size + 1, 2))
+    >>> pairs(np.array([1, 2, 3, 4], np.int32)).to_lists()
+    [[1, 2], [3, 4]]
+    """
+    from ubpe_numba.inside import native  # noqa: F401  (which registers them)
