@@ -14,7 +14,7 @@ from budgets import circles, measured
 AGREED = {
     "names of the package": 16,
     "names of BPE": 34,
-    "names of UBPE": 36,
+    "names of UBPE": 37,
     "names of WordPiece": 30,
     "parameters of a constructor": 8,
     "lines of help(BPE)": 700,
@@ -22,11 +22,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 46_300,
-    "lines of code": 27_400,
-    "functions": 2_130,
-    "classes": 186,
-    "modules": 225,
+    "lines": 46_800,
+    "lines of code": 27_700,
+    "functions": 2_172,
+    "classes": 190,
+    "modules": 228,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,
