@@ -287,6 +287,49 @@ def test_threads_share_one_object(name: str) -> None:
         list(pool.map(work, range(24)))
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_forks_during_calls() -> None:
+    """Children find the desks of calls that are not theirs taken for ever."""
+    script = """
+import os, threading
+import numpy as np
+from numba import njit
+from ubpe_numba import UBPE
+
+@njit(nogil=True)
+def many(k, doc, out, n):
+    total = 0
+    for _ in range(n):
+        total += k.encode_into(doc, out)
+    return total
+
+docs = [np.random.default_rng(seed).integers(0, 3, 300).cumsum() % 7 for seed in range(6)]
+k = UBPE(60, 4).fit(docs, progress=False).kernels
+expected, stop, wrong = many(k, docs[0], np.zeros(300, np.int32), 50), [], []
+
+def work():
+    while not stop:
+        if many(k, docs[0], np.zeros(300, np.int32), 50) != expected:
+            wrong.append(1)
+
+threads = [threading.Thread(target=work) for _ in range(6)]
+for thread in threads:
+    thread.start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        os._exit(many(k, docs[0], np.zeros(300, np.int32), 50) != expected)
+    wrong += [1] * (os.waitpid(child, 0)[1] != 0)
+stop.append(1)
+for thread in threads:
+    thread.join()
+print(len(wrong))
+"""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0"]
+
+
 SCRIPT = """
 import numpy as np
 from numba import njit

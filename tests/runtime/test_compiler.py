@@ -74,3 +74,21 @@ def test_plain_numba_and_another_version_give_the_same(tmp_path: pathlib.Path) -
         assert not {"": set(), "other": {"passes"}, "plain": {"passes", "cache", "hooks"}}[case] & set(out[-1].split()), case
     assert outputs[0] == outputs[1] == outputs[2] and outputs[0][0].startswith("[256, 257, 256, ")
     assert not (tmp_path / "plain").exists()
+
+
+def test_a_function_of_a_user_that_calls_a_kernel_does_not_wait_for_itself(tmp_path: pathlib.Path) -> None:
+    """The main thread has the lock of the compiler then, and no other thread may be left to compile the kernel."""
+    script = """
+import numpy as np
+from numba import njit
+from ubpe_numba.coding.kernels.known_ids import known_ids
+
+@njit
+def user(given):
+    return known_ids(given, given.size, 5, 3, np.zeros(0, np.int32), np.zeros(9, np.int32), np.zeros(2, np.int64))
+
+print(user(np.array([5, 7])), user(np.array([4])))
+"""
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]), "UBPE_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True, timeout=100)
+    assert done.stdout.split() == ["0", "-1"]

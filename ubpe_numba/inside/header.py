@@ -27,6 +27,7 @@ NO_ROOM = kernels.NO_ROOM
 _NONE = np.zeros(0, np.int64)
 #: Arguments of the kernels, all int64; of encoders 3.
 _N_ARGS = {"encode_at": 7, "decode_at": 6} | dict.fromkeys([name for name in vars(kernels) if name.startswith("by_")], 3)
+_DESKS = 4  # calls by tf-idf at a time that need not clear counts
 _FOREVER = 1 << 40  # symbols, for which all tables pay that are made when many were read
 
 
@@ -57,7 +58,8 @@ def _encoder(plan: Plan) -> tuple[Any, tuple[Any, ...], int, int, int, int]:
         return kernels.by_pass, (*tables, conflicts), n, int(batch), 0, 0
     ring = encoder.ring
     if kernel is best_path.best_paths:
-        return kernels.by_tfidf, args[0], ring, 0, 16 * ring + 24 * encoder.values.size + 8, best_path.NODE.itemsize
+        desks = np.zeros(_DESKS * (8 + 3 * encoder.values.size), np.int64)
+        return kernels.by_tfidf, (*args[0], desks), ring, 0, 16 * ring + 8, best_path.NODE.itemsize
     if kernel is viterbi.packed_paths:
         return kernels.by_sums, (*args[:7], encoder.costs[objective]), ring, encoder.packed[objective][1], 40 * ring, 8
     *matches, scores, single = args[:8]

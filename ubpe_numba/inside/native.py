@@ -96,6 +96,9 @@ def ragged_type(ragged: Ragged) -> RaggedType:
     return _RAGGED[not ragged.values.flags.writeable, not ragged.offsets.flags.writeable]
 
 
+Ragged._numba_type_ = property(ragged_type)  # type: ignore[assignment]  # without the look at this module from now on
+
+
 def register_type(kind: type, names: dict[str, str], make: Callable[..., Any]) -> None:
     """Make values of a type a structure of arrays: attributes of a Python object, which `make` makes again of the arrays."""
 

@@ -39,7 +39,7 @@ from ubpe_numba.runtime.machine.addresses import (
     table_at,
     word_at,
 )
-from ubpe_numba.runtime.machine.intrinsics import load8, load16, load32, load64
+from ubpe_numba.runtime.machine.intrinsics import address, atomic_store, atomic_swap, load8, load16, load32, load64
 from ubpe_numba.runtime.tables.automaton import LISTED, MATCH, STATE
 from ubpe_numba.runtime.tables.trie import EDGE
 
@@ -198,17 +198,46 @@ def by_pass(header, work, n):
 
 @kernel
 def by_tfidf(header, work, n):
-    """An encoder: by the best path of tf-idf. `number`: tails within reach."""
+    """An encoder: by the best path of tf-idf. `number`: tails within reach.
+
+    To clear the counts of all tokens takes longer than a short document. So they lie on desks, which are left as they were: of
+    8 words and the counts each, the last table. The first word is 1 while a call has the desk, the next one the symbols that were
+    read there, since positions must not come again. A call that finds all desks taken, or a child that was forked then, clears
+    counts of its own.
+    """
     document, result, s = _places(work, n)
     a = np.int64(TABLES)
     scaled, logs = table_at(header, a + 4, np.float64), table_at(header, a + 6, np.float64)
+    desks = table_at(header, a + 8, np.int64)
     size = 3 * np.int64(scaled.size)
+    desk = np.int64(-1)
+    for i in range(0, desks.size, size + 8):
+        if desk < 0 and atomic_swap(desks, i, 0, 1):
+            desk = np.int64(i)
+    begin = np.int64(0)
+    own = np.int64(0)
+    if desk >= 0:
+        begin = desks[desk + 1]
+        desks[desk + 1] += n
+    else:
+        own = allocate(size)
+        if own == 0:
+            return np.int64(NO_MEMORY)
+    counts = array_at(own if desk < 0 else address(desks) + 8 * (desk + 8), size, np.int64)
+    offsets = document[1]
+    offsets[0] = begin
+    offsets[1] = begin + n
     n_tails = 2 * word_at(header, NUMBER)
-    tails, counts = array_at(s, n_tails, np.float64), array_at(s + 8 * n_tails, size, np.int64)
-    weights = array_at(s + 8 * (n_tails + size), 1, np.float64)
-    tree = array_at(s + 8 * (n_tails + size + 1), n + 1, NODE)
+    tails, weights = array_at(s, n_tails, np.float64), array_at(s + 8 * n_tails, 1, np.float64)
+    tree = array_at(s + 8 * (n_tails + 1), n + 1, NODE)
     tables = table_at(header, a, EDGE), table_at(header, a + 2, STATE), scaled, logs
-    return best_paths(*document, tables, tails, tree, counts, *result, weights)
+    symbols = array_at(work + 32 - 4 * begin, begin + n, np.int32)
+    w = best_paths(symbols, offsets, tables, tails, tree, counts, *result, weights)
+    if desk >= 0:
+        atomic_store(desks, desk, 0)
+    else:
+        release(own)
+    return w
 
 
 @kernel

@@ -33,6 +33,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit, typeof
+from numba.core.compiler_lock import global_compiler_lock
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -106,8 +107,10 @@ def _compiled(function: F, **options: Any) -> F:
     dispatcher._compilation_chain_init_hook = lambda: None
     if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # called for kernels that are in no cache
         compiler.compile = hooks.notice(f"{function.__module__.partition('.')[2]}.{function.__name__}")(compiler.compile)
-    # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later
-    dispatcher.compile = lambda signature: apart(partial(compile_, signature))
+    # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later;
+    # but another thread would wait for the lock that this one has, if it compiles a function that calls the kernel
+    inside = global_compiler_lock.is_locked
+    dispatcher.compile = lambda signature: compile_(signature) if inside() else apart(partial(compile_, signature))
     return cache.attach(dispatcher)  # type: ignore[no-any-return]
 
 
