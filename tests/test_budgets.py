@@ -23,7 +23,7 @@ AGREED = {
 }
 LIMITS = AGREED | {
     "lines": 46_800,
-    "lines of code": 27_700,
+    "lines of code": 27_740,
     "functions": 2_172,
     "classes": 190,
     "modules": 228,
