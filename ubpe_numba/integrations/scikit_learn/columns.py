@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import UnknownTokenError
-from ubpe_numba.types import TokenTable
+from ubpe_numba.tokenizers.token_table import TokenTable
 
 
 def counts_of(ids: Ragged, n_columns: int) -> Any:
