@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, export
@@ -54,7 +55,7 @@ def same(decoded: Any, doc: Any) -> bool:
 # --- little or nothing to learn from
 
 
-@pytest.mark.parametrize(
+@each(
     "docs, n",
     [
         ([], 0), ([[]], 1), ([[], [], []], 3), ((), 0), ([""], 1), ("", 1), ([b"", b""], 2),
@@ -79,7 +80,7 @@ def test_a_corpus_without_symbols(cls: Any, docs: Any, n: int) -> None:
         tok.encode("\u1234")
 
 
-@pytest.mark.parametrize("docs", [[[0]], [[3], [3]], ["x"], [[0, 1, 2, 3]], ["abc", "", "d"]])
+@each("docs", [[[0]], [[3], [3]], ["x"], [[0, 1, 2, 3]], ["abc", "", "d"]])
 @all_classes
 def test_nothing_to_merge_is_the_identity(cls: Any, docs: list[Any]) -> None:
     tok = fitted(cls, docs)
@@ -89,7 +90,7 @@ def test_nothing_to_merge_is_the_identity(cls: Any, docs: list[Any]) -> None:
         assert same(tok.decode(tok.encode(doc)), doc)
 
 
-@pytest.mark.parametrize("docs", [[[0] * 9, [0] * 4, []], [[7] * 100, [7], [7, 7]], ["aaaaa", "aa", "a", ""]])
+@each("docs", [[[0] * 9, [0] * 4, []], [[7] * 100, [7], [7, 7]], ["aaaaa", "aa", "a", ""]])
 @all_classes
 def test_a_corpus_of_one_symbol(cls: Any, docs: list[Any]) -> None:
     tok = fitted(cls, docs, n_tokens=None)
@@ -161,10 +162,9 @@ BAD_PARAMS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     "name, value, error, match",
     BAD_PARAMS,
-    ids=lambda x: x.__name__ if isinstance(x, type) else str(x)[:20],
 )
 def test_bad_arguments_are_refused_by_fit(cls: Any, name: str, value: Any, error: Any, match: str) -> None:
     params = {"n_tokens": 8, name: value}
@@ -195,7 +195,7 @@ def test_parameters_of_another_class_are_refused(cls: Any, name: str) -> None:
         cls(**{name: None})
 
 
-@pytest.mark.parametrize(
+@each(
     "name, value, error",
     [
         ("ties", "coin", ValueError), ("ties", None, ValueError), ("ties", [], ValueError),
@@ -211,14 +211,14 @@ def test_bad_rules(name: str, value: Any, error: Any) -> None:
             build(**{name: value})
 
 
-@pytest.mark.parametrize("progress", ["yes", "", None, 2, [], 0.5])
+@each("progress", ["yes", "", None, 2, [], 0.5])
 def test_bad_progress(cls: Any, progress: Any) -> None:
     match = f"progress: expected 'auto', True or False, got {re.escape(repr(progress))}"
     with pytest.raises(ValueError, match=match):
         make(cls).fit(DOCS, progress=progress)
 
 
-@pytest.mark.parametrize("value, error", [(0, ValueError), (-1, ValueError), (1.0, TypeError)])
+@each("value, error", [(0, ValueError), (-1, ValueError), (1.0, TypeError)])
 def test_bad_n_threads_after_fit(cls: Any, value: Any, error: Any) -> None:
     tok = fitted(cls).set_params(n_threads=value)
     for call in (tok.encode, tok.decode):
@@ -226,7 +226,7 @@ def test_bad_n_threads_after_fit(cls: Any, value: Any, error: Any) -> None:
             call([0, 1])
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "0", "-1", "many", "1.5",
@@ -234,7 +234,7 @@ def test_bad_n_threads_after_fit(cls: Any, value: Any, error: Any) -> None:
         "8193", "1" * 30,
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"])
+@each("name", ["UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"])
 def test_bad_environment(cls: Any, name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tok = fitted(cls)
     monkeypatch.delenv("UBPE_NUM_THREADS", raising=False)
@@ -336,7 +336,7 @@ BAD_DOCS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("docs, error, match", BAD_DOCS, ids=lambda x: str(x)[:25])
+@each("docs, error, match", BAD_DOCS)
 def test_bad_documents(cls: Any, docs: Any, error: Any, match: str) -> None:
     again = [0, 1] if hasattr(docs, "__next__") else docs
     tok = fitted(cls)
@@ -350,7 +350,7 @@ def test_bad_documents(cls: Any, docs: Any, error: Any, match: str) -> None:
         tok.encode_batch(iter(again) if hasattr(docs, "__next__") else docs)
 
 
-@pytest.mark.parametrize(
+@each(
     "doc, error, match",
     [
         (None, TypeError, "doc: expected one document .*, got None"),
@@ -375,7 +375,7 @@ def test_bad_single_document(cls: Any, doc: Any, error: Any, match: str) -> None
         tok.encode(doc)
 
 
-@pytest.mark.parametrize(
+@each(
     "offsets, error, match",
     [
         ([0, 3, 2, 8], ValueError, "offsets: document 1 ends before it starts: 3, then 2"),
@@ -392,7 +392,6 @@ def test_bad_single_document(cls: Any, doc: Any, error: Any, match: str) -> None
         ("08", TypeError, "offsets: expected integers, got str"), (8, TypeError, "offsets"),
         ({0: 8}, TypeError, "offsets"),
     ],
-    ids=lambda x: str(x)[:20],
 )  # fmt: skip
 def test_bad_offsets(cls: Any, offsets: Any, error: Any, match: str) -> None:
     flat = np.array([0, 1, 2, 0, 1, 2, 1, 0])
@@ -459,7 +458,7 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("low, high", VALUES)
+@each("low, high", VALUES)
 def test_negative_and_huge_integers(cls: Any, low: int, high: int) -> None:
     docs = [[low, high, low, high, high], [high, low, high], [low, low], []]
     tok = fitted(cls, docs)
@@ -482,7 +481,7 @@ def test_negative_and_huge_integers(cls: Any, low: int, high: int) -> None:
 # --- symbols outside the alphabet
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 @all_classes
 def test_unknown_symbols(cls: Any, kind: str) -> None:
     docs, bad, shown = KINDS[kind]
@@ -518,7 +517,7 @@ def test_unknown_bytes(cls: Any) -> None:
     assert tok.encode(b"a\xffb", unknown="skip").tolist() == tok.encode(b"ab").tolist()
 
 
-@pytest.mark.parametrize(
+@each(
     "unknown, error",
     [
         ("ignore", ValueError), ("", ValueError), (-1, ValueError), (3, ValueError), (10**30, ValueError),
@@ -567,7 +566,7 @@ BAD_IDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("ids, position, token", BAD_IDS, ids=str)
+@each("ids, position, token", BAD_IDS)
 def test_ids_out_of_range(cls: Any, ids: Any, position: int, token: int) -> None:
     tok = fitted(cls, n_tokens=8)
     assert len(tok._model.vocabulary) == 8
@@ -581,7 +580,7 @@ def test_ids_out_of_range(cls: Any, ids: Any, position: int, token: int) -> None
         assert (caught.value.document, caught.value.position) == (len(batch) - 1, position)
 
 
-@pytest.mark.parametrize(
+@each(
     "ids, error, match",
     [
         ([0.0], TypeError, "position 0: expected an integer, got 0.0"),
@@ -597,7 +596,6 @@ def test_ids_out_of_range(cls: Any, ids: Any, position: int, token: int) -> None
         ({0: 0}, TypeError, "got dict"),
         (np.zeros((1, 1), int), ValueError, "1-D"),
     ],
-    ids=str,
 )  # fmt: skip
 def test_ids_of_wrong_types(cls: Any, ids: Any, error: Any, match: str) -> None:
     tok = fitted(cls)
@@ -622,7 +620,7 @@ def test_sliced_batches_report_their_own_documents(cls: Any) -> None:
 # --- the wrong moment, the wrong kind
 
 
-@pytest.mark.parametrize(
+@each(
     "use",
     [
         lambda tok, path: tok.encode([0]), lambda tok, path: tok.encode_batch([[0]]),
@@ -688,7 +686,7 @@ def test_text_and_integers_do_not_mix(cls: Any) -> None:
     assert numbers.encode("").size == text.encode([]).size == text.encode(b"").size == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "call, error, match",
     [
         (lambda tok: tok.truncate(2), ValueError, "n_tokens: expected at least the alphabet's 3 .*, got 2"),
@@ -729,7 +727,7 @@ def layouts(dtype: str, path: pathlib.Path) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_layouts_give_the_same_model_and_ids(cls: Any, dtype: str, tmp_path: pathlib.Path) -> None:
     want = fitted(cls)
     ids = want.encode_batch(DOCS)
@@ -748,7 +746,7 @@ def test_layouts_give_the_same_model_and_ids(cls: Any, dtype: str, tmp_path: pat
         assert want.decode_batch(flat, CUTS) == want.decode_batch(DOCS), name
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_rows_are_documents(cls: Any, dtype: str) -> None:
     rows = np.array([[0, 1, 2, 0, 1], [2, 0, 1, 2, 2], [2, 2, 1, 1, 2]])
     want = fitted(cls, rows.tolist())

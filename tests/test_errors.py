@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_models import fitted
 from sentencepiece_models import A_AND_B, SPECIAL, model
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic, export, load
 from ubpe_numba.errors import listed, quoted, shortened
@@ -190,7 +191,7 @@ def test_no_message_about_another_file_is_long(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------------- arguments
 
 
-@pytest.mark.parametrize("hostile", [*HOSTILE[:5], b"\xff" * N, 10**N, [10**N], ("z" * N,)], ids=range(9))
+@each("hostile", [*HOSTILE[:5], b"\xff" * N, 10**N, [10**N], ("z" * N,)])
 def test_no_message_about_an_argument_is_long(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tok, text = fitted(BPE), text_model(BPE)
     names = [name for name in BPE(3).get_params() if name != "rules"]

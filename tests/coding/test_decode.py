@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, tables
 from reference import decode as reference_decode
+from tables import each
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding.decode import Decoder
@@ -76,7 +77,7 @@ def test_decode_into_a_buffer_equals_the_reference(table: Table, data: st.DataOb
             tok.decode_batch(ids, out=whole[: n - 1])
 
 
-@pytest.mark.parametrize("dtype", ALPHABETS)
+@each("dtype", ALPHABETS)
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_buffers_of_every_dtype_on_one_thread_and_on_three(dtype: str, n_threads: int) -> None:
     """Sizes past the one where threads begin; long tokens."""
@@ -113,7 +114,7 @@ def test_tokens_about_as_long_as_a_slot(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
-@pytest.mark.parametrize("bad", [-1, -(2**31), 9, 2**31 - 1])
+@each("bad", [-1, -(2**31), 9, 2**31 - 1])
 def test_the_first_unknown_id_is_named(bad: int, n_threads: int) -> None:
     """Wherever it stands, in one chunk or several; a buffer is left as it was, also one without room for all symbols."""
     tok = BPE.from_merges(MERGES, alphabet=2, n_threads=n_threads)

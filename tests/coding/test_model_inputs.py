@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged
 from ubpe_numba.errors import NotFittedError, SpecialTokenError, UnknownSymbolError
@@ -63,7 +64,7 @@ def test_it_is_copied_and_pickled() -> None:
         found.to("cpu")
 
 
-@pytest.mark.parametrize(
+@each(
     "options, message",
     [
         ({"truncation": True}, "max_length: expected a length with truncation=True"),

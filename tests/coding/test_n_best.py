@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import decode as reference_decode
 from reference import encode_paths, search_paths
+from tables import each
 
 from ubpe_numba import UBPE, Ragged
 from ubpe_numba.coding import n_best as module
@@ -77,8 +78,8 @@ def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
             assert as_found(found) == search_paths.beam_search([0] * n, tokens, idf, 3, by_bag)
 
 
-@pytest.mark.parametrize("by_bag", [False, True])
-@pytest.mark.parametrize("left", [0, 40, 41, 60, 150, 400, 1000])
+@each("by_bag", [False, True])
+@each("left", [0, 40, 41, 60, 150, 400, 1000])
 def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many walks are left before the highest number: in periodic and in random documents, of which walks pass many nodes."""
     kernel = module.kernels.n_best_paths

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from tables import each
 from text_samples import POINTS, SAMPLES
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, WordPiece
@@ -133,8 +134,8 @@ def test_errors_are_those_of_the_whole() -> None:
     assert tok.count(["ab", "axb"], unknown="skip").tolist() == [1, 1] and tok.count([]).tolist() == []
 
 
-@pytest.mark.parametrize("left", [False, True])
-@pytest.mark.parametrize("kind", ["rank", "path", "text", "special"])
+@each("left", [False, True])
+@each("kind", ["rank", "path", "text", "special"])
 def test_what_is_read_does_not_depend_on_the_document(monkeypatch: pytest.MonkeyPatch, kind: str, left: bool) -> None:
     line = "the cat sat on the mat; it's 12 o'clock.\n"
     if kind == "text":

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic
 from ubpe_numba.coding import plan
@@ -368,7 +369,7 @@ def _word(content: str, number: int, **flags: bool) -> dict[str, Any]:
     return {"id": number, "content": content, "special": False, "single_word": False, "lstrip": False, **flags}
 
 
-@pytest.mark.parametrize(
+@each(
     "changed, is_short",
     [
         ({}, True),

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 from reference import encode_pairs
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
 from ubpe_numba.coding.streams import final_ids, groups_of
@@ -26,7 +27,7 @@ def tok(request: Any) -> Any:
     return request.param(9, n_threads=2).fit([*DOCS, "ba"], progress=False)
 
 
-@pytest.mark.parametrize("batch", [1, 2, 5, 10**6])
+@each("batch", [1, 2, 5, 10**6])
 def test_iterators_give_what_a_batch_gives(tok: Any, batch: int) -> None:
     want = tok.encode_batch(DOCS)
     got = list(tok.encode_iter(iter(DOCS), batch=batch))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-import pytest
 from byte_vocabularies import vocabulary
 from reference import text_tables as reference
+from tables import each
 
 from ubpe_numba.coding.kernels.text_tables import UNBROKEN
 from ubpe_numba.coding.pair_encoder import PairEncoder
@@ -21,7 +21,7 @@ def edges_of(trie: np.ndarray) -> dict[tuple[int, int], int]:
     return {(e >> 40, e >> 32 & 0xFF): e & 0xFFFFFFFF for e in trie[trie != FREE].tolist()}
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_tables_hold_what_they_say(seed: int) -> None:
     rng = Random(seed)
     byte_ids = list(range(256))
@@ -54,7 +54,7 @@ def test_tables_hold_what_they_say(seed: int) -> None:
     assert {text: t for text, t in found.items() if t >= 0} == {d: t for t, d in enumerate(data) if want[t]}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_characters_and_what_breaks_them_up(seed: int) -> None:
     pairs = vocabulary(Random(seed), list(range(256)))
     known = Vocabulary.from_merges(256, pairs)

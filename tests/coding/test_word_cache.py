@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numba import njit
+from tables import each
 
 from ubpe_numba.coding.kernels import merge_words as word_cache
 from ubpe_numba.coding.kernels.words import encode_words
@@ -37,7 +37,7 @@ def test_a_bucket_holds_the_last_two_words() -> None:
             assert bucket[6:].view(np.int32).tolist() == [1 + 10 * k, 2 + 10 * k, 3 + 10 * k, k]
 
 
-@pytest.mark.parametrize("n", [17, 18, 24, 25, 31, 33, 40, 47, word_cache.LONG])
+@each("n", [17, 18, 24, 25, 31, 33, 40, 47, word_cache.LONG])
 def test_a_line_holds_its_word_and_no_other(n: int) -> None:
     """Wherever the word lies in the text; one that differs in any byte is another."""
     rng = np.random.default_rng(n)

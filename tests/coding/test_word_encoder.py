@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import encode_pairs
 from reference import words as reference
+from tables import each
 from text_samples import SAMPLES, text_of
 
 from ubpe_numba import BPE, FitRules, Preprocessing, Ragged
@@ -235,7 +236,7 @@ def test_a_bad_number_of_threads() -> None:
         encoder.encode(*text_of(b"ab"), "gpt2", 0)
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@each("pattern", PATTERNS)
 def test_empty_documents_have_no_segments_and_no_ids(pattern: str) -> None:
     encoder = encoder_of(Vocabulary.from_merges(256, []))
     for documents in ([], [b""], [b"", b""]):

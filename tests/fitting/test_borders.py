@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
+from tables import each
 
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
@@ -69,8 +69,8 @@ def test_an_arena_that_is_full() -> None:
     assert shards.slices[0].tolist() == [3, 4]
 
 
-@pytest.mark.parametrize("n", range(1, 8))
-@pytest.mark.parametrize("wide", [1, 2])
+@each("n", range(1, 8))
+@each("wide", [1, 2])
 def test_the_last_of_a_run_is_free_if_their_number_is_odd(n: int, wide: int) -> None:
     run = ([1] if wide == 1 else [1, -3]) * n
     shards = shard([-1, 4, *run, -1], [0, 2 + wide * n], 8, [0, 0], [])

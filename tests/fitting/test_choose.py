@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from fit_cases import merges
 from reference import fit as reference
+from tables import each
 
 from ubpe_numba import FitRules, UBPEClassic
 from ubpe_numba.fitting import fit
@@ -51,7 +52,7 @@ def test_the_worked_example() -> None:
     assert not choose.rules_out.py_func(tokens, 4, 6, 7)
 
 
-@pytest.mark.parametrize(
+@each(
     "nature, longest, ties",
     [
         ("random", None, "smallest"), ("random", 3, "fewest_documents"), ("pairs", None, "first_seen"), ("pairs", 3, "smallest"),

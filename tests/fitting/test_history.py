@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from fit_cases import CLASSES, check_history, make, rows
 from reference import fit as reference
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
 from ubpe_numba.errors import ModelFormatError, NotFittedError
@@ -32,7 +33,7 @@ def test_order_of_creation_also_where_ids_were_rearranged(cls: Any) -> None:
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-@pytest.mark.parametrize("docs, size", [([], 1), ([[], []], 1), ([[0, 1, 2]], 3)])
+@each("docs, size", [([], 1), ([[], []], 1), ([[0, 1, 2]], 3)])
 def test_nothing_learned(cls: Any, docs: Any, size: int) -> None:
     tok = make(cls, 9, 2).fit(docs, progress=False)
     assert rows(tok) == [[], [], []]
@@ -70,8 +71,8 @@ def test_pickles_and_refits(cls: Any) -> None:
     check_history(tok.fit(other, progress=False), other, 3, reference.fit(other, 3, 8, 1 if cls is BPE else 2)[0], {})
 
 
-@pytest.mark.parametrize("suffix", [".json", ".npz"])
-@pytest.mark.parametrize("rules", [FitRules(), FitRules(order="idf", trim="closed")])
+@each("suffix", [".json", ".npz"])
+@each("rules", [FitRules(), FitRules(order="idf", trim="closed")])
 @pytest.mark.parametrize("cls", CLASSES)
 def test_files_keep_it(cls: Any, rules: FitRules, suffix: str, tmp_path: Path) -> None:
     """And with it the curve; a fit goes on from a file as if it had never been written."""
@@ -107,7 +108,7 @@ def test_a_shorter_vocabulary_has_its_beginning(cls: Any) -> None:
 GOOD: dict[str, Any] = {"last_round": 1, "corpora": [[2, 9]], "lengths": [5, 3]}
 
 
-@pytest.mark.parametrize(
+@each(
     "changes, message",
     [
         ({"last_round": 3}, r"history: last_round: expected an integer in 0\.\.2, got 3"),

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, FitRules, UBPEClassic
 from ubpe_numba.fitting import fit as fitting
@@ -27,8 +28,8 @@ def corpora():
     yield [np.tile([0, 1, 2], 900), np.zeros(800, int), np.tile([0, 1], 700)], 3
 
 
-@pytest.mark.parametrize("docs, size", list(corpora()), ids=["dense", "sorted", "periodic"])
-@pytest.mark.parametrize("candidates", [1, 4])
+@each("docs, size", list(corpora()))
+@each("candidates", [1, 4])
 def test_a_limit_does_not_change_the_result(no_tables, caplog, docs, size, candidates):
     caplog.set_level(logging.INFO, "ubpe_numba")
     n = sum(map(len, docs))
@@ -47,7 +48,7 @@ def test_a_limit_does_not_change_the_result(no_tables, caplog, docs, size, candi
     assert refused
 
 
-@pytest.mark.parametrize("n", [4, 1800, 8000])
+@each("n", [4, 1800, 8000])
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic])
 def test_a_small_text_is_held_by_what_the_docstring_says(cls, n):
     """42 MB and a few bytes a symbol: a batch of merges is closed earlier, since it cannot come to more than the text has."""
@@ -56,7 +57,7 @@ def test_a_small_text_is_held_by_what_the_docstring_says(cls, n):
     assert cls(300, alphabet=256).fit(docs, memory_limit=limit).fingerprint == cls(300, alphabet=256).fit(docs).fingerprint
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_what_the_docstring_says_is_enough(seed, monkeypatch):
     monkeypatch.setattr(fitting, "_TABLES", 0)
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpora import corpora
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, count_documents
 from ubpe_numba.coding.path_encoder import PathEncoder
@@ -143,7 +144,7 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
         fewer.fit_more(["abc"], 9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "error", "message"),
     [
         ({"robust": 1}, TypeError, "robust: expected True, False or 'auto', got 1"),

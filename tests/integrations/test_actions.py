@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.conftest import needed
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, load
 from ubpe_numba.actions import ActionTokenizer
@@ -189,7 +190,7 @@ def test_the_bound_is_reached_and_not_passed(steps: int, seed: int) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_a_sampler_with_the_mask_ends_on_a_whole_chunk(tok: ActionTokenizer, seed: int) -> None:
     """A policy that knows nothing writes many chunks at once; all end where the chunk does, and none is refused."""
     rng, lengths = np.random.default_rng(seed), tok.allowed_lengths()
@@ -335,7 +336,7 @@ def test_tensors_are_encoded_as_arrays(dtype: str) -> None:
     assert np.array_equal(PLAIN.allowed_tokens(torch.tensor([5, 1])), PLAIN.allowed_tokens([5, 1]))
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong, kind, message",
     [
         (np.zeros(5), ValueError, r"chunks: expected \[steps, dimensions\].*, got an array of float64, shape \(5,\)"),
@@ -351,7 +352,6 @@ def test_tensors_are_encoded_as_arrays(dtype: str) -> None:
         ([CHUNKS[0], CHUNKS[1][:, :2]], ValueError, "chunks: chunk 1: expected 3 dimensions, action_dim, got 2"),
         (np.ma.masked_less(CHUNKS[:2], 0), ValueError, "chunks: expected every number, got an array with masked ones"),
     ],
-    ids=str,
 )
 def test_other_chunks_are_refused(wrong: Any, kind: type[Exception], message: str) -> None:
     for call in (PLAIN, PLAIN.encode_batch, PLAIN.in_range):
@@ -359,8 +359,8 @@ def test_other_chunks_are_refused(wrong: Any, kind: type[Exception], message: st
             call(wrong)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("many", [np.asarray, list], ids=["array", "list"])
+@each("value", [np.nan, np.inf, -np.inf])
+@each("many", [np.asarray, list])
 def test_numbers_that_are_not_finite_are_refused(value: float, many: Callable[[Any], Any]) -> None:
     chunks = CHUNKS.copy()
     chunks[7, 11, 2] = value
@@ -377,7 +377,7 @@ def test_numbers_beyond_floats_are_refused_without_a_warning() -> None:
             call(chunks)
 
 
-@pytest.mark.parametrize(
+@each(
     "tokens, kind, message",
     [
         ([[0], [0, 256]], UnknownTokenError, r"document 1, position 1: token id 256 is outside the vocabulary, 0\.\.255"),
@@ -389,7 +389,6 @@ def test_numbers_beyond_floats_are_refused_without_a_warning() -> None:
         (["ab"], TypeError, "tokens: expected integers, got str"),
         ([[True]], TypeError, "tokens: document 0, position 0: expected an integer"),
     ],
-    ids=str,
 )
 def test_other_ids_are_refused(tokens: Any, kind: type[Exception], message: str) -> None:
     for on_length in ("raise", "fit"):
@@ -630,8 +629,8 @@ LIES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize("suffix", [".json", ".npz"])
-@pytest.mark.parametrize("lie", range(len(LIES)))
+@each("suffix", [".json", ".npz"])
+@each("lie", range(len(LIES)))
 def test_files_that_lie_are_refused(lie: int, suffix: str, tmp_path: pathlib.Path) -> None:
     change, message = LIES[lie]
     path = tmp_path / f"model{suffix}"

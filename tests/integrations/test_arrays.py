@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from integrations.conftest import needed
+from tables import each
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents
@@ -300,8 +301,8 @@ def test_groups_of_pandas(dtype: str) -> None:
         as_documents(frame.groupby("event")["who"])
 
 
-@pytest.mark.parametrize("dtype", ["int16", "uint64", "int32[pyarrow]"])
-@pytest.mark.parametrize("sort", [True, False])
+@each("dtype", ["int16", "uint64", "int32[pyarrow]"])
+@each("sort", [True, False])
 def test_groups_of_categories_that_do_not_occur(dtype: str, sort: bool) -> None:
     pd = needed("pandas")
     who = pd.Categorical(["a", "c", "a", None], categories=["d", "c", "b", "a"])

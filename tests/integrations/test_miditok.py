@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.conftest import needed
 from midi_files import PRELUDE, midi_files
+from tables import each
 from test_docstrings import _members, problems
 
 from ubpe_numba import Ragged
@@ -121,8 +122,8 @@ def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pat
         assert [one.ids for one in batch] == [one.ids for one in one_by_one]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("split", SPLITS)
+@each("kind", KINDS)
+@each("split", SPLITS)
 def test_a_training_goes_on_as_one_longer_training(kind: str, split: str) -> None:
     _, first = both(kind, split)
     _, at_once = both(kind, split)
@@ -156,8 +157,8 @@ def test_a_training_goes_on_with_other_scores_and_from_a_file(tmp_path: pathlib.
         assert theirs(path).ids == tokenizer(path).ids
 
 
-@pytest.mark.parametrize("split", SPLITS)
-@pytest.mark.parametrize("kind", ["REMI", "Structured", "MMM"])
+@each("split", SPLITS)
+@each("kind", ["REMI", "Structured", "MMM"])
 def test_sequences_and_texts_are_learned_as_files_are(kind: str, split: str) -> None:
     _, by_files = both(kind, split)
     files, size = readable(kind)[:4], len(by_files.vocab) + 100
@@ -171,12 +172,11 @@ def test_sequences_and_texts_are_learned_as_files_are(kind: str, split: str) -> 
         assert tokenizer.to_dict() == by_files.to_dict()
 
 
-@pytest.mark.parametrize(
+@each(
     "limits",
     [{"min_frequency": 5}, {"max_token_length": 1}, {"max_token_length": 3}, {"min_frequency": 3, "max_token_length": 6}],
-    ids=str,
 )
-@pytest.mark.parametrize("split", SPLITS)
+@each("split", SPLITS)
 def test_limits_mean_what_the_trainer_of_tokenizers_means(split: str, limits: dict[str, int]) -> None:
     theirs, mine = both("REMI", split)
     size = len(theirs.vocab) + MORE

@@ -27,6 +27,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV  # noqa: 
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+from tables import each  # noqa: E402
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, quantize  # noqa: E402
 from ubpe_numba.integrations.scikit_learn.columns import counts_of, counts_of_parts  # noqa: E402
@@ -120,7 +121,7 @@ def test_quantizer_keeps_names_of_columns() -> None:
 # ------------------------------------------------------------------------------------------------------ BagOfTokens
 
 
-@pytest.mark.parametrize(
+@each(
     "docs",
     [
         DOCS,
@@ -130,9 +131,8 @@ def test_quantizer_keeps_names_of_columns() -> None:
         np.array([[0, 1, 0, 1], [2, 1, 2, 1]]),
         np.array([[0, 1, 0, 1], [2, 1, 2, 1]], np.float32),
     ],
-    ids=["str", "bytes", "lists", "Ragged", "matrix", "floats"],
 )
-@pytest.mark.parametrize("tokenizer", [BPE(24), UBPEClassic(24), UBPE(24, objective="shortest")], ids=lambda t: type(t).__name__)
+@each("tokenizer", [BPE(24), UBPEClassic(24), UBPE(24, objective="shortest")])
 def test_bags_count_tokens(tokenizer: Any, docs: Any) -> None:
     if isinstance(docs, list) and not isinstance(docs[0], str):  # alphabets of 256 bytes, and of 901 integers
         tokenizer = clone(tokenizer).set_params(n_tokens=910)
@@ -284,9 +284,9 @@ def test_counts_of_parts_by_the_middle(data: st.DataObject, n_symbols: int, n_pa
 # ------------------------------------------------------------------------------------------------------ SeriesBag
 
 
-@pytest.mark.parametrize("window", [1, 7])
-@pytest.mark.parametrize("differences", [False, True])
-@pytest.mark.parametrize("parts", [False, True])
+@each("window", [1, 7])
+@each("differences", [False, True])
+@each("parts", [False, True])
 def test_series_are_counted_as_by_hand(window: int, differences: bool, parts: bool) -> None:
     rows = series(samples=45)
     bag = SeriesBag(levels=6, windows=window, differences=differences, segments=1, n_tokens=20, parts=parts, log=False)
@@ -402,7 +402,7 @@ def test_arrays_of_texts_are_documents(dtype: Any) -> None:
     assert (bag.transform(np.array(DOCS, dtype=dtype)) != expected).nnz == 0
 
 
-@pytest.mark.parametrize("power", [-1040, -900, -3, 3, 900, 1015])
+@each("power", [-1040, -900, -3, 3, 900, 1015])
 def test_series_of_any_size_have_the_same_shapes(power: int) -> None:
     """Squares of large numbers are infinite, and those of small ones 0; the series is then not a constant one."""
     values = np.round(series() * 64) / 64

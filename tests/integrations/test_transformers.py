@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from integrations.conftest import needed
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece, export, load
 from ubpe_numba.errors import ModelFormatError
@@ -66,7 +67,7 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
     assert caught[0].filename == __file__
 
 
-@pytest.mark.parametrize(
+@each(
     "params, match",
     [
         ({"eos_token": "<end>"}, "eos_token: '<end>' is not a special token of this tokenizer .* no model knows"),
@@ -80,7 +81,6 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
         ({"model_max_length": True}, "model_max_length: expected a positive int"),
         ({"template": "[CLS] $A"}, r"template: '\[CLS\]' in"),
     ],
-    ids=str,
 )
 def test_what_is_no_special_token_is_refused(tok: BPE, params: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.count_tokens import count_tokens
 from sample_corpora import BYTES, CLASSES, CORPORA, RNG, SIGNAL, SPARSE, TEXT, fitted
+from tables import each
 
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic
@@ -49,7 +50,7 @@ def as_list(doc: Any) -> list[Any]:
 # --- usage
 
 
-@pytest.mark.parametrize("name", [*CORPORA, "cut text"])
+@each("name", [*CORPORA, "cut text"])
 def test_usage_counts_what_encoding_gives(cls: Any, name: str) -> None:
     special = ["<end>"] if name == "text" else {"<end>": 299} if name == "cut text" else None
     docs = CORPORA["text" if name == "cut text" else name]
@@ -146,7 +147,7 @@ if importlib.util.find_spec("pyarrow") is not None:
     }
 
 
-@pytest.mark.parametrize("name", CONTAINERS)
+@each("name", CONTAINERS)
 def test_every_container(cls: Any, name: str) -> None:
     """Fitting and encoding see the same documents in all of them, and decoding the same ids."""
     tok = fitted(cls)
@@ -168,7 +169,7 @@ def test_every_container(cls: Any, name: str) -> None:
         assert cls(80, **params).fit_transform(*CONTAINERS[name](SIGNAL)) == batch
 
 
-@pytest.mark.parametrize("container", [np.array, np.asfortranarray, lambda docs: np.array(docs, np.uint8)])
+@each("container", [np.array, np.asfortranarray, lambda docs: np.array(docs, np.uint8)])
 def test_rows_of_an_array_are_documents(cls: Any, container: Any) -> None:
     tok = fitted(cls, container(SQUARE))
     assert tok.fingerprint == fitted(cls, SQUARE).fingerprint
@@ -177,7 +178,7 @@ def test_rows_of_an_array_are_documents(cls: Any, container: Any) -> None:
     assert tok.decode_batch(container(list(ids))).to_lists() == [tok.decode(row).tolist() for row in ids]
 
 
-@pytest.mark.parametrize("doc", ["sea shells", b"sea shells", np.array([1, 2, 3, 2, 1, 2])])
+@each("doc", ["sea shells", b"sea shells", np.array([1, 2, 3, 2, 1, 2])])
 def test_one_document_is_a_batch_of_one(cls: Any, doc: Any) -> None:
     docs = TEXT if isinstance(doc, str) else BYTES if isinstance(doc, bytes) else SIGNAL
     tok = fitted(cls, docs, None)
@@ -186,7 +187,7 @@ def test_one_document_is_a_batch_of_one(cls: Any, doc: Any) -> None:
     assert as_list(decoded) == as_list(doc)
 
 
-@pytest.mark.parametrize("name", CORPORA)
+@each("name", CORPORA)
 def test_decoding_gives_what_was_fitted(cls: Any, name: str) -> None:
     docs = CORPORA[name]
     tok = fitted(cls, docs, None)
@@ -248,7 +249,7 @@ def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
 # --- sizes
 
 
-@pytest.mark.parametrize("name", CORPORA)
+@each("name", CORPORA)
 def test_no_limit_means_until_no_pair_occurs_twice(cls: Any, name: str) -> None:
     docs = CORPORA[name]
     tok = fitted(cls, docs, None)
@@ -266,8 +267,8 @@ def test_no_limit_means_until_no_pair_occurs_twice(cls: Any, name: str) -> None:
         assert set(map(len, map(once.encode, docs))) <= {0, 1}
 
 
-@pytest.mark.parametrize("name", CORPORA)
-@pytest.mark.parametrize("n_candidates", [1, 4, 50])
+@each("name", CORPORA)
+@each("n_candidates", [1, 4, 50])
 def test_truncated_is_what_a_shorter_fit_gives(cls: Any, name: str, n_candidates: int) -> None:
     """Of any size: a round that is cut keeps its best pairs."""
     docs = CORPORA[name]
@@ -284,8 +285,8 @@ def test_truncated_is_what_a_shorter_fit_gives(cls: Any, name: str, n_candidates
     assert tok.n_tokens is None
 
 
-@pytest.mark.parametrize("by", ["idf", "creation"])
-@pytest.mark.parametrize("name", CORPORA)
+@each("by", ["idf", "creation"])
+@each("name", CORPORA)
 def test_truncated_vocabularies_are_closed(cls: Any, name: str, by: str) -> None:
     docs = CORPORA[name]
     tok = fitted(cls, docs, None)
@@ -377,7 +378,7 @@ def run_all(threads: list[threading.Thread]) -> None:
         thread.join(120)
 
 
-@pytest.mark.parametrize("name", CORPORA)
+@each("name", CORPORA)
 def test_eight_threads_share_a_tokenizer(cls: Any, name: str) -> None:
     """From the first use on, when all threads make the encoder at once."""
     docs = CORPORA[name]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sample_corpora import CORPORA, fitted
+from tables import each
 
 from ubpe_numba import BPE, UBPEClassic
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
@@ -15,7 +16,7 @@ PAIRED = [BPE, UBPEClassic]
 
 
 @pytest.mark.parametrize("cls", PAIRED, ids=lambda cls: cls.__name__)
-@pytest.mark.parametrize("name", CORPORA)
+@each("name", CORPORA)
 def test_from_merges_is_the_fitted_tokenizer(cls: Any, name: str) -> None:
     tok = fitted(cls, CORPORA[name], None)
     v = tok._model.vocabulary

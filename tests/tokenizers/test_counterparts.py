@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from tables import each
 
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece
@@ -50,7 +51,7 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
             assert hint in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (lambda: TOK.encode_bath, AttributeError, "did you mean 'encode_batch'"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.merge_tree import merge_tree
+from tables import each
 
 from ubpe_numba import BPE, UBPE
 from ubpe_numba.types import MergeTree, TokenTable
@@ -69,7 +70,7 @@ def test_tokens_without_a_tree_are_refused() -> None:
         v.tree(2, -1)
 
 
-@pytest.mark.parametrize("bad", [1.0, "1", None, True, np.float64(1), np.array([1]), [1]])
+@each("bad", [1.0, "1", None, True, np.float64(1), np.array([1]), [1]])
 def test_what_is_no_integer_is_named(bad: Any) -> None:
     vocabulary = BPE.from_merges([[0, 1]], 2).vocabulary
     for ask in (vocabulary.parents, vocabulary.tree, vocabulary.__getitem__):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sentencepiece_models import model
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Tokenizer, UBPEClassic, WordPiece, export, load
 
@@ -107,7 +108,7 @@ def joined(a: Any, b: Any) -> Any:
     return np.concatenate([a, b]) if isinstance(a, np.ndarray) else a + b
 
 
-@pytest.mark.parametrize("name", MAKE)
+@each("name", MAKE)
 def test_every_number_of_a_token_is_its_id(name: str) -> None:
     tok = MAKE[name]()
     v, vocab = tok.vocabulary, tok.get_vocab()
@@ -153,7 +154,7 @@ def test_every_number_of_a_token_is_its_id(name: str) -> None:
         assert all(np.isnan(v.log_probabilities[i]) for i in v.special.values())
 
 
-@pytest.mark.parametrize("name", [name for name in MAKE if "WordPiece" not in name])
+@each("name", [name for name in MAKE if "WordPiece" not in name])
 def test_positions_and_counts_are_by_id(name: str) -> None:
     tok = MAKE[name]()
     v = tok.vocabulary

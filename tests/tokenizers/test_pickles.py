@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece
 
@@ -26,7 +26,7 @@ MADE: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
+@each("name", MADE)
 def test_equal_tokenizers_pickle_to_equal_bytes(name: str) -> None:
     tok, again = MADE[name](), MADE[name]()
     expected = pickle.dumps(tok)

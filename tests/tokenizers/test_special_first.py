@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export, load
 
@@ -66,7 +67,7 @@ def test_as_the_trainer_of_tokenizers_numbers_them() -> None:
     assert back.preprocessing == Preprocessing(special_tokens=NAMES, special_first=True) and ids_of(back) == ids_of(tok)
 
 
-@pytest.mark.parametrize("suffix", ["json", "npz", "pickle"])
+@each("suffix", ["json", "npz", "pickle"])
 @pytest.mark.parametrize("cls", CLASSES)
 def test_kept_in_files(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
     tok = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)).fit(
@@ -82,8 +83,8 @@ def test_kept_in_files(cls: Any, suffix: str, tmp_path: pathlib.Path) -> None:
     assert ids_of(again.fit(DNA, progress=False)) == ids_of(tok)
 
 
-@pytest.mark.parametrize("known", [None, ["ACGT"], {"ACGT": 90}])
-@pytest.mark.parametrize("by", ["creation", "idf"])
+@each("known", [None, ["ACGT"], {"ACGT": 90}])
+@each("by", ["creation", "idf"])
 @pytest.mark.parametrize("cls", CLASSES)
 def test_special_tokens_stay_first_when_truncated(cls: Any, by: str, known: Any) -> None:
     """By creation what a shorter fit gives; known words of a list stay right behind."""

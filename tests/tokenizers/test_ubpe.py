@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reference import path_sums
+from tables import each
 
 from ubpe_numba import UBPE
 
@@ -60,7 +61,7 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
             assert text.decode(text.encode("slow lower", sample=0.1, seed=seed)) == "slow lower"
 
 
-@pytest.mark.parametrize(("arguments", "error", "match"), [
+@each(("arguments", "error", "match"), [
     ({"sample": -0.5}, ValueError, "sample: expected a number from 0 to 10000, got -0.5"),
     ({"sample": float("nan")}, ValueError, "sample: expected a number from 0"),
     ({"sample": float("inf")}, ValueError, "sample: expected a number from 0"),

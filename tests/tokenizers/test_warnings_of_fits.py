@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, FitRules, Ragged
 
@@ -24,7 +25,7 @@ def told(call: Callable[[], object]) -> list[str]:
     return [str(w.message) for w in caught]
 
 
-@pytest.mark.parametrize("docs", [[], (), Ragged.from_lists([])])
+@each("docs", [[], (), Ragged.from_lists([])])
 def test_no_documents(cls: Any, docs: Any) -> None:
     assert told(lambda: cls(300).fit(docs)) == ["docs: there are no documents, so nothing is learned"]
     assert told(lambda: cls(300).fit([""])) == []  # an empty document is one

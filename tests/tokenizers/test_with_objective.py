@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic
 from ubpe_numba.errors import NotFittedError
@@ -13,7 +14,7 @@ from ubpe_numba.errors import NotFittedError
 DOCS = [[0, 1, 2, 0, 1, 1, 1], [2, 0, 1, 1, 2], [1, 1, 0, 2], [0, 1, 0, 1, 2, 2]]
 
 
-@pytest.mark.parametrize("objective", ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"])
+@each("objective", ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"])
 @pytest.mark.parametrize("cls", [BPE, UBPE, UBPEClassic])
 def test_ids_are_those_of_a_tokenizer_with_that_objective(cls: Any, objective: str) -> None:
     """The vocabulary of pairs, taken over by way of a file, encodes the same."""

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.count_tokens import count_tokens
 from reference.word_pieces import cut_words
+from tables import each
 from text_samples import SAMPLES
 
 from ubpe_numba import BPE, Preprocessing, WordPiece, export, load
@@ -206,7 +207,7 @@ def test_pickles_hold_no_tables() -> None:
     assert len(pickle.dumps(WordPiece.load(bert_vocabulary.EXCERPT))) < 200_000
 
 
-@pytest.mark.parametrize(("change", "match"), [
+@each(("change", "match"), [
     (lambda state: state.update(tokenizer="BPE"), "model.json: a BPE, not a WordPiece: use BPE.load"),
     (lambda state: state["params"].update(n_threads=1), "model.json: params: unexpected field 'n_threads'"),
     (lambda state: state["params"].pop("prefix"), "model.json: params: the field 'prefix' is missing"),
@@ -271,7 +272,7 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
 # ---------------------------------------------------------------------------------------------- arguments
 
 
-@pytest.mark.parametrize(("arguments", "error", "match"), [
+@each(("arguments", "error", "match"), [
     ({"pieces": ["a"]}, ValueError, r"unknown: expected a piece of the vocabulary, got '\[UNK\]'"),
     ({"pieces": ["[UNK]", "a", "a"]}, ValueError, "a piece is there twice"),
     ({"pieces": {"[UNK]": 0, "a": 0}}, ValueError, "two have the same id"),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_document, as_documents
@@ -30,7 +31,7 @@ def wide(symbols: list[int]) -> Alphabet:
 # --- making one
 
 
-@pytest.mark.parametrize(
+@each(
     ("alphabet", "kind", "symbols", "found"),
     [
         (3, None, [0, 1, 2], "int"),
@@ -63,7 +64,7 @@ def test_alphabets_in_every_form(alphabet: Any, kind: str | None, symbols: list[
     assert made.lookup(np.array(symbols)).tolist() == list(range(len(symbols)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("alphabet", "kind", "error", "message"),
     [
         (0, None, ValueError, f"alphabet: expected 1..{MAX_SIZE} symbols for kind 'int', got 0"),
@@ -137,7 +138,7 @@ def test_the_largest_alphabet_takes_no_memory() -> None:
 # --- learning one
 
 
-@pytest.mark.parametrize(
+@each(
     ("docs", "kind", "symbols"),
     [
         ([], "int", [0]),
@@ -199,8 +200,8 @@ def test_lookup_equals_a_dictionary(symbols: list[int], values: list[int]) -> No
     assert found.dtype == np.int32 and found.tolist() == [ids.get(v, -1) for v in given_values.tolist()]
 
 
-@pytest.mark.parametrize("dtype", [f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)])
-@pytest.mark.parametrize("symbols", [[*range(100)], [*range(128)], [*range(300)], [5, -3, 300], [10**9, 4]])
+@each("dtype", [f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)])
+@each("symbols", [[*range(100)], [*range(128)], [*range(300)], [5, -3, 300], [10**9, 4]])
 def test_lookup_in_any_dtype(dtype: str, symbols: list[int]) -> None:
     info = np.iinfo(dtype)
     values = np.array([0, 4, 5, 99, 100, 127, info.min, min(int(info.max), 2**63 - 1)], dtype)
@@ -279,7 +280,7 @@ def test_replacing_leaves_the_users_array_alone() -> None:
     assert values.tolist() == [0, 7]
 
 
-@pytest.mark.parametrize(
+@each(
     ("unknown", "error", "message"),
     [
         (True, TypeError, "unknown: expected 'raise', 'skip' or an id, got True (bool)"),
@@ -385,7 +386,7 @@ def test_an_alphabet_is_frozen() -> None:
     assert made == one
 
 
-@pytest.mark.parametrize(
+@each(
     ("state", "message"),
     [
         (("text", 3, None), "alphabet: kind: expected 'int', 'str' or 'bytes', got 'text'"),

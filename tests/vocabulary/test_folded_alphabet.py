@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export, load
 from ubpe_numba.documents.read import as_documents
@@ -28,7 +29,7 @@ EACH: dict[str, tuple[dict[Any, int], list[Any], list[Any]]] = {  # a mapping, d
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", EACH)
+@each("kind", EACH)
 @pytest.mark.parametrize("cls", CLASSES)
 def test_a_fit_is_that_of_folded_documents(cls: Any, kind: str) -> None:
     mapping, docs, folded = EACH[kind]
@@ -67,8 +68,8 @@ def test_random_alphabets(data: st.DataObject) -> None:
         assert alphabet != Alphabet.from_user(symbols[:n])
 
 
-@pytest.mark.parametrize("kind", EACH)
-@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@each("kind", EACH)
+@each("suffix", [".json", ".npz"])
 def test_model_files_hold_them(kind: str, suffix: str, tmp_path: Path) -> None:
     mapping, docs, _ = EACH[kind]
     tok = BPE(8, alphabet=mapping).fit(docs)
@@ -97,7 +98,7 @@ BAD_STATES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("changed", "message"), BAD_STATES)
+@each(("changed", "message"), BAD_STATES)
 def test_states_that_lie_are_refused(changed: dict[str, Any], message: str) -> None:
     state = {"kind": "str", "size": 2, "symbols": "AB", "folded_symbols": "ab", "folded_ids": [0, 1]}
     assert not Alphabet.from_state(**copy.deepcopy(state)).is_lossless
@@ -173,7 +174,7 @@ EXPORTS = {
 }
 
 
-@pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls, names in EXPORTS.items() for name in names])
+@each(("cls", "name"), [(cls, name) for cls, names in EXPORTS.items() for name in names])
 def test_exports_refuse_them_and_say_what_can_be_exported(cls: Any, name: str) -> None:
     objective = {"tokenizer.json": "tokenizers", "sentencepiece": "sentencepiece"}.get(name, "shortest")
     kind = "bytes" if name == "tiktoken" else "str"

@@ -6,7 +6,7 @@ import copy
 import pickle
 from typing import Any
 
-import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic
 
@@ -23,8 +23,8 @@ MADE: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("tok, doc", MADE, ids=["words", "integers", "normalized"])
-@pytest.mark.parametrize("protocol", [2, 4, 5])
+@each("tok, doc", MADE)
+@each("protocol", [2, 4, 5])
 def test_equal_objects_have_equal_pickles(tok: Any, doc: Any, protocol: int, tmp_path: Any) -> None:
     def dumped(t: Any) -> list[bytes]:
         return [pickle.dumps(part, protocol) for part in (t, t._model, *t._model)]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, WordPiece, load
 from ubpe_numba.text import Normalizer, Pretokenizer, Splitter
@@ -36,7 +37,7 @@ EACH: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "error", "match"), [
+@each(("arguments", "error", "match"), [
     ({"special_first": 1}, TypeError, "special_first: expected True or False, got 1"),
     ({"encoding": "latin-1"}, ValueError, "encoding: expected None or 'utf-8', got 'latin-1'"),
     ({"pretokenizer": "gtp"}, ValueError, "pretokenizer: there is no 'gtp'"),
@@ -61,7 +62,7 @@ def test_bad_arguments_are_refused_when_it_is_made(arguments: dict[str, Any], er
             BPE.for_text(300, **arguments)
 
 
-@pytest.mark.parametrize("name", EACH)
+@each("name", EACH)
 def test_it_is_a_value(name: str) -> None:
     made, again = Preprocessing(**EACH[name]), Preprocessing(**copy.deepcopy(EACH[name]))
     assert made == again and made.is_plain == (name == "nothing")
@@ -89,8 +90,8 @@ def test_arguments_become_what_they_say() -> None:
     assert Preprocessing(known_words=["a"], flags={"a": ["normalized", "lstrip"]}).flags == {"a": ("lstrip", "normalized")}
 
 
-@pytest.mark.parametrize("suffix", [".json", ".npz", "pickle"])
-@pytest.mark.parametrize("name", EACH)
+@each("suffix", [".json", ".npz", "pickle"])
+@each("name", EACH)
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic, UBPE])
 def test_files_keep_it(cls: Any, name: str, suffix: str, tmp_path: Path) -> None:
     tok = cls(40, preprocessing=Preprocessing(**EACH[name])).fit(TEXTS, progress=False)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import find_words
 from reference.word_sides import WHITE_SPACE, within
+from tables import each
 from text_samples import END, TEXT
 
 from ubpe_numba import BPE, UBPE, Preprocessing
@@ -73,8 +74,8 @@ def _same_within(docs: list[str | bytes], flags: list[int], kind: str) -> None:
     assert list(zip(*(part.tolist() for part in special.within(documents, *found)), strict=True)) == want
 
 
-@pytest.mark.parametrize("kind", ["bytes", "str"])
-@pytest.mark.parametrize("docs", SIDES, ids=range(len(SIDES)))
+@each("kind", ["bytes", "str"])
+@each("docs", SIDES)
 def test_white_space_beside_words_equals_reference(docs: list[str | bytes], kind: str) -> None:
     for flags in ([3, 0, 0, 0, 0], [1, 0, 0, 0, 0], [2, 0, 2, 0, 0], [7, 3, 3, 3, 4], [3, 2, 2, 2, 7], [3, 1, 1, 3, 1]):
         _same_within(docs, flags, kind)
@@ -102,8 +103,8 @@ def test_special_tokens_that_do_not_occur_change_nothing(options: dict[str, Any]
         assert found == plain and found.n_documents == plain.n_documents
 
 
-@pytest.mark.parametrize("n", [1, 20])  # few are searched for one by one before the automaton is asked
-@pytest.mark.parametrize("pretokenizer", [None, "gpt2"])
+@each("n", [1, 20])  # few are searched for one by one before the automaton is asked
+@each("pretokenizer", [None, "gpt2"])
 def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: Any, n: int) -> None:
     names = [END, *(f"<{i}>" for i in range(n - 1))]
     tok = cls.for_text(300, pretokenizer=pretokenizer, special_tokens=names).fit(TEXT, progress=False)

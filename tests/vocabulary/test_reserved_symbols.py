@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import parts_at
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, UBPEClassic, export
 from ubpe_numba.documents.read import as_corpus, as_documents
@@ -67,7 +68,7 @@ def corpus(seed: int = 0, n: int = 30) -> list[list[int]]:
     return [rng.integers(0, 5, rng.integers(0, 60)).tolist() for _ in range(n)] + [[], [0], [0, 0], [1, 0]]
 
 
-@pytest.mark.parametrize("as_stop", [False, True])
+@each("as_stop", [False, True])
 def test_a_fit_is_one_with_boundaries(cls: Any, as_stop: bool) -> None:
     """The same merges, idf and fingerprint of the vocabulary, with weights of documents and as Counts too."""
     docs = corpus()
@@ -179,8 +180,8 @@ def test_the_n_best_by_sums_are_those_without_tokens_that_cross() -> None:
 TEXT = "one|two, three|four\none|two, three|| 低い|低い\n" * 3
 
 
-@pytest.mark.parametrize("pretokenizer", [None, "gpt2", "cl100k", "o200k", "whitespace", r"[^,]+"])
-@pytest.mark.parametrize("special", [None, ["<e>"]])
+@each("pretokenizer", [None, "gpt2", "cl100k", "o200k", "whitespace", r"[^,]+"])
+@each("special", [None, ["<e>"]])
 def test_no_token_of_text_holds_a_lone_symbol_and_others(cls: Any, pretokenizer: Any, special: Any) -> None:
     """Break tokens cut before the pattern, which sees stop tokens; special tokens, offsets, batches, a clone."""
     docs = [TEXT, TEXT[5:40], "", "|", "\n", "<e>" if special else "e", "a|<e>|b" if special else "a|b"]
@@ -211,7 +212,7 @@ def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> No
     assert stopped.encode("  |a").tolist() == [32, 32, 124, 97]
 
 
-@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@each("suffix", [".json", ".npz"])
 def test_files_pickles_and_parameters(cls: Any, suffix: str, tmp_path: Any) -> None:
     for docs, params in [
         (corpus(), {"break_tokens": {0, 3}, "stop_tokens": np.array([4, 0])}),
@@ -233,7 +234,7 @@ def test_files_without_them_are_as_before(cls: Any) -> None:
     assert "text" not in cls(20).fit(corpus())._model.state()
 
 
-@pytest.mark.parametrize(
+@each(
     "text, match",
     [
         ({"break_tokens": [1, 1]}, "break_tokens: expected ascending"),
@@ -254,7 +255,7 @@ def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
         BPE.load(tmp_path / "m.json")
 
 
-@pytest.mark.parametrize(
+@each(
     "alphabet, value, error, match",
     [
         (3, 5, TypeError, "break_tokens: expected integers, got"), (3, "a", TypeError, "break_tokens: expected integers"),

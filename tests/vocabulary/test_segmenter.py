@@ -10,6 +10,7 @@ from foreign import english
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.atoms import find_words
+from tables import each
 from text_samples import END, TEXT, cut
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, count_documents
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # 
 # --- segments
 
 
-@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "whitespace", "digits", "digits1", "digits3", "t|s"])
+@each("name", ["gpt2", "cl100k", "o200k", "whitespace", "digits", "digits1", "digits3", "t|s"])
 def test_a_fit_is_one_on_the_segments(cls: Any, name: str) -> None:
     tok = cls(60, preprocessing=Preprocessing(pretokenizer=name)).fit(TEXT, progress=False)
     segments = cut(Pretokenizer(name).pattern, TEXT)

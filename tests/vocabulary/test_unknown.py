@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -21,7 +22,7 @@ SPECIAL = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     "unknown, alphabet, choice",
     [
         ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (4, TEXT, 4), (np.int64(2), NUMBERS, 2),
@@ -38,7 +39,7 @@ def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
         assert again == unknown and choice_of(again, alphabet, SPECIAL[alphabet.kind]) == choice
 
 
-@pytest.mark.parametrize(
+@each(
     "unknown, alphabet, error, message",
     [
         (5, TEXT, ValueError, "expected 'raise', 'skip' or 0..4, got 5"),
@@ -61,7 +62,7 @@ def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception
         choice_of(unknown, alphabet, SPECIAL[alphabet.kind])
 
 
-@pytest.mark.parametrize("state", [None, True, 1.5, {"bytes": [256]}, {"bytes": "a"}, {"words": [1]}, [1.0], [[1]], {}])
+@each("state", [None, True, 1.5, {"bytes": [256]}, {"bytes": "a"}, {"words": [1]}, [1.0], [[1]], {}])
 def test_files_that_say_something_else(state: Any) -> None:
     with pytest.raises(ModelFormatError, match="unknown: expected a word"):
         argument_from_state(state)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPEClassic
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
-@pytest.mark.parametrize(
+@each(
     "merges, match",
     [
         ([[0, 2]], r"merges\[0\]: the token 2 is built on itself"),
@@ -28,7 +29,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
         ([[0, 1], [2]], "merges: expected integers"),
         ([[0, True]], "merges: expected integers"),  # an integer, if NumPy is asked
     ],
-    ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize("cls", [BPE, UBPEClassic], ids=lambda cls: cls.__name__)
 def test_from_merges_refuses(cls: Any, merges: Any, match: str) -> None:
@@ -48,8 +48,8 @@ def test_vocabularies_are_validated_and_frozen() -> None:
         made.arena[0] = 1
 
 
-@pytest.mark.parametrize("name", ["n_documents", "n_symbols"])
-@pytest.mark.parametrize("wrong", [-1, 1.5, True, "2", None])
+@each("name", ["n_documents", "n_symbols"])
+@each("wrong", [-1, 1.5, True, "2", None])
 def test_numbers_of_documents_and_symbols_are_validated(name: str, wrong: Any) -> None:
     with pytest.raises(ModelFormatError, match=f"{name}: expected an integer of at least 0"):
         Vocabulary.from_merges(2, [[0, 1]], **{name: wrong})

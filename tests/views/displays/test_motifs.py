@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules
 from ubpe_numba.plot import MotifsDisplay
@@ -131,7 +132,7 @@ def test_it_is_saved_and_seen(tok: Tokenizer, colours_drawn: Callable[[Any], set
     assert {LIGHT.paper, LIGHT.highlight, *(LIGHT.hues[hue_of(t, 3)] for t in (5, 4))} <= colours_drawn(display.figure_)
 
 
-@pytest.mark.parametrize(
+@each(
     "options, error, message",
     [
         ({"n": 0}, ValueError, "^n: expected 1 or more, got 0"),

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.views.explorer.counts import kind_of, symbols_of
 
 
-@pytest.mark.parametrize(
+@each(
     "docs, kind",
     [
         (["GATTACA\n", "nnACGU"], "dna"),
@@ -49,7 +50,7 @@ def test_integers_beyond_float64_keep_their_digits() -> None:
     assert found.levels is not None and found.levels.tolist() == [0.0, 3.0]
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments, error, says",
     [
         (("signal", [1], "ab"), ValueError, "letters: they are for kind='text' and 'dna'"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
@@ -170,7 +171,7 @@ def test_without_a_record_of_the_fit_there_is_no_curve() -> None:
     assert "curve" not in _data(_made(BPE.from_merges([[0, 1]], alphabet="ab"), ["abab"]))["arrays"]
 
 
-@pytest.mark.parametrize(
+@each(
     "options, error, says",
     [
         ({"kind": "picture"}, ValueError, "kind: expected 'auto', 'signal'"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, export
 from ubpe_numba.views.explorer.counts import GAP, LEARNED, SPECIAL, SYMBOL, kinds_of
@@ -29,7 +29,7 @@ def _tokenizers() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", list(_tokenizers()))
+@each("name", list(_tokenizers()))
 def test_kinds_of_ids(name: str) -> None:
     tok = _tokenizers()[name]
     v, model = tok.vocabulary, tok._model.vocabulary

@@ -1,0 +1,33 @@
+"""Tests of many small rows: a table is one test, and a failure names its row."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+
+def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Run a test for every row of a table, as `pytest.mark.parametrize` does, but as one test with one set of fixtures."""
+    table = list(rows)
+    own = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def run(**fixtures: Any) -> None:
+            for row in table:
+                values = row if len(own) > 1 else (row,)
+                try:
+                    test(**dict(zip(own, values, strict=True)), **fixtures)
+                except BaseException as error:
+                    error.add_note(f"row: {row!r}"[:1000])
+                    raise
+                if "monkeypatch" in fixtures:
+                    fixtures["monkeypatch"].undo()
+
+        others = [parameter for name, parameter in inspect.signature(test).parameters.items() if name not in own]
+        run.__signature__ = inspect.Signature(others)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
