@@ -75,7 +75,7 @@ HOSTILE: list[tuple[bytes, str]] = [
     (model([("a", 0.0, NORMAL)]), "expected one unknown piece, got 0"),
     (model([*SPECIAL, ("a", 0.0, NORMAL), ("<0x00>", 0.0, BYTE)]), "byte_fallback: expected the 256 pieces"),
     (model([*SPECIAL, ("a", 0.0, NORMAL), *BYTES[1:]], by_bytes=True), "byte_fallback: expected the 256 pieces"),
-    (model([*SPECIAL, ("ab", 0.0, NORMAL), ("a", 0.0, NORMAL), *BYTES], by_bytes=True), "'b' is in pieces, but is none itself"),
+    (model([*SPECIAL, ("aé", 0.0, NORMAL), ("a", 0.0, NORMAL), *BYTES], by_bytes=True), "'é' is in pieces, but is none itself"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], WORD), "a model of words"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], 9), "an unknown kind, 9"),
     (model([*SPECIAL, ("\U0010ff00", 0.0, NORMAL)]), "U+10FF00 of a piece is reserved"),

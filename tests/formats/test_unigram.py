@@ -60,6 +60,9 @@ def test_bytes_for_unknown_characters() -> None:
     peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.load(text)
     for doc in ("aaa é a", "é中😀", "a b", ""):
         assert tokenizer.encode(doc).tolist() == peer.encode(doc, add_special_tokens=False).ids
+        assert tokenizer.decode(tokenizer.encode(doc)) == peer.decode(tokenizer.encode(doc))
+    steps = [{"type": "ByteFallback"}, json.loads(text)["decoder"]]
+    tokenizer = UBPE.load(json.dumps(json.loads(text) | {"decoder": {"type": "Sequence", "decoders": steps}}))
     assert tokenizer.decode(tokenizer.encode("aé 中")) == "aé 中"
 
 

@@ -79,7 +79,7 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
         ({"padding_side": "middle"}, "padding_side: expected 'left' or 'right', got 'middle'"),
         ({"model_max_length": 0}, "model_max_length: expected a positive int, got 0"),
         ({"model_max_length": True}, "model_max_length: expected a positive int"),
-        ({"template": "[CLS] $A"}, r"template: '\[CLS\]' in"),
+        ({"template": "[CLS] $A"}, r"template: '\[CLS\]' is not a special token"),
     ],
 )
 def test_what_is_no_special_token_is_refused(tok: BPE, params: dict[str, Any], match: str) -> None:

@@ -119,12 +119,13 @@ def test_special_tokens_stay_first_when_continued(cls: Any) -> None:
         assert ids_of(tok) == ids_of(whole) and tok.fingerprint == whole.fingerprint
 
 
-def test_known_words_of_a_list_would_have_to_move() -> None:
+def test_new_ids_follow_known_words() -> None:
     tok = BPE(10, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)).fit(
         DNA, progress=False
     )
-    with pytest.raises(ValueError, match="known_words: expected ids from 25 on"):
-        tok.fit_more(DNA, 20)
+    ids = tok.vocabulary.special
+    assert tok.fit_more(DNA, 12, progress=False).vocabulary.special == ids
+    assert tok._model.segmenter.token_ids[-3:].tolist() == [ids["ACGT"] - 1, ids["ACGT"] + 1, ids["ACGT"] + 2]
     tok = BPE(10, preprocessing=Preprocessing(special_tokens=NAMES, known_words={"ACGT": 25}, special_first=True)).fit(
         DNA, progress=False
     )

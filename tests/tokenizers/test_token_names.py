@@ -87,8 +87,9 @@ def test_single_tokens_as_tiktoken_has_them() -> None:
             tok.decode([wrong], as_bytes=True)
     with pytest.raises(TypeError, match="expected"):
         tok.decode(["low"], as_bytes=True)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="the alphabet is one of str"):
-        BPE(20).fit(TEXTS, progress=False).decode([0], as_bytes=True)
+    with pytest.raises(TypeError, match="the alphabet is one of int"):
+        BPE.from_merges([[0, 1]], alphabet=[1, 2]).decode([0], as_bytes=True)
+    assert BPE.from_merges([[0, 1]], alphabet="aé").decode([2], as_bytes=True) == "aé".encode()
 
 
 def test_integers_have_tuples_for_names() -> None:

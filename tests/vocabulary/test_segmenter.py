@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,11 @@ def test_fit_more_and_truncate() -> None:
     assert whole.truncate(270).encode(TEXT[0]).tolist() == part.encode(TEXT[0]).tolist()
     assert np.array_equal(part.fit_more(TEXT, 300)._model.vocabulary.merges, whole._model.vocabulary.merges)
     special = BPE.for_text(270, pretokenizer="gpt2", special_tokens=[END]).fit(TEXT, progress=False)
-    with pytest.raises(ValueError, match="special_tokens: expected ids from 300 on, the others would have to move"):
-        special.fit_more(TEXT, 300)
+    before = special.encode(TEXT[0] + END, allowed_special="all").tolist()
+    more = pickle.loads(pickle.dumps(special)).fit_more(TEXT, 300)
+    assert more.vocabulary.special == {END: 270} and more.vocab_size == 301
+    assert np.array_equal(more._model.vocabulary.merges, whole._model.vocabulary.merges)
+    assert more.truncate(270).encode(TEXT[0] + END, allowed_special="all").tolist() == before
     special = BPE.for_text(270, pretokenizer="gpt2", special_tokens={END: 1000}).fit(TEXT, progress=False)
     before = special.encode(TEXT[4], allowed_special="all").tolist()
     assert special.fit_more(TEXT, 272).vocabulary.special == {END: 1000} and before[-1] == 1000

@@ -7,8 +7,10 @@ is outside the vocabulary. Only where a user gives the buffer they are, so that 
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
+from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -85,10 +88,17 @@ class Decoder:
             thread_pool.run(join, chunks, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
 
-    def text(self, symbols: np.ndarray) -> np.ndarray:
-        """The symbols of one document without what a tokenizer from elsewhere leaves out at the beginning of a text."""
+    def places(self, ids: Ragged, symbols: np.ndarray, ends: np.ndarray) -> list[tuple[int, int]]:
+        """Where each document is in `symbols`, without what a tokenizer from elsewhere leaves out at the beginning of a text."""
+        places = list(itertools.pairwise(ends.tolist()))
         decoding = self.segmenter.decoding
-        return symbols if decoding is None or not decoding.n else symbols[decoding.n_stripped(symbols) :]
+        if decoding is None or not decoding.n:
+            return places
+        if decoding.first:  # in the first token only
+            sizes = np.zeros(len(ids), np.int64)
+            sizes[ids.lengths > 0] = self.lengths[ids.values[ids.offsets[:-1][ids.lengths > 0]]]
+            return [(a + decoding.n_stripped(symbols[a : a + n]), b) for (a, b), n in zip(places, sizes.tolist(), strict=True)]
+        return [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
 
     def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """As `decode`, into the beginning of `out`; the rest may be overwritten.
@@ -262,6 +272,36 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
     by_id = offsets_of(sizes)
     source = np.arange(by_id[-1]) + np.repeat(np.where(gaps, 0, starts[token]) - by_id[:-1], sizes)
     return symbols[source], by_id, gaps if gaps.any() else None
+
+
+@functools.lru_cache(16)
+def decoder_of(steps: str) -> Any:
+    """A decoder of the package tokenizers, of the object of a `tokenizer.json`; ImportError, or what the package raises."""
+    package = require("tokenizers", "the decoder of this file", "hf")
+    file = json.loads(package.Tokenizer(package.models.BPE()).to_str()) | {"decoder": json.loads(steps)}
+    return package.Tokenizer.from_str(json.dumps(file)).decoder
+
+
+def joined(names: Iterable[str], decoding: Decoding) -> str:
+    """The text of tokens by their names, where a run of names of bytes that is no UTF-8 is a U+FFFD for each.
+
+    >>> joined(["▁a", "<0xC3>", "<0xA9>", "b", "<0xC3>", "<0x20>"], Decoding((("▁", " "),), " ", 1))
+    'aéb��'
+    """
+    from ubpe_numba.text.sentencepiece import BYTE_NAMES  # here only: integers need not wait for it
+
+    parts: list[str] = []
+    for are_bytes, run in itertools.groupby(names, BYTE_NAMES.__contains__):
+        if not are_bytes:
+            parts += map(decoding.token, run)
+            continue
+        data = bytes(map(BYTE_NAMES.__getitem__, run))
+        try:
+            parts.append(data.decode())
+        except UnicodeDecodeError:
+            parts.append("\ufffd" * len(data))
+    text = "".join(parts)
+    return text[decoding.n_stripped(code_points(text)) :]
 
 
 def ids_to_skip(skip: Any, skip_special: bool, special: Reserved | None) -> np.ndarray | None:

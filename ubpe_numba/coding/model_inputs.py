@@ -8,8 +8,9 @@ input_ids   <s> a   b   c          attention_mask  1 1 1 1
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,56 +18,123 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import has_bytes
-from ubpe_numba.errors import listed, quoted
+from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.lazy import require
-from ubpe_numba.vocabulary.reserved import Reserved
 
-_PADS = ("[PAD]", "<pad>", "<|pad|>")
 _PADDING = {False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
 _LEFT = {"left": True, "right": False}
-_DOCUMENT = "$A"
-_TRUNCATION = {False: False, "do_not_truncate": False, True: True, "longest_first": True, "only_first": True}
+_TRUNCATION = dict.fromkeys([False, "do_not_truncate"]) | dict.fromkeys([True, "longest_first"], "longest_first")
+_TRUNCATION |= {name: name for name in ("only_first", "only_second")}
+_PADS = ("[PAD]", "<pad>", "<|pad|>")
+FIRST, SECOND = 2**31, 2**31 + 1  # the documents of a template: beyond all ids
+_DOCUMENTS = {"$A": FIRST, "$B": SECOND}
+_PART = re.compile(r"(.+?)(?::([0-9]+))?", re.DOTALL)
+
+#: The ids of special tokens, and `FIRST` and `SECOND`, each with its type id.
+Parts = tuple[tuple[int, int], ...]
 
 
-#: Ids before and after those of a document: of the template ``"[CLS] $A [SEP]"`` the two special tokens.
-Template = tuple[tuple[int, ...], tuple[int, ...]]
+class Template(NamedTuple):
+    """The special tokens around a document and around a pair, and what a post-processor does to offsets.
+
+    `trims` has an item for each step that takes white space off the offsets of tokens: whether a first space was added.
+    """
+
+    single: Parts = ((FIRST, 0),)
+    pair: Parts = ((FIRST, 0), (SECOND, 1))
+    trims: tuple[bool, ...] = ()
+
+    def bare(self) -> Template:
+        """Without special tokens."""
+        single, pair = (tuple(part for part in parts if part[0] >= FIRST) for parts in self[:2])
+        return Template(single, pair, self.trims)
 
 
-def template_of(template: Any, special: Reserved | None) -> Template:
+def template_of(template: Any, special: Mapping[Any, int]) -> Template:
     """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
 
-    TypeError for other things, ValueError for a word that is no special token, or where ``$A`` is not there once.
+    Two of them are for one document and for a pair, with ``$B``; each part may be followed by its type id, as in ``$B:1``.
+    Without one for pairs, the parts after ``$A`` also follow ``$B``, both with the type id 1, as BERT has it. TypeError for
+    other things, ValueError for a word that is no special token, or where a document is not there once.
 
-    >>> template_of("[CLS] $A [SEP]", Reserved.from_user(["[CLS]", "[SEP]"], None, "str", 7))
-    ((7,), (8,))
+    >>> template_of("[CLS] $A [SEP]", {"[CLS]": 7, "[SEP]": 8}).single
+    ((7, 0), (2147483648, 0), (8, 0))
     """
-    if template is None:
-        return (), ()
     if not isinstance(template, (str, Sequence)) or isinstance(template, (bytes, bytearray)):
         raise TypeError(f"template: expected a str such as '[CLS] $A [SEP]', or a list of words, got {describe(template)}")
-    words = template.split() if isinstance(template, str) else list(template)
-    ids: list[int | None] = [
-        None if isinstance(word, str) and word == _DOCUMENT else id_of(word, special, "template") for word in words
-    ]
-    if ids.count(None) != 1:
-        raise ValueError(f"template: expected {_DOCUMENT} once, for the document, got {quoted(template)}")
-    at = ids.index(None)
-    return tuple(i for i in ids[:at] if i is not None), tuple(i for i in ids[at:] if i is not None)
+    are_two = (
+        not isinstance(template, str) and len(template) == 2 and all(isinstance(one, str) and "$A" in one for one in template)
+    )
+    found: list[Parts] = []
+    for one, documents in zip(template if are_two else [template], (["$A"], ["$A", "$B"]), strict=False):
+        parts = []
+        for word in one.split() if isinstance(one, str) else one:
+            match = _PART.fullmatch(word) if isinstance(word, str) and word not in special else None
+            name, kind = (word, 0) if match is None else (match[1], int(match[2] or 0))
+            parts.append((_DOCUMENTS[name] if match and name in documents else id_of(name, special, "template"), kind))
+        for name in documents:
+            if sum(i == _DOCUMENTS[name] for i, _ in parts) != 1:
+                raise ValueError(f"template: expected {name} once, for the document, got {quoted(one)}")
+        found.append(tuple(parts))
+    if not are_two:
+        after = found[0][[i for i, _ in found[0]].index(FIRST) + 1 :]
+        found.append((*found[0], (SECOND, 1), *((i, 1) for i, _ in after)))
+    return Template(found[0], found[1])
 
 
-def id_of(word: Any, special: Reserved | None, name: str) -> int:
+def processed(processor: Any) -> Template:
+    """The template of the post-processor of a `tokenizer.json`; ModelFormatError for one that is not valid or not supported."""
+    made, steps = Template(), [processor]
+    while steps:
+        step = steps.pop(0)
+        kind = step.get("type") if isinstance(step, dict) else None
+        try:
+            if kind == "Sequence":
+                steps[:0] = step["processors"]
+                continue
+            if kind == "TemplateProcessing":
+                ids: dict[str, list[int]] = {name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()}
+                parts = []
+                for side in (step["single"], step["pair"]):
+                    rows: list[tuple[int, int]] = []
+                    for part in side:
+                        ((what, value),) = part.items()
+                        many = ids[value["id"]] if what == "SpecialToken" else [{"A": FIRST, "B": SECOND}[value["id"]]]
+                        rows += [(i, int(value["type_id"])) for i in many]
+                    parts.append(tuple(rows))
+                single, pair = parts
+            elif kind in ("BertProcessing", "RobertaProcessing"):
+                cls, sep = ((int(step[name][1]), 0) for name in ("cls", "sep"))
+                t = int(kind == "BertProcessing")
+                single = cls, (FIRST, 0), sep
+                pair = *single, *([] if t else [sep]), (SECOND, t), (sep[0], t)
+            elif kind == "ByteLevel":
+                single, pair = made.single, made.pair
+            else:
+                raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
+            if kind != "ByteLevel" and made[:2] != Template()[:2]:
+                raise ModelFormatError("post_processor: two steps that put tokens around a text are not supported")
+            trims = kind in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
+            made = Template(single, pair, (*made.trims, *([bool(step.get("add_prefix_space", True))] if trims else [])))
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            if isinstance(error, ModelFormatError):
+                raise
+            raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
+    return made
+
+
+def id_of(word: Any, special: Mapping[Any, int], name: str) -> int:
     """An id that fits int32, or that of a special token or known word; ValueError, naming the argument, for others."""
     if isinstance(word, (int, np.integer)) and not isinstance(word, bool):
         if not -(2**31) <= word < 2**31:
             raise ValueError(f"{name}: expected an id that fits int32, got {quoted(int(word))}")
         return int(word)
     key = tuple(word) if isinstance(word, list) else word
-    index = None if special is None or not isinstance(key, (str, bytes, tuple)) else special.number.get(key)
-    if special is None or index is None:
-        known = "none" if special is None else listed(special.words, 8)
+    if not isinstance(key, (str, bytes, tuple)) or key not in special:
+        known = listed(special, 8) or "none"
         raise ValueError(f"{name}: {quoted(word)} is not a special token of this tokenizer, which has {known}")
-    return int(special.ids[index])
+    return special[key]
 
 
 class ModelInputs(dict[str, Any]):
@@ -119,90 +187,196 @@ class ModelInputs(dict[str, Any]):
 
 
 class Shape(NamedTuple):
-    """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy."""
+    """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy.
+
+    `template` has the parts of this call, for one document or for a pair; `adds`, the items beside `input_ids`.
+    """
 
     width: int | None
-    truncates: bool
+    truncation: str | None
+    stride: int
     pad: str | None
-    pad_id: int
+    fills: dict[str, int]
     multiple: int
     left: bool
     cuts_left: bool
-    template: Template
+    parts: Parts
+    trims: tuple[bool, ...]
     tensors: str | None
-    masks: bool
+    adds: frozenset[str]
 
     @classmethod
     def of(
         cls,
-        special: Reserved | None,
+        special: Mapping[Any, int],
+        file: Mapping[str, Any],
+        paired: bool,
         *,
         max_length: Any,
         truncation: Any,
+        stride: Any,
         padding: Any,
         pad_id: Any,
         pad_to_multiple_of: Any,
         side: Any,
         truncation_side: Any,
         template: Any,
+        add_special_tokens: Any,
         return_tensors: Any,
-        return_attention_mask: Any,
+        **adds: Any,
     ) -> Shape:
-        """Read the arguments of a call. TypeError or ValueError, naming the argument."""
-        truncates, pad = _one_of(truncation, _TRUNCATION, "truncation"), _one_of(padding, _PADDING, "padding")
-        left, cuts_left = _one_of(side, _LEFT, "side"), _one_of(truncation_side, _LEFT, "truncation_side")
+        """Read the arguments of a call; `file` has defaults. TypeError or ValueError, naming the argument."""
+        config = file.get("config", {})
+        strategy, pad = _one_of(truncation, _TRUNCATION, "truncation"), _one_of(padding, _PADDING, "padding")
+        sides = {"side": (side, "padding_side"), "truncation_side": (truncation_side, "truncation_side")}
+        left, cuts_left = (
+            _one_of(config.get(key, "right") if value is None else value, _LEFT, name) for name, (value, key) in sides.items()
+        )
         width = None if max_length is None else positive(max_length, "max_length")
-        if width is None and (truncates or pad == "max_length"):
-            asked = "truncation=True" if truncates else f"padding={quoted(pad)}"
+        if width is None and (strategy or pad == "max_length") and (width := config.get("model_max_length")) is None:
+            asked = f"truncation={quoted(truncation)}" if strategy else f"padding={quoted(pad)}"
             raise ValueError(f"max_length: expected a length with {asked}")
-        if width is not None and not truncates and pad != "max_length":
+        if width is not None and not strategy and pad != "max_length":
             raise ValueError("max_length: it does nothing without truncation=True or padding='max_length'")
+        if strategy == "only_second" and not paired:
+            raise ValueError("truncation: 'only_second' needs pairs")
         multiple = 1 if pad_to_multiple_of is None else positive(pad_to_multiple_of, "pad_to_multiple_of")
-        if truncates and pad is not None and width is not None and width % multiple:
+        if strategy and pad is not None and width is not None and width % multiple:
             raise ValueError(
                 f"pad_to_multiple_of: documents are cut to max_length={width}, which is not a multiple of {multiple}"
             )
-        around = template_of(template, special)
-        if truncates and width is not None and (n_around := sum(map(len, around))) > width:
+        around = Template()
+        if template is not None:
+            around = template_of(template, special)
+        elif file.get("post_processor") is not None:
+            around = processed(file["post_processor"])
+        around = around if add_special_tokens else around.bare()
+        parts = around.pair if paired else around.single
+        if strategy and width is not None and (n_around := sum(i < FIRST for i, _ in parts)) > width:
             raise ValueError(f"max_length: the template alone has {n_around} ids, got {width}")
         if return_tensors not in (None, "np", "pt"):
             raise ValueError(f"return_tensors: expected None, 'np' or 'pt', got {quoted(return_tensors)}")
         if return_tensors == "pt":
             require("torch", "return_tensors='pt'", "torch")
         if pad_id is None and pad is not None:
-            pad_id = next((word for word in _PADS if special is not None and word in special.number), None)
+            pad_id = next((word for word in (config.get("pad_token"), *_PADS) if word in special), None)
             if pad_id is None:
                 raise ValueError(f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}")
         filler = 0 if pad_id is None else id_of(pad_id, special, "pad_id")
-        return cls(width, truncates, pad, filler, multiple, left, cuts_left, around, return_tensors, bool(return_attention_mask))
+        fills = {"input_ids": filler, "token_type_ids": config.get("pad_token_type_id", 0), "special_tokens_mask": 1}
+        if adds["token_type_ids"] is None:
+            adds["token_type_ids"] = paired or (template is None and "post_processor" in file)
+        stride = 0 if not stride else positive(stride, "stride")
+        return cls(
+            width, strategy, stride, pad, fills, multiple, left, cuts_left, parts, around.trims, return_tensors,
+            frozenset(name for name, wanted in adds.items() if wanted),
+        )  # fmt: skip
 
-    def inputs(self, ids: Ragged, spans: NDArray[np.int64] | None, single: bool) -> ModelInputs:
-        """Documents of ids, and the spans of their tokens, in this form; those of one document if there is a `single` one."""
-        ids = ids.compact()
-        lengths, source = ids.lengths, None
-        before, after = self.template
-        n_around = len(before) + len(after)
-        if self.truncates and self.width is not None and (lengths > (room := self.width - n_around)).any():
-            kept = np.minimum(lengths, room)
-            source = places_of(ids.offsets[:-1] + (lengths - kept) * self.cuts_left, kept)
-            lengths = kept
-        parts: dict[str, NDArray[Any]] = {"input_ids": ids.values if source is None else ids.values[source]}
-        if spans is not None:
-            parts["offset_mapping"] = spans if source is None else spans[source]
-        if n_around:
-            inner = places_of(offsets_of(lengths + n_around)[:-1] + len(before), lengths)
-            lengths = lengths + n_around
-            starts, ends = offsets_of(lengths)[:-1, None], offsets_of(lengths)[1:, None]
-            whole = {name: np.zeros((int(lengths.sum()), *part.shape[1:]), part.dtype) for name, part in parts.items()}
-            for name, part in parts.items():
-                whole[name][inner] = part
-            whole["input_ids"][starts + np.arange(len(before))] = before
-            whole["input_ids"][ends - len(after) + np.arange(len(after))] = after
-            parts = whole
-        if self.masks:
-            parts["attention_mask"] = np.ones(int(lengths.sum()), np.int32)
+    @property
+    def room(self) -> int | None:
+        """The ids of documents that truncation leaves, None if it leaves all."""
+        return None if not self.truncation or self.width is None else self.width - sum(i < FIRST for i, _ in self.parts)
+
+    def _kept(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The lengths that are left of documents, and of the second ones of pairs, as the package tokenizers cuts them."""
+        room = self.room
+        if room is None or not (over := np.maximum(a + b - room, 0)).any():
+            return a, b
+        if self.truncation == "longest_first" or not room:
+            short = np.minimum(a, b)
+            long = np.where(short > room, short, np.maximum(short, room - short))
+            halved = short + long > room
+            short, long = np.where(halved, room // 2, short), np.where(halved, (room + 1) // 2, long)
+            return np.where(over > 0, np.where(a > b, long, short), a), np.where(over > 0, np.where(a > b, short, long), b)
+        cut = (a if self.truncation == "only_first" else b) - over
+        if ((cut <= 0) & (over > 0)).any():
+            i = int(np.argmax((cut <= 0) & (over > 0)))
+            raise ValueError(f"truncation: {quoted(self.truncation)}: nothing would be left of document {i}")
+        return (cut, b) if self.truncation == "only_first" else (a, cut)
+
+    def _windows(self, lengths: NDArray[np.int64], kept: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many windows of `kept` ids each document has, and their steps; one without overflow."""
+        cut, step = kept < lengths, kept - self.stride
+        if "overflow_to_sample_mapping" not in self.adds:
+            return np.ones(lengths.size, np.int64), step
+        if (cut & (kept > 0) & (step <= 0)).any():
+            raise ValueError(f"stride: expected less than the {kept[cut].min()} ids of a window, got {self.stride}")
+        n = 1 - (-(lengths - kept) // np.maximum(step, 1))
+        return np.where(cut, np.where(kept > 0, n, 2), 1), step
+
+    def _rows(
+        self, a: NDArray[np.int64], b: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]]:
+        """The sample of each row, and where the windows of its documents begin, with their lengths; the main row is the first.
+
+        Further windows of the document that comes first in the template each get all of the other's, then the first one does.
+        """
+        order = [i for i, _ in self.parts if i >= FIRST] or [FIRST]
+        kept = dict(zip((FIRST, SECOND), self._kept(a, b), strict=True))
+        lengths = {FIRST: a, SECOND: b}
+        found = {of: self._windows(lengths[of], kept[of]) for of in (FIRST, SECOND)}
+        one, two = (order[0], FIRST + SECOND - order[0])
+        n, m = found[one][0], found[two][0]
+        sample = np.repeat(np.arange(a.size), n * m)
+        k = np.arange(sample.size) - offsets_of(n * m)[sample]
+        m, inner = m[sample], ((n - 1) * m)[sample]
+        later = (k > 0) & (k <= inner)
+        number = {
+            one: np.where(later, 1 + (k - 1) // m, 0),
+            two: np.where(later, (k - 1) % m, np.maximum(k - inner, 0)),
+        }
+        rows = {}
+        for of, j in number.items():
+            n_ids, size = lengths[of][sample], np.where((j > 0) & (kept[of][sample] == 0), lengths[of][sample], kept[of][sample])
+            passed = np.where(size < n_ids, j * found[of][1][sample], 0)
+            begin = np.maximum(n_ids - passed - size, 0) if self.cuts_left else passed
+            end = n_ids - passed if self.cuts_left else np.minimum(passed + size, n_ids)
+            rows[of] = begin, end - begin
+        return sample, rows
+
+    def inputs(
+        self, first: tuple[Ragged, Any], second: tuple[Ragged, Any] | None, single: bool, name_of: Callable[[int], Any]
+    ) -> ModelInputs:
+        """Documents of ids and the spans of their tokens, and the second ones of pairs, in this form; those of a `single` one."""
+        given = [(ids.compact(), spans) for ids, spans in (first, *([] if second is None else [second]))]
+        a, b = given[0][0].lengths, given[1][0].lengths if second is not None else np.zeros(len(given[0][0]), np.int64)
+        sample, rows = self._rows(a, b)
+        starts = {of: ids.offsets[:-1][sample] + rows[of][0] for of, (ids, _) in zip(rows, given, strict=False)}
+        sizes = {of: rows[of][1] for of in starts}
+        if second is not None:
+            starts[SECOND] += given[0][0].values.size
+        values = np.concatenate([ids.values for ids, _ in given]) if second is not None else given[0][0].values
+        spans = None if first[1] is None else np.concatenate([places for _, places in given])
+        lengths = np.zeros(sample.size, np.int64)
+        for i, _ in self.parts:
+            lengths += sizes.get(i, 1)
+        total, at = int(lengths.sum()), offsets_of(lengths)[:-1].copy()
+        flat: dict[str, NDArray[Any]] = {name: np.zeros(total, np.int32) for name in ("input_ids", "token_type_ids")}
+        flat |= {"attention_mask": np.ones(total, np.int32), "special_tokens_mask": np.ones(total, np.int32)}
+        flat["offset_mapping"] = np.zeros((total if spans is not None else 0, 2), np.int64)
+        for i, kind in self.parts:
+            if i not in sizes:
+                flat["input_ids"][at], flat["token_type_ids"][at] = i, kind
+                at += 1
+                continue
+            places, source = places_of(at, sizes[i]), places_of(starts[i], sizes[i])
+            flat["input_ids"][places], flat["token_type_ids"][places] = values[source], kind
+            flat["special_tokens_mask"][places] = 0
+            if spans is not None:
+                leads = np.isin(places, at)
+                flat["offset_mapping"][places] = _trimmed(values[source], spans[source], leads, self.trims, name_of)
+            at += sizes[i]
+        width = self._width(lengths)
+        names = [name for name in flat if name == "input_ids" or name in self.adds]
+        single = single and "overflow_to_sample_mapping" not in self.adds
+        found = ModelInputs({name: self._formed(flat[name], lengths, width, self.fills.get(name, 0), single) for name in names})
+        if "overflow_to_sample_mapping" in self.adds:
+            found["overflow_to_sample_mapping"] = sample
+        return found
+
+    def _width(self, lengths: NDArray[np.int64]) -> int | None:
+        """The columns of the matrix; None where documents keep their lengths."""
         longest = int(lengths.max(initial=0))
-        width: int | None = None  # of the matrix; None where documents keep their lengths
         if self.pad is None and self.tensors is not None:
             if (lengths != longest).any():
                 i = int(np.argmax(lengths != lengths[0]))
@@ -210,29 +384,24 @@ class Shape(NamedTuple):
                     f"padding: a tensor needs documents of one length, and document {i} has {lengths[i]} ids, document 0 "
                     f"{lengths[0]}; padding=True fills them up"
                 )
-            width = longest
-        elif self.pad is not None:
-            if self.pad == "max_length" and self.width is not None:
-                if longest > self.width:
-                    i = int(np.argmax(lengths > self.width))
-                    raise ValueError(
-                        f"max_length: document {i} has {lengths[i]} ids, more than {self.width}; truncation=True cuts it"
-                    )
-                longest = self.width
-            width = -(-longest // self.multiple) * self.multiple
-        order = [name for name in ("input_ids", "attention_mask", "offset_mapping") if name in parts]
-        fills = {"input_ids": self.pad_id, "attention_mask": 0, "offset_mapping": 0}
-        return ModelInputs({name: self._formed(parts[name], lengths, width, fills[name], single) for name in order})
+            return longest
+        if self.pad is None:
+            return None
+        if self.pad == "max_length" and self.width is not None:
+            if longest > self.width:
+                i = int(np.argmax(lengths > self.width))
+                raise ValueError(
+                    f"max_length: document {i} has {lengths[i]} ids, more than {self.width}; truncation=True cuts it"
+                )
+            longest = self.width
+        return -(-longest // self.multiple) * self.multiple
 
     def _formed(self, flat: NDArray[Any], lengths: NDArray[np.int64], width: int | None, fill: int, single: bool) -> Any:
-        """One item of all documents: a matrix, a tensor, or what keeps the lengths."""
+        """One item of all documents: a matrix, a tensor, or a list of arrays."""
         if width is None:
             if single:
                 return flat
-            offsets = offsets_of(lengths)
-            if flat.ndim > 1:
-                return np.split(flat, offsets[1:-1]) if lengths.size else []
-            return Ragged._trusted(flat, offsets)
+            return np.split(flat, offsets_of(lengths)[1:-1]) if lengths.size else []
         matrix = np.full((lengths.size, width, *flat.shape[1:]), fill, flat.dtype)
         columns = np.arange(width)
         matrix[columns >= width - lengths[:, None] if self.left else columns < lengths[:, None]] = flat
@@ -240,6 +409,26 @@ class Shape(NamedTuple):
             return matrix[0] if single else matrix
         matrix = matrix.astype(np.int64, copy=False)
         return matrix if self.tensors == "np" else require("torch", "return_tensors='pt'", "torch").from_numpy(matrix)
+
+
+def _trimmed(
+    ids: NDArray[np.int32], spans: NDArray[np.int64], leads: NDArray[np.bool_], trims: tuple[bool, ...],
+    name_of: Callable[[int], Any],
+) -> NDArray[np.int64]:  # fmt: skip
+    """The spans of tokens without white space at their ends; `leads`: which tokens are the first of a row."""
+    if not trims:
+        return spans
+    used, which = np.unique(ids, return_inverse=True)
+    names = [str(name_of(i)).replace("\u0120", " ") for i in used.tolist()]
+    leading, trailing = (
+        np.array([len(name) - len(strip(name)) for name in names], np.int64)[which] for strip in (str.lstrip, str.rstrip)
+    )
+    begin, end = spans.T.copy()
+    for added in trims:
+        first = leading - (added & (leading > 0) & (leads | (begin == 0)))
+        begin = np.minimum(begin + first, end)
+        end = np.where(end >= trailing, np.maximum(end - trailing, begin), end)
+    return np.stack([begin, end], axis=1)
 
 
 def is_one(docs: Any) -> bool:

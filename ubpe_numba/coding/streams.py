@@ -307,8 +307,16 @@ class DecoderStream:
     (['n', '', 'é', '!'], '')
     """
 
-    def __init__(self, model: Model, decoder: Decoder, gone: np.ndarray | None, errors: str) -> None:
+    def __init__(
+        self, model: Model, decoder: Decoder, gone: np.ndarray | None, errors: str,
+        whole: Callable[..., Any] | None = None, held: frozenset[int] | None = None,
+    ) -> None:  # fmt: skip
+        """Decode by `whole`, a function of all ids of a document, if there is one: at the end, or with `held` when it is certain.
+
+        `held` are the ids of bytes, which may be parts of a character with those that follow.
+        """
         self._model, self._decoder, self._gone = model, decoder, gone
+        self._whole, self._held, self._context, self._pending = whole, held, list[int](), list[int]()
         self._characters = None
         if model.segmenter.encoding is not None:
             self._characters = codecs.getincrementaldecoder("utf-8")(errors)
@@ -342,11 +350,27 @@ class DecoderStream:
             ids = [ids]
         elif getattr(ids, "ndim", None) == 0:  # one that a model drew
             ids = ids.reshape(1)
-        checked = self._decoder.ids(as_document(ids, name="ids"), self._gone)
+        checked = self._decoder.ids(as_document(ids, name="ids"), self._gone, known=self._whole is not None)
+        if self._whole is not None:
+            self._pending += checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
+            n = 0 if self._held is None else len(self._pending)
+            while n and self._held and self._pending[n - 1] in self._held:
+                n -= 1
+            return self._certain(self._whole, n)
         symbols = self._decoder.decode(checked, 1)[0]
         if self._characters is None:
             return self._model.alphabet.output(symbols)
         return self._characters.decode(symbols.astype(np.uint8, copy=False).tobytes())
+
+    def _certain(self, whole: Callable[..., Any], n: int) -> str:
+        """The text of the first n ids that wait, decoded after a token before them that shows some text."""
+        ids, self._pending = self._pending[:n], self._pending[n:]
+        if not ids:
+            return ""
+        text = whole(self._context + ids)[len(whole(self._context)) :]
+        shown = next((i for i in reversed(ids) if whole([i])), None) if self._held is not None else None
+        self._context = self._context + ids if shown is None else [shown]
+        return str(text)
 
     def finish(self) -> Any:
         r"""End the document.
@@ -366,6 +390,8 @@ class DecoderStream:
         if not self._finished:
             none = self._model.alphabet.output(np.zeros(0, self._decoder.dtype))
             self.rest = none if self._characters is None else self._characters.decode(b"", True)
+            if self._whole is not None:
+                self.rest = self._certain(self._whole, len(self._pending))
             self._finished = True
         return self.rest
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.coding.model_inputs import FIRST, SECOND, Template, processed, template_of
 from ubpe_numba.coding.plan import LIKELIHOOD, Tables, plan_by_path, plan_by_rank
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import listed, quoted, shortened
@@ -146,17 +146,18 @@ def _of_pairs(
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
         raise ValueError(f"special_tokens: {quoted(clash)} is a token of the vocabulary too; Hugging Face allows one")
     unknown = unk_token_of(model, unk_token)
-    frame = None if template is None else template_of(template, special)
+    frame, post_processor = _frame(template, special, model.segmenter.file)
     text = huggingface.write(
         table_of(model), {**unheard(model, vocab), **vocab}, merges, special, known,
         unk_token=None if unknown is None else unknown.name,
-        post_processor=None if frame is None else post_processor(frame, special),
+        post_processor=post_processor,
     )  # fmt: skip
     kind = model.alphabet.kind
     symbols = None if kind != "int" else model.alphabet.symbols
     docs = samples_of(model)
     samples: Samples = docs, encode(docs)
-    _same_by_rank(readers.of_huggingface(text, kind, symbols).model, samples)
+    by_rule = kind == "str" and model.segmenter.unknown is not None
+    _same_by_rank(readers.of_huggingface(text, None if by_rule else kind, symbols).model, samples)
     all_samples = [samples]
     if unknown is not None and loss_of(model) is not None:
         samples = without_unknown(model, samples)
@@ -175,7 +176,7 @@ def _of_pairs(
             compare(docs, ids, [e.ids for e in other.encode_batch(texts, add_special_tokens=False)], "tokenizers")
         if frame is not None:
             _, ids, texts = texts_of(model.alphabet, samples)
-            _check_template(other, frame, special, texts, ids)
+            _check_template(other, frame, texts, ids)
     if unknown is None and unk_token is not False and (loss := loss_of(model)) is not None:
         warn(loss)
     return text
@@ -208,11 +209,11 @@ def _of_unigrams(
                 "unk_token: a Unigram model over bytes has none unless it has all of them; give it all 256 as alphabet"
             )
         unknown = None  # nothing is unknown
-    frame = None if template is None else template_of(template, special)
+    frame, post_processor = _frame(template, special, model.segmenter.file)
     text = unigram.write(
         model, table_of(model), scores, *words,
         unk_id=None if unknown is None else unknown.id,
-        post_processor=None if frame is None else post_processor(frame, special),
+        post_processor=post_processor,
     )  # fmt: skip
     plan = plan_by_path(Tables(readers.of_unigram(text)), LIKELIHOOD, "tokenizers")
     docs = samples_of(model)
@@ -230,14 +231,14 @@ def _of_unigrams(
             theirs = [e.ids for e in other.encode_batch(more, add_special_tokens=False)]
             compare(more, encode_with(plan, more), theirs, "tokenizers")
         if frame is not None:
-            _check_template(other, frame, special, texts, ids)
+            _check_template(other, frame, texts, ids)
     return text
 
 
-def _of_words(words: Words, tok: Exported, template: str | Sequence[str] | None) -> str:
+def _of_words(words: Words, tok: Exported, template: Any) -> str:
     """The `tokenizer.json` of a WordPiece model."""
-    frame = None if template is None else template_of(template, words.special_tokens)
-    text = wordpiece.write(words, None if frame is None else post_processor(frame, words.special_tokens))
+    frame, post_processor = _frame(template, words.special_tokens, words.file)
+    text = wordpiece.write(words, post_processor)
     docs = word_samples(list(words.vocabulary), [*words.special_tokens, *words.known_words])
     ids = tok.encode(docs)
     compare(docs, ids, tok.load(text)(docs), "what was written")
@@ -245,7 +246,7 @@ def _of_words(words: Words, tok: Exported, template: str | Sequence[str] | None)
         other = package.Tokenizer.from_str(text)
         compare(docs, ids, [e.ids for e in other.encode_batch(docs, add_special_tokens=False)], "tokenizers")
         if frame is not None:
-            _check_template(other, frame, words.special_tokens, docs, ids)
+            _check_template(other, frame, docs, ids)
     return text
 
 
@@ -297,7 +298,8 @@ def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
     if unknown is not None:
         byte_ids = None if unknown.byte_ids is None else found[unknown.byte_ids].astype(np.int32)
         unknown = unknown._replace(byte_ids=byte_ids, id=int(found[unknown.id]))
-    changed = segmenter._replace(reserved=reserved, unknown=unknown).numbered(found[tokens], tokens.size)
+    file = None if segmenter.file is None else huggingface.renumbered(segmenter.file, found.tolist())
+    changed = segmenter._replace(reserved=reserved, unknown=unknown, file=file).numbered(found[tokens], tokens.size)
     return model._replace(segmenter=changed), new
 
 
@@ -310,12 +312,20 @@ def transformers_object(
     else:
         unk_token = tok.unknown if unk_token is None else unk_token
         text = tokenizer_json(tok, unk_token=unk_token, template=template, special_first=special_first)
-    params = {"unk_token": unk_token, **params}
+    own = tok.model.file if isinstance(tok.model, Words) else tok.model.segmenter.file
+    config = dict((own or {}).get("config", {}))
     fast = require("transformers", "export to transformers", "hf").PreTrainedTokenizerFast
     tokenizer = require("tokenizers", "export to transformers", "hf").Tokenizer.from_str(text)
     file = json.loads(text)
     special = {token["content"] for token in file["added_tokens"] if token["special"]}
     unknown = file["model"].get("unk_token")
+    lists = ("additional_special_tokens", "extra_special_tokens")
+    config = {
+        name: [word for word in value if word in special] if name in lists else value
+        for name, value in config.items()
+        if not name.endswith("_token") or value in special
+    }
+    params = {**config, **({} if unk_token is None else {"unk_token": unk_token}), **params}
     given = {name: value for name, value in params.items() if value is not None}
     is_symbol = unknown is not None and len(unknown) == 1 and unknown not in special  # which would be taken out of every text
     if given.get("unk_token") is False or is_symbol or ("unk_token" not in given and unknown not in special):
@@ -324,7 +334,7 @@ def transformers_object(
         given.setdefault("unk_token", unknown)
     for name, value in given.items():
         words = [value] if name.endswith("_token") else []
-        if name in ("additional_special_tokens", "extra_special_tokens"):
+        if name in lists:
             words = list(value.values() if isinstance(value, dict) else value)
         for word in map(str, words):
             if word not in special and not (name == "unk_token" and word == unknown):
@@ -344,80 +354,39 @@ def transformers_object(
 # ---------------------------------------------------------------------------------------------------- templates
 
 
-#: The tokens around a document, as ``"[CLS] $A [SEP]"``, and around a pair: names of parts, ``"$A"``, ``"$B"`` or a special
-#: token, and their type ids.
-Template = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
-_PART = re.compile(r"(.+?)(?::([0-9]+))?", re.DOTALL)
-_DOCUMENTS = ("$A", "$B")
-
-
-def template_of(template: str | Sequence[str], special: Mapping[str, int]) -> Template:
-    """Read the argument `template` of a tokenizer with these special tokens.
-
-    Parts are separated by spaces: ``$A``, ``$B`` for the second document of a pair, or a special token; each may be followed by
-    its type id, as in ``$B:1``. Without a template for pairs, the parts after ``$A`` also follow ``$B``, both with the type id 1,
-    as BERT has it. TypeError for another type, ValueError naming what is wrong.
-
-    >>> template_of("[CLS] $A [SEP]", {"[CLS]": 0, "[SEP]": 1})[1][3:]
-    (('$B', 1), ('[SEP]', 1))
-    """
-    both = (template,) if isinstance(template, str) else tuple(template) if isinstance(template, Sequence) else ()
-    if not 1 <= len(both) <= 2 or not all(isinstance(one, str) for one in both):
-        raise TypeError(f"template: expected str, or two of them, for one document and for a pair, got {quoted(template)}")
-    found = []
-    for one, documents in zip(both, (("$A",), _DOCUMENTS), strict=False):
-        matches = [None if word in special else _PART.fullmatch(word) for word in one.split()]
-        words = zip(one.split(), matches, strict=True)
-        parts = tuple((word, 0) if match is None else (match[1], int(match[2] or 0)) for word, match in words)
-        for document in _DOCUMENTS:
-            n, expected = sum(name == document for name, _ in parts), int(document in documents)
-            if n != expected:
-                times = ("not at all", "once")[expected]
-                raise ValueError(f"template: expected {document} {times} in {quoted(one)}, found it {n} times")
-        if odd := next((name for name, _ in parts if name not in _DOCUMENTS and name not in special), None):
-            known = listed(special) or "none"
-            raise ValueError(
-                f"template: {quoted(odd)} in {quoted(one)} is neither $A nor a special token of this tokenizer: {known}"
-            )
-        found.append(parts)
-    if len(found) == 2:
-        return found[0], found[1]
-    after = found[0][[name for name, _ in found[0]].index("$A") + 1 :]
-    return found[0], (*found[0], ("$B", 1), *((name, 1) for name, _ in after))
-
-
-def post_processor(template: Template, special: Mapping[str, int]) -> dict[str, Any]:
-    """The object of a tokenizer.json for a template."""
+def _frame(
+    template: Any, special: Mapping[str, int], file: dict[str, Any] | None
+) -> tuple[Template | None, dict[str, Any] | None]:
+    """The requested template, or that of the file that the tokenizer is from, and the post-processor; None for none."""
+    own = (file or {}).get("post_processor")
+    if template is None:
+        return None if own is None else processed(own), own
+    made, names = template_of(template, special), {i: word for word, i in special.items()}
+    if odd := [i for parts in made[:2] for i, _ in parts if i < FIRST and i not in names]:
+        raise ValueError(f"template: {odd[0]} is not a special token of this tokenizer, which has {listed(special) or 'none'}")
+    documents = {FIRST: "A", SECOND: "B"}
     single, pair = (
         [
-            {"Sequence": {"id": name[1:], "type_id": i}} if name in _DOCUMENTS else {"SpecialToken": {"id": name, "type_id": i}}
-            for name, i in parts
+            {"Sequence": {"id": documents[i], "type_id": t}}
+            if i in documents
+            else {"SpecialToken": {"id": names[i], "type_id": t}}
+            for i, t in parts
         ]
-        for parts in template
+        for parts in made[:2]
     )
-    used = sorted({name for name, _ in (*template[0], *template[1]) if name not in _DOCUMENTS})
+    used = sorted({names[i] for parts in made[:2] for i, _ in parts if i not in documents})
     words = {word: {"id": word, "ids": [special[word]], "tokens": [word]} for word in used}
-    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": words}
+    return made, {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": words}
 
 
-def around(template: Template, special: Mapping[str, int], first: list[int], second: list[int] | None = None) -> list[int]:
-    """The ids of a document, or of a pair, with the special tokens of a template.
-
-    >>> special = {"[CLS]": 0, "[SEP]": 1}
-    >>> around(template_of("[CLS] $A [SEP]", special), special, [7, 8], [9])
-    [0, 7, 8, 1, 9, 1]
-    """
-    documents = {"$A": first, "$B": second or []}
-    return [i for name, _ in template[second is not None] for i in (documents[name] if name in documents else [special[name]])]
-
-
-def _check_template(other: Any, template: Template, special: dict[str, int], texts: list[str], ids: list[list[int]]) -> None:
+def _check_template(other: Any, template: Template, texts: list[str], ids: list[list[int]]) -> None:
     """ValueError if a tokenizer of the package tokenizers puts other tokens around some samples, or pairs of them."""
     texts, ids = texts[-_PAIRS:], ids[-_PAIRS:]
-    compare(texts, [around(template, special, one) for one in ids], [e.ids for e in other.encode_batch(texts)], "tokenizers")
-    pairs = [*itertools.pairwise(texts)]
-    expected = [around(template, special, one, two) for one, two in itertools.pairwise(ids)]
-    compare(pairs, expected, [e.ids for e in other.encode_batch(pairs)], "tokenizers")
+    one: tuple[Any, Any] = [(text,) for text in texts], [(doc,) for doc in ids]
+    for parts, (docs, given) in zip(template[:2], (one, ([*itertools.pairwise(texts)], [*itertools.pairwise(ids)])), strict=True):
+        expected = [[j for i, _ in parts for j in (lists[i - FIRST] if i >= FIRST else [i])] for lists in given]
+        found = other.encode_batch([doc if len(doc) > 1 else doc[0] for doc in docs])
+        compare(docs, expected, [e.ids for e in found], "tokenizers")
 
 
 # ---------------------------------------------------------------------------------------------------- the unknown token

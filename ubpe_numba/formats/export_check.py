@@ -18,6 +18,7 @@ from ubpe_numba.documents.read import as_documents, utf8_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.formats.character_bytes import of_characters
 from ubpe_numba.formats.pair_table import Pairs, Table, name_ids, names, symbol_character
+from ubpe_numba.formats.sentencepiece import as_huggingface, placeholder_names
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -77,14 +78,12 @@ def ids_of(model: Model) -> list[int]:
 def named(model: Model) -> tuple[dict[str, int], Pairs]:
     """Names of tokens with their ids, and pairs of names. ValueError as `check_order`, or for symbols without a name."""
     check_order(model)
-    if model.segmenter.unknown is not None:
-        if model.alphabet.kind != "bytes":
-            raise ValueError(
-                "alphabet: characters of which others are unknown, as models of sentencepiece have them, are not written"
-            )
-        return of_characters(model)
-    alphabet, vocabulary, _ = model
-    called = names(alphabet, vocabulary)
+    if model.segmenter.unknown is not None:  # characters over bytes
+        if model.alphabet.kind == "bytes":
+            return of_characters(model)
+    alphabet, vocabulary, segmenter = model
+    placeholders = placeholder_names(segmenter)
+    called = [placeholders.get(name, name) for name in names(alphabet, vocabulary)]
     assert vocabulary.merges is not None  # a pair table has merges
     lefts, rights = ([called[part] for part in side] for side in vocabulary.merges.T.tolist())
     return name_ids(called, ids_of(model)), (lefts, rights)
@@ -103,9 +102,13 @@ def table_of(model: Model) -> Table:
     none = np.zeros(0, np.int64)
     segmenter = model.segmenter
     splitter = segmenter.pretokenizer if isinstance(segmenter.pretokenizer, Splitter) else None
+    steps = segmenter.normalizer, segmenter.unknown, segmenter.decoding
+    if steps[0] is not None and steps[0].steps[-1]["type"] == "StandIns" and steps[0].steps[0]["type"] == "SentencePiece":
+        steps = as_huggingface(segmenter)
     return Table(
         model.alphabet.kind, [], none, none, {}, {}, None if splitter else pattern_of(model), segmenter.whole_words,
-        segmenter.one_by_one, splitter, segmenter.normalizer, segmenter.unknown, segmenter.decoding, flags_of(model),
+        segmenter.one_by_one, splitter, *steps, flags_of(model),
+        file=segmenter.file,
     )  # fmt: skip
 
 

@@ -2,21 +2,27 @@
 
 Characters that are not in the vocabulary become their bytes (`byte_fallback`) or an unknown token; such a model is held over the
 bytes of UTF-8 (character_bytes.py). Tokens that a post-processor adds around a document (such as one of its beginning) are
-ignored: `encode` gives the ids that Hugging Face gives with ``add_special_tokens=False``.
+not in what `encode` gives, the ids of Hugging Face with ``add_special_tokens=False``; a call of the tokenizer adds them.
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import itertools
 import json
 import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.coding.decode import decoder_of
+from ubpe_numba.coding.model_inputs import processed
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
 from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index, two_parts
+from ubpe_numba.runtime.lazy import require
 from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
@@ -57,43 +63,22 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         left, right, _ = merges.ids(vocab)
         if ((left == unknown.id) | (right == unknown.id)).any():
             stand_in, unknown = _symbol_for_unknown(model, kind), None
-    if kind is None:
-        kind, tokens = "bytes" if bytewise or unknown else "str", [*vocab.keys() - special.keys() - known.keys()]
-        numbers = [symbol_index(token) for token in tokens if len(token) == 1]
-        if numbers and None not in numbers:  # every character names an integer
-            is_written = unknown is not None and unknown.byte_ids is None  # by an export with an unk_token
-            if kind == "str" or (is_written and set(numbers) == set(range(len(numbers)))):
-                kind = "int"
-    if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):
-        raise ModelFormatError(f"kind: {quoted(kind)}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
-    if kind == "bytes" and not bytewise and unknown is None:
-        raise ModelFormatError("kind: 'bytes', but the file has neither a ByteLevel step nor a rule for unknown characters")
+    kind = _kind_of(kind, bytewise, unknown, vocab.keys() - special.keys() - known.keys())
     if kind == "int" and unknown is not None and unknown.byte_ids is None and not unknown.fuse and not model.get("ignore_merges"):
         stand_in = model["unk_token"]
     if kind == "int" and (splitter or normalizer):
         raise ModelFormatError("pre_tokenizer: integers are not cut")
     over_characters = kind == "bytes" and not bytewise
-    if unknown is not None and unknown.byte_ids is not None:
-        vocab = {**vocab}
-        for name in BYTE_NAMES.keys() - special.keys() - known.keys():
-            vocab.pop(name, None)
-    affixes = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
-    has_affixes = any(affixes)
+    by_bytes = unknown is not None and unknown.byte_ids is not None
+    names = vocab
+    if by_bytes:
+        vocab = {name: i for name, i in vocab.items() if name not in BYTE_NAMES or name in special or name in known}
+    has_affixes = bool(model.get("continuing_subword_prefix") or model.get("end_of_word_suffix"))
     if has_affixes:
-        if over_characters is bytewise or (unknown is not None and unknown.byte_ids is not None):
+        if over_characters is bytewise or by_bytes:
             raise ModelFormatError("model: a prefix or suffix of characters needs an unk_token, and no byte_fallback")
-        if model.get("ignore_merges") is True:
-            raise ModelFormatError("model: a prefix or suffix of characters is not supported with ignore_merges")
-        plain = {name: i for name, i in vocab.items() if name not in special and name not in known}
-        prefix, suffix = affixes
-        if not isinstance(prefix, str) or not isinstance(suffix, str):
-            raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
-        inside, end = _MARKS[bytewise]
-        marked, lists = with_marks(plain, merges.lists(), prefix, suffix, (inside, end))
-        step = {"type": "Marks", "inside": inside if prefix else "", "end": end if suffix else ""}
+        vocab, merges, step = _marked(model, vocab, merges, special | known, _MARKS[bytewise])
         splitter = Splitter.from_state([*(() if splitter is None else splitter.steps), step])
-        merges = NamePairs.of(lists)
-        vocab = {name: i for name, i in vocab.items() if name not in plain} | marked
     over = "str" if over_characters else kind
     is_whole = over_characters and not has_affixes and _never_matches(splitter, normalizer)
     changes = normalizer is not None or splitter is not None  # text may become an added token
@@ -102,12 +87,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     table = from_names(vocab, merges, over, special, known, None, whole, all_letters, loose=True, cut_runs=cut_runs)
     if over_characters:
         assert unknown is not None
-        if (
-            unknown.fuse
-            and unknown.byte_ids is None
-            and unknown.id in table.token_ids
-            and model["unk_token"] not in special | known
-        ):
+        is_token = unknown.id in table.token_ids and model["unk_token"] not in special | known
+        if unknown.fuse and not by_bytes and is_token:
             raise ModelFormatError(
                 f"model: unk_token: {quoted(model['unk_token'])} is a token of texts too, not supported with fuse_unk"
             )
@@ -128,10 +109,44 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
         pattern, splitter = cut_of(splitter)
     if bytewise and not whole and not has_affixes and not _NEVER | set(table.symbols) >= set(range(256)):
         stand_in = _stand_in_of_bytes(model, table)
+    decoding = _WITHOUT_MARKS if has_affixes else None
+    if kind != "int":
+        decoding = decoding_of(file.get("decoder"), names, special | known, bytewise, by_bytes, decoding)
     return table._replace(
-        pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags, stand_in=stand_in,
-        decoding=_WITHOUT_MARKS if has_affixes else None if bytewise else decoding_of(file.get("decoder")),
+        pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags, stand_in=stand_in, decoding=decoding,
+        file=outer(file),
     )  # fmt: skip
+
+
+def _kind_of(kind: str | None, bytewise: bool, unknown: Unknown | None, tokens: Iterable[str]) -> str:
+    """The kind of the symbols of a file, as `read` says; ModelFormatError for one that it does not have."""
+    if kind is None:
+        kind = "bytes" if bytewise or unknown else "str"
+        numbers = [symbol_index(token) for token in tokens if len(token) == 1]
+        if numbers and None not in numbers:  # every character names an integer
+            is_written = unknown is not None and unknown.byte_ids is None  # by an export with an unk_token
+            if kind == "str" or (is_written and set(numbers) == set(range(len(numbers)))):
+                kind = "int"
+    if kind not in ("bytes", "str", "int") or (bytewise and kind != "bytes"):
+        raise ModelFormatError(f"kind: {quoted(kind)}, but the file has {'a' if bytewise else 'no'} ByteLevel step")
+    if kind == "bytes" and not bytewise and unknown is None:
+        raise ModelFormatError("kind: 'bytes', but the file has neither a ByteLevel step nor a rule for unknown characters")
+    return kind
+
+
+def _marked(
+    model: dict[str, Any], vocab: dict[str, int], merges: NamePairs, added: dict[str, int], marks: tuple[str, str]
+) -> tuple[dict[str, int], NamePairs, dict[str, Any]]:
+    """Names and pairs with marks in place of a prefix and a suffix, and the step that puts them; ModelFormatError."""
+    if model.get("ignore_merges") is True:
+        raise ModelFormatError("model: a prefix or suffix of characters is not supported with ignore_merges")
+    plain = {name: i for name, i in vocab.items() if name not in added}
+    prefix, suffix = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
+    if not isinstance(prefix, str) or not isinstance(suffix, str):
+        raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
+    marked, lists = with_marks(plain, merges.lists(), prefix, suffix, marks)
+    step = {"type": "Marks", "inside": marks[0] if prefix else "", "end": marks[1] if suffix else ""}
+    return {name: i for name, i in vocab.items() if name not in plain} | marked, NamePairs.of(lists), step
 
 
 def _check_rest(names: list[str], splitter: Splitter | None) -> None:
@@ -268,7 +283,8 @@ def write(
     file = file_of(table, special, known, model, post_processor)
     if replaced:
         without = [{"type": "Replace", "pattern": {"Regex": regex}, "content": new} for _, regex, new in replaced]
-        file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
+        if not (table.file or {}).get("decoder"):
+            file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
     # json would write the two large parts by a loop in Python, since they are indented
     text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
     by_id = sorted(ids, key=ids.__getitem__)
@@ -367,23 +383,124 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
     return *found, {word: mask for word, mask in flags.items() if mask}
 
 
-def decoding_of(decoder: Any) -> Decoding | None:
-    """How texts of tokens are joined: the replacements of a decoder, and the characters that it strips at the beginning."""
-    steps = decoder.get("decoders") if isinstance(decoder, dict) and decoder.get("type") == "Sequence" else [decoder]
-    made = Decoding()
-    for step in steps if isinstance(steps, list) else []:
-        kind = step.get("type") if isinstance(step, dict) else None
-        if kind == "Replace" and isinstance(step.get("pattern"), dict) and isinstance(step.get("content"), str):
-            if isinstance(old := step["pattern"].get("String"), str) and old:
-                made = made._replace(replace=(*made.replace, (old, step["content"])))
-        elif kind == "Metaspace" and isinstance(mark := step.get("replacement"), str) and mark:
-            made = made._replace(replace=(*made.replace, (mark, " ")))
+def decoding_of(
+    decoder: Any, names: Iterable[str], added: Iterable[str], bytewise: bool, by_bytes: bool, marks: Decoding | None = None
+) -> Decoding | None:
+    """Rules by which kernels decode as a decoder does, or one that leaves it to the package tokenizers.
+
+    `names` are those of tokens, `added` those of added tokens; `marks` is the rule for the decoder that `write` writes beside
+    marks. ModelFormatError for a decoder that is not valid.
+    """
+    if decoder is None:
+        return marks
+    steps = [decoder]
+    while (at := next((i for i, s in enumerate(steps) if isinstance(s, dict) and s.get("type") == "Sequence"), None)) is not None:
+        inside = steps[at].get("decoders")
+        steps[at : at + 1] = inside if isinstance(inside, list) else [None]
+    kinds = [step.get("type") if isinstance(step, dict) else None for step in steps]
+    made, exact = Decoding(), True
+    if bytewise or marks is not None:
+        exact = kinds == ["ByteLevel"]
+        if marks is not None:
+            exact = any(step.get("pattern") == {"Regex": SUFFIX + "$"} for step in steps if isinstance(step, dict))
+        made = marks or made
+    for i, (kind, step) in enumerate(zip(kinds, steps, strict=True) if not bytewise and marks is None else ()):
+        before = kinds[:i]
+        if kind == "Replace" and not {"ByteFallback", "Fuse"} & {*before} and (old := step["pattern"].get("String")):
+            made = made._replace(replace=(*made.replace, (old, step["content"])))
+        elif kind == "Metaspace" and kinds == ["Metaspace"] and (mark := step.get("replacement")):
+            made = Decoding(((mark, " "),))
             if step.get("prepend_scheme", "always") != "never" and step.get("add_prefix_space") is not False:
-                made = made._replace(strip=" ", n=1)
-        elif kind == "Strip" and isinstance(content := step.get("content"), str) and content:
-            if type(n := step.get("start")) is int and 0 <= n <= 64:
-                made = made._replace(strip=content, n=n)
+                made = Decoding(((mark, " "),), " ", 64, first=True)
+            exact = not any(mark in name.lstrip(mark) for name in names) and not any(word.startswith(" ") for word in added)
+        elif (
+            kind == "Strip"
+            and before[-1:] == ["Fuse"]
+            and kinds[i:] == ["Strip"]
+            and step.get("stop") == 0
+            and step["start"] <= 64
+        ):
+            made = made._replace(strip=step["content"], n=step["start"])
+        elif kind not in ("ByteFallback", "Fuse"):
+            exact = False
+    if not bytewise and ("ByteFallback" in kinds) is not by_bytes:
+        exact = exact and BYTE_NAMES.keys().isdisjoint(names)
+    try:
+        decoder_of(json.dumps(decoder))
+    except ImportError as error:
+        if not exact:
+            warnings.warn(f"decoder: {error}", UserWarning, stacklevel=2)
+    except Exception as error:
+        raise ModelFormatError(f"decoder: {shortened(error)}") from error
+    made = made if exact else made._replace(by_names=True)
     return made if made != Decoding() else None
+
+
+def outer(file: dict[str, Any]) -> dict[str, Any] | None:
+    """The parts of a file that act after encoding, as they are there, and the defaults of a call; None for none.
+
+    ModelFormatError for a part that is not valid, or not supported; of all small parts where the package tokenizers is there.
+    """
+    found = {name: file[name] for name in _OUTER if file.get(name) is not None}
+    processed(found.get("post_processor") or {"type": "ByteLevel"})
+    with contextlib.suppress(ImportError):
+        package = require("tokenizers", "checking a file", "hf")
+        plain = json.loads(package.Tokenizer(package.models.BPE()).to_str())
+        try:
+            package.Tokenizer.from_str(json.dumps(plain | {name: file.get(name) for name in (*_OUTER, *_INSIDE)}))
+        except Exception as error:
+            where = "normalizer, pre_tokenizer, post_processor, decoder, padding or truncation"
+            raise ModelFormatError(f"{where}: the package tokenizers refuses it: {shortened(error)}") from error
+    padding, truncation = found.get("padding", {}), found.get("truncation", {})
+    config = {"pad_token": padding.get("pad_token"), "pad_token_type_id": padding.get("pad_type_id")}
+    for at, part in (("padding_side", padding), ("truncation_side", truncation)):
+        config[at] = {"Left": "left", "Right": "right"}.get(part.get("direction"))
+    config = {name: value for name, value in config.items() if value is not None}
+    return {**found, **({"config": config} if config else {})} or None
+
+
+def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of a call, and the names of special tokens, of a `tokenizer_config.json` or an object of transformers."""
+    found: dict[str, Any] = {}
+    for name in CONFIG:
+        value: Any = given.get(name)
+        if isinstance(value, dict):  # an added token
+            value = value.get("content")
+        elif isinstance(value, (list, tuple)):
+            value = [word["content"] if isinstance(word, dict) else str(word) for word in value]
+        if name == "model_max_length" and not (isinstance(value, (int, float)) and 1 <= value < 1 << 31):
+            continue  # no limit
+        if value is not None and not (name.endswith("_token") and not isinstance(value, str)):
+            found[name] = int(value) if name == "model_max_length" else value
+    for name in ("padding_side", "truncation_side"):
+        if found.get(name, "left") not in ("left", "right"):
+            raise ModelFormatError(f"tokenizer_config.json: {name}: expected 'left' or 'right', got {quoted(found[name])}")
+    return found
+
+
+def renumbered(file: dict[str, Any], new: list[int]) -> dict[str, Any]:
+    """The parts of a file whose post-processor puts the ids `new` of those that it had."""
+    made = copy.deepcopy(file)
+    steps = [made.get("post_processor")]
+    for step in steps:
+        if step is None:
+            continue
+        steps += step.get("processors", [])
+        for word in step.get("special_tokens", {}).values():
+            word["ids"] = [new[i] for i in word["ids"]]
+        for name in ("cls", "sep"):
+            if name in step:
+                step[name][1] = new[step[name][1]]
+    return made
+
+
+#: Parts of a file that act after encoding.
+_OUTER = ("post_processor", "decoder", "padding", "truncation")
+#: Fields of a `tokenizer_config.json` that are kept.
+CONFIG = (
+    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token", "additional_special_tokens",
+    "padding_side", "truncation_side", "model_max_length", "model_input_names", "clean_up_tokenization_spaces", "chat_template",
+)  # fmt: skip
 
 
 def _sequence(steps: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
@@ -400,8 +517,10 @@ def file_of(
 ) -> dict[str, Any]:
     """The content of a tokenizer.json with this model: text is treated as `table` says.
 
-    `post_processor` puts special tokens around a document (export.py). The tokens of `table` are not used.
+    `post_processor` puts special tokens around a document, if not that of the file that `table` is from. The tokens of `table`
+    are not used.
     """
+    own = table.file or {}
     level = {**_AS_BYTES}
     steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
     bytewise = table.kind == "bytes" and table.unknown is None
@@ -423,8 +542,8 @@ def file_of(
     joins += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
     return {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
+        "truncation": own.get("truncation"),
+        "padding": own.get("padding"),
         "added_tokens": [
             {
                 "id": i,
@@ -436,7 +555,7 @@ def file_of(
         ],
         "normalizer": _sequence(changes, "normalizers"),
         "pre_tokenizer": _sequence(steps, "pretokenizers"),
-        "post_processor": post_processor,
-        "decoder": level | {"use_regex": True} if bytewise else _sequence(joins, "decoders"),
+        "post_processor": post_processor or own.get("post_processor"),
+        "decoder": own.get("decoder") or (level | {"use_regex": True} if bytewise else _sequence(joins, "decoders")),
         "model": model,
     }

@@ -71,6 +71,7 @@ class Table(NamedTuple):
     shared: bool = False  # whether a special token or a known word may be a token of the vocabulary too
     runs: dict[int, int] = {}  # noqa: RUF012  # code points after every so many of which text must be cut; see merge_order.py
     stand_in: str | bytes | None = None  # the constructor's `unknown`: a symbol or a special token
+    file: dict[str, Any] | None = None  # see Segmenter
 
 
 def symbol_character(index: int) -> str:

@@ -248,12 +248,31 @@ def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None
     model = source.document.get("model")
     name = model.get("type") if isinstance(model, dict) else None
     if name not in ("Unigram", "WordPiece"):
-        return of_huggingface(source.document, kind, alphabet, source.n_bytes)
+        return _with_config(of_huggingface(source.document, kind, alphabet, source.n_bytes), source)
     if kind is not None or alphabet is not None:
         raise ValueError(f"{'kind' if alphabet is None else 'alphabet'}: a model of {name} is one of text")
     if name == "WordPiece":
-        return Found(wordpiece.read(source.data))
-    return Found(of_unigram(source.data), {"objective": "tokenizers"})
+        return _with_config(Found(wordpiece.read(source.data)), source)
+    return _with_config(Found(of_unigram(source.data), {"objective": "tokenizers"}), source)
+
+
+def _with_config(found: Found, source: Source) -> Found:
+    """With the defaults of a call of the object, or of the files beside, that say more than a `tokenizer.json`."""
+    given: dict[str, Any] = {}
+    if hasattr(source.given, "save_pretrained"):
+        given = {name: getattr(source.given, name, None) for name in huggingface.CONFIG}
+    for name in ("special_tokens_map.json", "tokenizer_config.json"):
+        if (path := source.beside([name])) is not None:
+            with open_regular(path) as f:
+                beside = model_file.parse_json(f.read())
+            given |= beside if isinstance(beside, dict) else {}
+    if not (config := huggingface.config_of(given)):
+        return found
+    old = found.model.file if isinstance(found.model, Words) else found.model.segmenter.file
+    file = {**(old or {}), "config": {**(old or {}).get("config", {}), **config}}
+    if isinstance(found.model, Words):
+        return found._replace(model=found.model._replace(file=file))
+    return found._replace(model=found.model._replace(segmenter=found.model.segmenter._replace(file=file)))
 
 
 def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0) -> Found:
@@ -408,6 +427,7 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
             table.decoding,
             False,
             table.one_by_one,
+            table.file,
         )
         ids = None if np.array_equal(table.token_ids, np.arange(size)) else table.token_ids
         segmenter = segmenter.numbered(ids, size)

@@ -37,12 +37,13 @@ from ubpe_numba.formats.pair_table import WORK
 from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.runtime.tables.trie import trie_of
+from ubpe_numba.text.metaspace import MARK
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.sentencepiece import BYTE_NAMES, BYTES, UNKNOWN, WORDS, byte_name, needed_of
+from ubpe_numba.text.sentencepiece import BYTE_NAMES, BYTES, UNKNOWN, WORDS, needed_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import Reserved
-from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -201,6 +202,7 @@ def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: 
         reserved=Reserved.from_user(special, None, "str", size),
         normalizer=Normalizer(steps),
         unknown=Unknown(None, int(unknown[0]), True) if unknown.size else None,
+        file={"config": {"unk_token": names[unknown[0]]}} if unknown.size and names[unknown[0]] != "<unk>" else None,
     )
     return made.numbered(token_ids, size)
 
@@ -226,9 +228,13 @@ def _unigram(pieces: Pieces) -> Model:
     unknown = np.flatnonzero(types == UNKNOWN_PIECE)
     if (ids < 0).any():
         if pieces.by_bytes:
-            character = chr(points[int(np.argmax(ids < 0))])
-            raise ModelFormatError(f"byte_fallback: the character {quoted(character)} is in pieces, but is none itself")
-        ids[ids < 0] = unknown[0]
+            for at in np.flatnonzero(ids < 0).tolist():
+                if points[at] >= 0x80:
+                    character = quoted(chr(points[at]))
+                    raise ModelFormatError(f"byte_fallback: the character {character} is in pieces, but is none itself")
+                ids[at] = ids[int(np.flatnonzero(points == BYTES + points[at])[0])]  # it becomes its byte
+        else:
+            ids[ids < 0] = unknown[0]
     flat = alphabet.lookup(pieces.points_of(multiple))
     vocabulary = Vocabulary.from_sequences(
         alphabet.size, flat, pieces.lengths[multiple],
@@ -393,17 +399,13 @@ def write(model: Model, unigram: bool) -> bytes:
     if unigram:
         assert vocabulary.log_probabilities is not None  # the caller has checked that
         scores = vocabulary.log_probabilities.tolist()
-    words, users, characters = stand_ins.get("words", []), set(step["words"]), frozenset(stand_ins.get("alphabet", ""))
-    unknown = next((i for i, c in zip(ids, text[:n], strict=False) if ord(c) == UNKNOWN), -1)
+    users, placeholders = set(step["words"]), placeholder_names(segmenter)
+    of_bytes = {chr(BYTES + byte) for byte in range(256)} if stand_ins.get("by_bytes") else set()
     for i, score, (begin, end) in zip(ids, scores, pairwise(starts), strict=True):
         name = text[begin:end]
-        first = ord(name[0])
-        if stand_ins and first >= WORDS and name[0] not in characters:
-            if first == UNKNOWN:
-                rows[i] = "<unk>", 0.0, UNKNOWN_PIECE
-            else:
-                rows[i] = (byte_name(first - BYTES), 0.0, BYTE) if first >= BYTES else (words[first - WORDS], 0.0, USER)
-        elif i != unknown:
+        if stand_ins and name in placeholders:
+            rows[i] = placeholders[name], 0.0, UNKNOWN_PIECE if ord(name) == UNKNOWN else BYTE if name in of_bytes else USER
+        elif segmenter.unknown is None or i != segmenter.unknown.id:
             rows[i] = name, score, USER if unigram and name in users else NORMAL
     for i in range(max(rows)):
         rows.setdefault(i, (f"<gap_{i}>", 0.0, CONTROL))
@@ -424,6 +426,43 @@ def write(model: Model, unigram: bool) -> bytes:
         else:
             pieces.append(field(1, field(1, data) + field(2, score) + field(3, type_)))
     return b"".join([*pieces, field(2, spec), field(3, normal)])
+
+
+def placeholder_names(segmenter: Segmenter) -> dict[Any, str]:
+    """The names of characters that are placeholders: for bytes, words of the user and the unknown."""
+    step: dict[str, Any] = {} if segmenter.normalizer is None else segmenter.normalizer.steps[-1]
+    if segmenter.unknown is None and step.get("type") != "StandIns":
+        return {}
+    replaced = dict(() if segmenter.decoding is None else segmenter.decoding.replace)
+    config = (segmenter.file or {}).get("config", {})
+    found: dict[Any, str] = {chr(UNKNOWN): replaced.get(chr(UNKNOWN), config.get("unk_token", "<unk>"))}
+    if step.get("by_bytes"):
+        found |= {chr(BYTES + byte): name for name, byte in BYTE_NAMES.items()}
+    return found | {chr(WORDS + i): word for i, word in enumerate(step.get("words", ()) if "alphabet" in step else ())}
+
+
+def as_huggingface(segmenter: Segmenter) -> tuple[Normalizer | None, Unknown, Decoding]:
+    """Steps, rule and decoding of a `tokenizer.json` for the steps of a model of pairs; ValueError where there are none."""
+    assert segmenter.normalizer is not None  # as `model_of` made it
+    step, stand_ins = segmenter.normalizer.steps
+    if step["treat_whitespace_as_suffix"] or step["words"] or not step["escape_whitespaces"]:
+        raise ValueError(
+            "normalizer: a tokenizer.json has no place for white space as a suffix or words of the user; export to "
+            "'sentencepiece'"
+        )
+    steps: list[dict[str, Any]] = []
+    if step["precompiled_charsmap"]:
+        steps.append({"type": "Precompiled", "precompiled_charsmap": step["precompiled_charsmap"]})
+    if step["remove_extra_whitespaces"]:
+        steps.append({"type": "Strip", "strip_left": True, "strip_right": True})
+        steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})
+    steps += [{"type": "Prepend", "prepend": MARK}] if step["add_dummy_prefix"] else []
+    steps.append({"type": "Replace", "pattern": {"String": " "}, "content": MARK})
+    unknown = segmenter.unknown or Unknown(None)
+    rule = unknown._replace(byte_ids=np.zeros(256, np.int32) if stand_ins["by_bytes"] else None)
+    starts = step["add_dummy_prefix"] or step["remove_extra_whitespaces"]
+    shown = placeholder_names(segmenter)[chr(UNKNOWN)], stand_ins["unknown"]
+    return Normalizer(steps), rule, Decoding(((MARK, " "), shown), " " if starts else "", int(starts))
 
 
 _PLAIN_TEXT = {  # the step of a model that changes nothing

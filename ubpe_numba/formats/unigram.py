@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface import added_of, cut_of, decoding_of, file_of, steps_of
+from ubpe_numba.formats.huggingface import added_of, cut_of, decoding_of, file_of, outer, steps_of
 from ubpe_numba.formats.json_floats import Number, read_numbers, write_numbers
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, names
@@ -66,6 +66,8 @@ def model_of(text: str | bytes) -> Model:
     own = dict(used)
     ids = [own.get(c, -1) for c in characters]
     weights = [scores[i] if i >= 0 else least for i in ids]
+    if by_bytes:
+        ids = [vocab[byte_name(ord(c))] if i < 0 and c.isascii() else i for c, i in zip(characters, ids, strict=True)]
     if -1 in ids and (by_bytes or unknown is None):
         raise ModelFormatError(
             f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none itself"
@@ -101,7 +103,7 @@ def model_of(text: str | bytes) -> Model:
     )
     size, taken_ids = len(vocabulary), set(ids)
     shared = any(i in taken_ids for words in (special, known) for i in words.values())
-    decoding = None if bytewise else decoding_of(file.get("decoder"))
+    decoding = decoding_of(file.get("decoder"), listed, special | known, bytewise, by_bytes)
     pattern, splitter = cut_of(splitter)
     if unknown is not None:
         decoding = decoding or Decoding()
@@ -113,6 +115,7 @@ def model_of(text: str | bytes) -> Model:
         normalizer=normalizer,
         unknown=None if unknown is None else Unknown(None, unknown, True),
         decoding=decoding,
+        file=outer(file),
     )
     return Model(alphabet, vocabulary, segmenter.numbered(np.array(ids), size))
 

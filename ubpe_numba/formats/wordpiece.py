@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface import added_of, file_of, steps_of
+from ubpe_numba.formats.huggingface import added_of, decoding_of, file_of, outer, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import describe
@@ -25,7 +25,7 @@ from ubpe_numba.vocabulary.reserved import FLAGS
 
 
 class Words(NamedTuple):
-    """Vocabulary and options of a file; the fields are arguments of `WordPiece` and of its `Preprocessing`."""
+    """Vocabulary and options of a file: arguments of `WordPiece` and of its `Preprocessing`, and `Segmenter.file`."""
 
     vocabulary: dict[str, int]
     unknown: str = "[UNK]"
@@ -36,6 +36,7 @@ class Words(NamedTuple):
     special_tokens: dict[str, int] = {}  # noqa: RUF012  # never changed
     known_words: dict[str, int] = {}  # noqa: RUF012
     flags: dict[str, tuple[str, ...]] = {}  # noqa: RUF012
+    file: dict[str, Any] | None = None
 
 
 def read(text: str | bytes) -> Words:
@@ -56,7 +57,8 @@ def read(text: str | bytes) -> Words:
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     named = {word: tuple(name for name, bit in FLAGS.items() if mask & bit) for word, mask in flags.items()}
-    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named)
+    decoding_of(file.get("decoder"), (), (), False, False)
+    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named, outer(file))
 
 
 def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
@@ -88,11 +90,22 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     }
     none = np.zeros(0, np.int64)
     flags = {word: sum(FLAGS[name] for name in names) for word, names in words.flags.items()}
-    table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer, flags=flags)
-    file = file_of(table, words.special_tokens, words.known_words, model, post_processor)
-    text = json.dumps(
-        {**file, "decoder": {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}}, ensure_ascii=False, indent=1
+    table = Table(
+        "str",
+        [],
+        none,
+        none,
+        {},
+        {},
+        None,
+        splitter=words.pretokenizer,
+        normalizer=words.normalizer,
+        flags=flags,
+        file=words.file,
     )
+    file = file_of(table, words.special_tokens, words.known_words, model, post_processor)
+    decoder = (words.file or {}).get("decoder") or {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}
+    text = json.dumps({**file, "decoder": decoder}, ensure_ascii=False, indent=1)
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -101,7 +114,7 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
 
 
 _PARAMS = ("unknown", "prefix", "longest")
-_TEXT = ("normalizer", "pretokenizer", "special_tokens", "known_words", "flags")  # in model files unless empty
+_TEXT = ("normalizer", "pretokenizer", "special_tokens", "known_words", "flags", "file")  # in model files unless empty
 
 
 def state_of(words: Words) -> dict[str, Any]:

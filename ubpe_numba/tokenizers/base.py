@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sized
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
@@ -28,6 +29,7 @@ from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Tokenizer"]
 
@@ -190,11 +192,12 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         """Learn further merges up to `n_tokens` ids, alphabet included; ids that exist keep their meaning and their weight.
 
-        Documents and options are as for `fit`. On the corpus of the fit this gives what one longer fit would have given; on
-        another, new merges are learned on that, encoded with the present vocabulary. Without `history_` a new round begins, even
-        if the last one was cut short. The probabilities of `UBPE` are estimated anew, on `docs`. ValueError if the vocabulary is
-        not one of pairs in order of creation, or has more ids already. `pretokenizer`, as for `Preprocessing`, cuts text from
-        now on: with None, or a coarser pattern, tokens come to cross words, as in SuperBPE; no `Counts` of segments then.
+        Documents and options are as for `fit`. Where the next ids are taken, as by special tokens, the new ones follow the last.
+        On the corpus of the fit this gives what one longer fit would have given; on another, new merges are learned on that,
+        encoded with the present vocabulary. Without `history_` a new round begins, even if the last one was cut short. The
+        probabilities of `UBPE` are estimated anew, on `docs`. ValueError if the vocabulary is not one of pairs in order of
+        creation, or has more ids already. `pretokenizer`, as for `Preprocessing`, cuts text from now on: with None, or a coarser
+        pattern, tokens come to cross words, as in SuperBPE; no `Counts` of segments then.
 
         Examples
         --------
@@ -206,24 +209,20 @@ class Tokenizer(Decoding, Saving):
         """
         model = self._fitted()
         alphabet, old, segmenter = model
-        if positive(n_tokens, "n_tokens") < len(old):
-            raise ValueError(f"n_tokens: expected at least the present {len(old)} ids, got {n_tokens}")
+        present = len(old) if segmenter.token_ids is None or segmenter.n_first else self.vocab_size
+        if positive(n_tokens, "n_tokens") < present:
+            raise ValueError(f"n_tokens: expected at least the present {present} ids, got {n_tokens}")
         if not old.in_order_of_creation or (self.rules or DEFAULT_RULES).order != "creation":
             raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
         if n_tokens > MAX_SIZE:
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
-        first = segmenter.n_first
-        if segmenter.token_ids is not None and not first:
-            raise ValueError("token_ids: only a vocabulary whose ids are in order of creation can be continued")
-        if (special := segmenter.special) is not None:
-            after, end = special.ids[special.ids >= first], first + n_tokens
-            if int(after.min(initial=end)) < end:
-                name = "known_words" if first else "special_tokens"
-                raise ValueError(
-                    f"{name}: expected ids from {end} on, the others would have to move; "
-                    "fit with Preprocessing(special_first=True), or a mapping to such ids"
-                )
-        settings = self._settings(memory_limit)._replace(n_tokens=int(n_tokens))
+        first, last = segmenter.n_first, self.vocab_size
+        ids, special = segmenter.token_ids, segmenter.special
+        goes_on = ids is None or bool(first)  # whether the next ids are free
+        n_more = n_tokens - (len(old) if goes_on else last)
+        if goes_on and special is not None:
+            goes_on = int(special.ids[special.ids >= first].min(initial=first + n_tokens)) >= first + n_tokens
+        settings = self._settings(memory_limit)._replace(n_tokens=len(old) + int(n_more))
         bar = None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
         prepared = self._prepared
@@ -237,7 +236,14 @@ class Tokenizer(Decoding, Saving):
         if self._weighs_by_text:
             vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
         size = len(vocabulary)
-        segmenter = segmenter.numbered(np.arange(first, first + size) if first else None, size)
+        if goes_on:
+            ids = np.arange(first, first + size) if first else None
+        else:
+            ids = np.concatenate(
+                [np.arange(len(old)) + first if ids is None or first else ids, last + np.arange(size - len(old))]
+            )
+            self._refuse_parts(alphabet, vocabulary, ids, len(old))
+        segmenter = segmenter.numbered(ids, size)
         if is_new := prepared.pretokenizer != self._prepared.pretokenizer:
             segmenter = segmenter._replace(pretokenizer=prepared.pretokenizer)
             if not any(part is not None and part is not False for part in segmenter):
@@ -253,6 +259,18 @@ class Tokenizer(Decoding, Saving):
         if size < settings.n_tokens != MAX_SIZE:
             self._tell_the_end(settings, size, len(old))
         return self
+
+    def _refuse_parts(self, alphabet: Alphabet, vocabulary: Vocabulary, ids: NDArray[np.int64], n_old: int) -> None:
+        """ValueError if a new token holds a character that is no token, or what replaces one."""
+        if self._model.segmenter.unknown is None or vocabulary.merges is None:
+            return
+        known = ids >= 0
+        if alphabet.kind == "str":
+            known[: alphabet.size] &= (alphabet.symbols < 0xE000) | (alphabet.symbols > 0xF8FF) & (alphabet.symbols < 0x100000)
+        odd = np.flatnonzero(~known[vocabulary.merges[n_old - alphabet.size :]].all(axis=1))
+        if odd.size:
+            token = vocabulary.sequence(n_old + int(odd[0])).tolist()
+            raise ValueError(f"docs: a new token would hold a character that is no token, in {token}: leave such text out")
 
     def fit_transform(self, docs: Any, y: None = None, *, offsets: Any = None) -> Ragged:
         """`fit`, then `encode_batch` of the same documents; arguments as for `fit`."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import functools
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.decode import ids_to_skip
+from ubpe_numba.coding.decode import decoder_of, ids_to_skip, joined
 from ubpe_numba.coding.plan import BATCH
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
@@ -19,6 +23,7 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import requested_threads
 from ubpe_numba.runtime.lazy import html_of, view
 from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
+from ubpe_numba.vocabulary.segmenter import Decoding as Rules
 
 if TYPE_CHECKING:
     from ubpe_numba.coding.occurrences import TokenIndex, Usage
@@ -75,8 +80,8 @@ class Decoding(Encoding):
             Leave special tokens out; known words stay. Leave out an id or several, such as that of padding; they need not be in
             the vocabulary.
         as_bytes
-            Give the bytes of the tokens, well-formed UTF-8 or not, such as those of one token. TypeError if the alphabet is not
-            one of bytes.
+            Give the bytes of the tokens, well-formed UTF-8 or not, such as those of one token, also what `decode` leaves
+            out at the beginning of a text; of characters their UTF-8. TypeError for integers.
         out
             A buffer for the symbols: a 1-D array of their dtype (uint8 for bytes, uint32 code points for `str`). The result is
             then the part of it that was needed, for every kind of document; the rest of it may be overwritten. ValueError if it
@@ -96,25 +101,55 @@ class Decoding(Encoding):
         >>> text.decode([108, 255]), text.decode([108, 255], as_bytes=True)
         ('l\ufffd', b'l\xff')
         """
-        if as_bytes and (kind := self._fitted().alphabet.kind) != "bytes":
+        if as_bytes and (kind := self._fitted().alphabet.kind) == "int":
             raise TypeError(f"as_bytes: the alphabet is one of {kind}; leave it out to get what was encoded")
         if errors != "replace":
             check_errors(errors)
-        if out is None and skip is None and skip_special_tokens is False and (short := self._short_decoder()) is not None:
-            doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, errors)
-            if doc is not None:
-                return doc  # type: ignore[no-any-return]
         model = self._fitted()
+        if out is None and skip is None and skip_special_tokens is False and (short := self._short_decoder()) is not None:
+            strictly = "strict" if errors == "replace" and model.segmenter.has_bytes else errors
+            with contextlib.suppress(*([UnicodeDecodeError] if strictly != errors else [])):
+                doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, strictly)
+                if doc is not None and (not as_bytes or model.alphabet.kind == "bytes"):
+                    return doc  # type: ignore[no-any-return]
         checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
-        if out is not None:
-            return self._tables.decoder.decode_into(checked, out, self.n_threads)[0]
         decoder = self._tables.decoder
-        symbols = decoder.text(decoder.decode(checked, self.n_threads)[0])
-        if as_bytes:
+        if out is not None:
+            return decoder.decode_into(checked, out, self.n_threads)[0]
+        if not as_bytes:
+            return self._documents(checked, errors)[0]  # type: ignore[no-any-return]
+        symbols = decoder.decode(checked, self.n_threads)[0]
+        if model.alphabet.kind == "bytes":
             return symbols.tobytes()
-        if model.segmenter.encoding is None:
-            return model.segmenter.restored(model.alphabet.output(symbols), errors)  # type: ignore[no-any-return]
-        return str(symbols.astype(np.uint8, copy=False).data, "utf-8", errors)  # without `bytes` in between: a copy less
+        text = model.segmenter.restored(f"x{text_of(symbols)}", "surrogateescape")[1:]  # the beginning of a text is changed
+        return text.encode("utf-8", "surrogateescape")  # type: ignore[no-any-return]
+
+    def _documents(self, ids: Ragged, errors: str) -> list[Any]:
+        """The decoded documents, but for integers of int32."""
+        alphabet, _, segmenter = self._fitted()
+        decoding, decoder = segmenter.decoding, self._tables.decoder
+        if decoding is not None and decoding.by_names:
+            decoder.check(ids.values, ids.offsets, int(ids.offsets[0]))
+            by, names = decoder_of(json.dumps((segmenter.file or {}).get("decoder"))), self._names.names
+            return [by.decode([names[i] for i in doc.tolist()]) if doc.size else "" for doc in ids]
+        symbols, ends = decoder.decode(ids, self.n_threads)
+        places = decoder.places(ids, symbols, ends)
+        if segmenter.encoding is None and alphabet.kind == "str":
+            whole = text_of(symbols)  # slices of it cost a third of as many texts of arrays
+            return [segmenter.restored(whole[a:b], errors) for a, b in places]
+        if segmenter.encoding is None:
+            return [alphabet.output(symbols[a:b]) for a, b in places]
+        view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
+        if errors != "replace" or not segmenter.has_bytes:
+            return [str(view[a:b], "utf-8", errors) for a, b in places]
+        found = []
+        for (a, b), doc in zip(places, ids, strict=True):
+            try:
+                found.append(str(view[a:b], "utf-8"))
+            except UnicodeDecodeError:
+                names = self._names.names
+                found.append(joined([names[i] for i in doc.tolist()], decoding or Rules()))
+        return found
 
     def decode_batch(
         self,
@@ -141,27 +176,17 @@ class Decoding(Encoding):
         >>> BPE.from_merges([[0, 1]], alphabet="ab").decode_batch(np.array([[2, -1], [1, 2]]), skip=-1)
         ['ab', 'bab']
         """
-        model = self._fitted()
         check_errors(errors)
         checked = self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens)
+        decoder = self._tables.decoder
         if out is not None:
-            symbols, ends = self._tables.decoder.decode_into(checked, out, self.n_threads)
-        else:
-            symbols, ends = self._tables.decoder.decode(checked, self.n_threads)
-        if symbols.dtype == np.int32:
-            return Ragged._trusted(symbols, ends)
-        places = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
-        if out is not None:
-            return [symbols[a:b] for a, b in places]
-        if (decoding := model.segmenter.decoding) is not None and decoding.n:
-            places = [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
-        if model.segmenter.encoding is None and model.alphabet.kind == "str":
-            whole = text_of(symbols)  # slices of it cost a third of as many texts of arrays
-            return [model.segmenter.restored(whole[a:b], errors) for a, b in places]
-        if model.segmenter.encoding is None:
-            return [model.alphabet.output(symbols[a:b]) for a, b in places]
-        view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
-        return [str(view[a:b], "utf-8", errors) for a, b in places]
+            symbols, ends = decoder.decode_into(checked, out, self.n_threads)
+            if symbols.dtype == np.int32:
+                return Ragged._trusted(symbols, ends)
+            return [symbols[a:b] for a, b in pairwise(ends.tolist())]
+        if decoder.dtype == np.int32:
+            return Ragged._trusted(*decoder.decode(checked, self.n_threads))
+        return self._documents(checked, errors)
 
     def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
         """`decode_batch` without options, by the name that scikit-learn uses; `batch` as for `decode_batch`."""
@@ -196,7 +221,7 @@ class Decoding(Encoding):
         """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.
 
         Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return what has become certain.
-        ValueError where a text is changed back as a whole, as for some tokenizers from elsewhere.
+        Where the decoder of a file from elsewhere may change all of a text, `finish` returns it.
 
         Examples
         --------
@@ -208,10 +233,14 @@ class Decoding(Encoding):
 
         check_errors(errors)
         segmenter = self._fitted().segmenter
-        if segmenter.restores:
-            raise ValueError("decode_stream: a text of this tokenizer is changed back as a whole: use decode")
+        whole: Any = None
+        held: frozenset[int] | None = None
+        if segmenter.restores or segmenter.has_bytes:
+            whole = functools.partial(self.decode, errors=errors)
+            if segmenter.decoding is None or not segmenter.decoding.by_names:  # else all may change until the end
+                held = frozenset(i for i, name in self._names.names.items() if len(name) == 6 and name.startswith("<0x"))
         gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
-        return DecoderStream(self._fitted(), self._tables.decoder, gone, errors)
+        return DecoderStream(self._fitted(), self._tables.decoder, gone, errors, whole, held)
 
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
         """Index all occurrences of all tokens in encoded documents, which are given as for `decode_batch`; a 1-D array is one.

@@ -197,32 +197,39 @@ class Encoding(Fitted):
     def __call__(
         self,
         docs: Any,
+        pairs: Any = None,
         *,
         max_length: int | None = None,
         truncation: bool | str = False,
+        stride: int = 0,
         padding: bool | str = False,
         pad_id: Any = None,
         pad_to_multiple_of: int | None = None,
-        side: str = "right",
-        truncation_side: str = "right",
+        side: str | None = None,
+        truncation_side: str | None = None,
         template: Any = None,
+        add_special_tokens: bool = True,
         return_tensors: str | None = None,
         return_offsets: bool = False,
         return_attention_mask: bool = True,
+        return_token_type_ids: bool | None = None,
+        return_special_tokens_mask: bool = False,
+        return_overflowing_tokens: bool = False,
         allowed_special: Any = "none",
         disallowed_special: Any = "all",
     ) -> ModelInputs:
-        """Encode one document or many to the inputs of a model, by the names that Hugging Face's tokenizers use.
+        """Encode one document or many, or pairs, to the inputs of a model, by the names that Hugging Face's tokenizers use.
 
         Parameters
         ----------
-        docs, allowed_special, disallowed_special
-            As for `encode_batch`; also one document, a `str`, bytes or a 1-D array.
+        docs, pairs, allowed_special, disallowed_special
+            As for `encode_batch`; also one document, a `str`, bytes or a 1-D array. `pairs`: the second document of each pair.
         max_length
             The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
-        truncation
-            True (or ``"longest_first"``): documents with more ids are cut. Of a long document as much as is needed is read,
-            wherever that gives the same ids; errors in the rest are not reported then.
+        truncation, stride
+            True or ``"longest_first"``, ``"only_first"``, ``"only_second"``: documents, or these of pairs, with more ids are cut.
+            Of a long document as much as is needed is read, wherever that gives the same ids; errors in the rest are not
+            reported then. `stride`: the ids that windows share, with `return_overflowing_tokens`.
         padding
             True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
         pad_id
@@ -231,21 +238,24 @@ class Encoding(Fitted):
             With `padding`, the length is rounded up to a multiple of this.
         side, truncation_side
             ``"right"`` or ``"left"``: the side of the padding, and the side on which documents are cut.
-        template
+        template, add_special_tokens
             The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list of them
-            and of ids. `encode` never adds anything.
+            and of ids; a tuple of two, the second with ``$B``, for pairs. None: the post-processor of the file, as its other
+            defaults. `encode` never adds anything.
         return_tensors
             ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one. ValueError
             where documents have several lengths.
-        return_offsets, return_attention_mask
+        return_offsets, return_attention_mask, return_token_type_ids, return_special_tokens_mask, return_overflowing_tokens
             Add `offset_mapping`: where the token of each id begins and ends, in characters of text, else in symbols; 0 and 0 for
-            the template and for padding. Add `attention_mask`: 1 for ids, 0 for padding.
+            the template and for padding. Add `attention_mask`, 0 for padding; `token_type_ids` (None: of pairs and with a
+            post-processor); `special_tokens_mask`, 1 for ids that were added; further rows for what is cut, and
+            `overflow_to_sample_mapping`.
 
         Returns
         -------
         inputs
             A `ModelInputs`, a dict of `input_ids` and the requested arrays: of one document 1-D, of padded documents int32
-            matrices, otherwise `Ragged`.
+            matrices, otherwise lists of arrays.
 
         Examples
         --------
@@ -257,32 +267,46 @@ class Encoding(Fitted):
         from ubpe_numba.coding import model_inputs  # here only: encoding need not wait for it
 
         model = self._fitted()
+        words = model.segmenter.special
+        wanted = {"offset_mapping": return_offsets, "attention_mask": return_attention_mask}
+        wanted |= {"special_tokens_mask": return_special_tokens_mask}
         shape = model_inputs.Shape.of(
-            model.segmenter.special, max_length=max_length, truncation=truncation, padding=padding, pad_id=pad_id,
-            pad_to_multiple_of=pad_to_multiple_of, side=side, truncation_side=truncation_side, template=template,
-            return_tensors=return_tensors, return_attention_mask=return_attention_mask,
+            {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True)),
+            model.segmenter.file or {}, pairs is not None, max_length=max_length, truncation=truncation, stride=stride,
+            padding=padding, pad_id=pad_id, pad_to_multiple_of=pad_to_multiple_of, side=side, truncation_side=truncation_side,
+            template=template, add_special_tokens=add_special_tokens, return_tensors=return_tensors, **wanted,
+            token_type_ids=return_token_type_ids,
+            overflow_to_sample_mapping=return_overflowing_tokens,
         )  # fmt: skip
         single = model_inputs.is_one(docs)
         is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
-        encode: Any = self.encode_batch
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
-        given = docs
-        if shape.truncates and shape.width is not None and model.segmenter.unknown is None:
-            if not (return_offsets and shape.cuts_left):  # whose positions count from the beginning
-                from ubpe_numba.coding import parts
+        positions = {"return_offsets": "spans", "units": "characters" if is_text else None} if return_offsets else {}
+        room = None if pairs is not None or return_overflowing_tokens or model.segmenter.unknown is not None else shape.room
+        first = self._encoded(docs, single, room, shape.cuts_left, options, positions)
+        second = None if pairs is None else self._encoded(pairs, single, None, False, options, positions)
+        if second is not None and len(first[0]) != len(second[0]):
+            raise ValueError(f"pairs: expected {len(first[0])} documents, as many as docs, got {len(second[0])}")
+        return shape.inputs(first, second, single, self.id_to_token)
 
-                room = shape.width - sum(map(len, shape.template))
-                given = parts.shortened(self._plan(), encode, docs, single, room, shape.cuts_left, options)
-        if return_offsets:
-            options |= {"return_offsets": "spans", "units": "characters" if is_text else None}
+    def _encoded(
+        self, docs: Any, single: bool, room: int | None, left: bool, options: dict[str, Any], positions: dict[str, Any]
+    ) -> tuple[Ragged, NDArray[np.int64] | None]:
+        """The ids of documents, and spans if `positions` requests them; of long documents the `room` ids that are kept."""
+        encode: Any = self.encode_batch
+        docs, single = ([docs], False) if isinstance(docs, str) else (docs, single)
+        given = docs
+        if room is not None and not (positions and left):  # whose positions count from the beginning
+            from ubpe_numba.coding import parts
+
+            given = parts.shortened(self._plan(), encode, docs, single, room, left, options)
         try:
-            found = encode(given, **options)
+            found = encode(given, **options, **positions)
         except (TypeError, ValueError):  # the message has the position in the whole, if the whole has the error
             if given is docs:
                 raise
-            found = encode(docs, **options)
-        ids, spans = found if return_offsets else (found, None)
-        return shape.inputs(ids, spans, single)
+            found = encode(docs, **options, **positions)
+        return found if positions else (found, None)
 
     def transform(self, docs: Any) -> Ragged:
         """`encode_batch` without options, by the name that scikit-learn uses; `docs` as for `fit`."""

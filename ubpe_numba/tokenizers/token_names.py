@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ubpe_numba.documents.read import text_of
 from ubpe_numba.formats.character_bytes import without_marks
+from ubpe_numba.formats.sentencepiece import placeholder_names
 from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.sentencepiece import byte_name
 from ubpe_numba.text.splitter import Splitter
@@ -35,9 +36,11 @@ def token_names(model: Model) -> TokenNames:
     {'Ġ': 0, 'a': 1, 'Ġa': 2, '<end>': 3}
     """
     segmenter = model.segmenter
+    placeholders = placeholder_names(segmenter)
     called = _of_tokens(model)
     numbers = range(len(called)) if segmenter.token_ids is None else segmenter.token_ids.tolist()
     names = {i: name for i, name in zip(reversed(numbers), reversed(called), strict=True) if i >= 0}
+    names |= {i: placeholders[name] for i, name in zip(numbers, called, strict=True) if name in placeholders}
     if (unknown := segmenter.unknown) is not None and unknown.byte_ids is not None:
         names |= {i: byte_name(byte) for byte, i in enumerate(unknown.byte_ids.tolist()) if i >= 0 and i != unknown.id}
     steps = segmenter.pretokenizer.steps if isinstance(segmenter.pretokenizer, Splitter) else ()

@@ -165,10 +165,10 @@ class WordByWord:
 
     dtype = np.dtype(np.uint32)
 
-    def __init__(self, names: Mapping[int, str], spaced: Callable[[int], str]) -> None:
+    def __init__(self, names: Mapping[int, str], spaced: Callable[..., str]) -> None:
         self._names, self._spaced, self._begun = names, spaced, False
 
-    def ids(self, documents: Documents, gone: np.ndarray | None = None) -> Ragged:
+    def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = True) -> Ragged:
         """Ids given by the user, without those that are `gone`; UnknownTokenError for one that no piece has."""
         if gone is not None:
             return left_ids(documents, gone, self.ids)
@@ -176,9 +176,9 @@ class WordByWord:
             raise TypeError("ids: expected integers, got str; text is for encode")
         begin, end = int(documents.offsets[0]), int(documents.offsets[-1])
         ids = documents.values[begin:end].tolist()
-        known = list(map(self._names.__contains__, ids))
-        if not all(known):
-            at = begin + known.index(False)
+        there = list(map(self._names.__contains__, ids))
+        if not all(there):
+            at = begin + there.index(False)
             document = int(np.searchsorted(documents.offsets, at, side="right")) - 1
             raise UnknownTokenError(document, at - int(documents.offsets[document]), ids[at - begin], max(self._names) + 1)
         return Ragged._trusted(documents.values.astype(np.int32, copy=False), documents.offsets)
@@ -188,7 +188,7 @@ class WordByWord:
         text = "".join(map(self._spaced, ids.values.tolist()))
         if not self._begun and ids.values.size:
             first = int(ids.values[0])
-            text = self._names[first] + text[len(self._spaced(first)) :]
+            text = self._spaced(first, True) + text[len(self._spaced(first)) :]
             self._begun = True
         return code_points(text), np.array([0, len(text)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -9,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ubpe_numba.coding.decode import Decoder, ids_to_skip
+from ubpe_numba.coding.decode import Decoder, decoder_of, ids_to_skip
 from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.streams import DecoderStream
@@ -40,6 +41,9 @@ from ubpe_numba.vocabulary.segmenter import Segmenter
 __all__ = ["WordPiece"]
 
 _PARAMS = ("unknown", "prefix", "longest")
+#: Replacements of a decoder that cleans up, in turn.
+_CLEANUP = [(f" {sign}", sign) for sign in ".?!,"] + [(" ' ", "'"), (" n't", "n't"), (" 'm", "'m"), (" do not", " don't")]
+_CLEANUP += [(" 's", "'s"), (" 've", "'ve"), (" 're", "'re")]
 
 
 class WordPiece(Decoding, Saving):
@@ -133,14 +137,21 @@ class WordPiece(Decoding, Saving):
         return f"WordPiece({params}): {len(self.pieces)} pieces"
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(plain_copy(self.get_params()))
+        return dict(plain_copy({**self.get_params(), "_file": self._model.segmenter.file}))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        file = state.pop("_file", None)
         self.__init__(**state)  # type: ignore[misc]
+        self._keep(file)
+
+    def _keep(self, file: dict[str, Any] | None) -> Self:
+        """Keep the parts of a file that act after encoding."""
+        vars(self)["_model"] = self._model._replace(segmenter=self._model.segmenter._replace(file=file))
+        return self
 
     def set_params(self, **params: Any) -> Self:  # noqa: D102
         super().set_params(**params)
-        made = type(self)(**self.get_params())
+        made = type(self)(**self.get_params())._keep(self._model.segmenter.file)
         vars(self).clear()
         vars(self).update(vars(made))
         return self
@@ -195,23 +206,24 @@ class WordPiece(Decoding, Saving):
     # ---------------------------------------------------------------------------------------------- decoding
 
     def decode(  # type: ignore[override]
-        self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None, **options: Any
-    ) -> str:
+        self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None, as_bytes: bool = False, **options: Any
+    ) -> str | bytes:
         """Decode ids to words with a space between them; pieces with the prefix go on the word before.
 
         Parameters
         ----------
         ids
             An integer array or list. Unknown words become `unknown`.
-        skip_special_tokens, skip, **options
-            As for `Tokenizer.decode`, without `as_bytes` and `out`; `errors` changes nothing.
+        skip_special_tokens, skip, as_bytes, **options
+            As for `Tokenizer.decode`, without `out`; `errors` changes nothing.
 
         Examples
         --------
         >>> WordPiece(["[UNK]", "un", "##able"]).decode([1, 2, 0, 1])
         'unable [UNK] un'
         """
-        return self._texts(as_document(ids, name="ids"), skip_special_tokens, skip, **options)[0]
+        text = self._texts(as_document(ids, name="ids"), skip_special_tokens, skip, **options)[0]
+        return text.encode("utf-8", "surrogatepass") if as_bytes else text
 
     def decode_batch(
         self, batch: Any, offsets: Any = None, *, skip_special_tokens: bool = False, skip: Any = None, **options: Any
@@ -235,24 +247,39 @@ class WordPiece(Decoding, Saving):
         checked = WordByWord(self._names.names, self._spaced).ids(documents, gone)
         bounds = checked.offsets - checked.offsets[0]
         ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
+        if self._by_names:
+            by, called = decoder_of(json.dumps(self._decoder)), self._names.names
+            return [by.decode([called[i] for i in ids[a:b]]) if a < b else "" for a, b in pairwise(bounds.tolist())]
         names = [self._spaced(i) for i in ids]
         for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
-            names[at] = self._names.names[ids[at]]
+            names[at] = self._spaced(ids[at], first=True)
         return ["".join(names[a:b]) for a, b in pairwise(bounds.tolist())]
 
-    def _spaced(self, token: int) -> str:
-        """The text of an id that follows others: with a space before it, or without the prefix."""
+    @property
+    def _decoder(self) -> dict[str, Any]:
+        """The decoder of the file, or one that joins pieces."""
+        return (self._model.segmenter.file or {}).get("decoder") or {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
+
+    @property
+    def _by_names(self) -> bool:
+        """Whether the package tokenizers decodes."""
+        return self._decoder.get("type") != "WordPiece" or self._decoder.get("prefix") != self.prefix
+
+    def _spaced(self, token: int, first: bool = False) -> str:
+        """The text of an id that follows others, if it is not the first: with a space before it, or without the prefix."""
         name: str = self._names.names[token]
-        if not self.prefix:
-            return name
-        return name[len(self.prefix) :] if name.startswith(self.prefix) else f" {name}"
+        if self.prefix and not first:
+            name = name[len(self.prefix) :] if name.startswith(self.prefix) else f" {name}"
+        for old, new in _CLEANUP if self._decoder.get("cleanup", True) and " " in name else ():
+            name = name.replace(old, new)
+        return name
 
     def decode_stream(  # noqa: D102
         self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
     ) -> DecoderStream:
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
         decoder: Any = WordByWord(self._names.names, self._spaced)
-        return DecoderStream(self._model, decoder, gone, errors)
+        return DecoderStream(self._model, decoder, gone, errors, self.decode if self._by_names else None)
 
     # ---------------------------------------------------------------------------------------------- files
 
@@ -283,13 +310,15 @@ class WordPiece(Decoding, Saving):
             flags=words.flags or None,
         )  # fmt: skip
         params |= {"preprocessing": None if text.is_plain else text}
-        return cls(words.vocabulary, unknown=words.unknown, prefix=words.prefix, longest=words.longest, **params)
+        made = cls(words.vocabulary, unknown=words.unknown, prefix=words.prefix, longest=words.longest, **params)
+        return made._keep(words.file)
 
     def _words(self) -> Words:
         text = self._prepared
         words = dict(text.special_tokens or {}), dict(text.known_words or {}), dict(text.flags or {})
         cutter: Any = text.pretokenizer
-        return Words(self.pieces, self.unknown, self.prefix, self.longest, text.normalizer, cutter, *words)
+        file = self._model.segmenter.file
+        return Words(self.pieces, self.unknown, self.prefix, self.longest, text.normalizer, cutter, *words, file)
 
     def _save(self, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
         for piece in self.pieces:

@@ -34,7 +34,8 @@ _MOST_STEPS = 64  # replacements of a `Decoding`, and how often it leaves someth
 class Decoding(NamedTuple):
     """Rules for the text of tokens, in tokenizers from elsewhere that change text before they encode it.
 
-    In every token some characters are replaced, in turn; at the beginning of a text up to `n` times `strip` is left out::
+    In every token some characters are replaced, in turn; at the beginning of a text up to `n` times `strip` is left out, of its
+    `first` token only if so. `by_names`: documents are decoded by the decoder of the file, from the names of tokens::
 
         tokens      "▁Hello"  "▁world"        replace ▁ by " ", leave out one " " at the beginning
         text        "Hello world"
@@ -43,6 +44,8 @@ class Decoding(NamedTuple):
     replace: tuple[tuple[str, str], ...] = ()
     strip: str = ""
     n: int = 0
+    first: bool = False
+    by_names: bool = False
 
     def token(self, text: str) -> str:
         """The text of a token, replaced."""
@@ -76,7 +79,7 @@ class Decoding(NamedTuple):
             raise ModelFormatError(
                 f"decoding: n: expected 0..{_MOST_STEPS}, and something to leave out, got {found['n']} times nothing"
             )
-        return cls(tuple((old, new) for old, new in found["replace"]), found["strip"], found["n"])
+        return cls(tuple((old, new) for old, new in found.pop("replace")), **found)
 
 
 _DECODING = Schema(
@@ -92,6 +95,7 @@ _DECODING = Schema(
         ),
         "strip": Field("a text", lambda text: isinstance(text, str)),
         "n": Field(f"0..{_MOST_STEPS}", lambda n: type(n) is int and 0 <= n <= _MOST_STEPS),
+        **dict.fromkeys(("first", "by_names"), Field("true or false", lambda value: type(value) is bool, default=False)),
     },
 )
 
@@ -103,7 +107,8 @@ class Segmenter(NamedTuple):
     vocabulary where they are not 0..V-1, as in tokenizers that were trained elsewhere, -1 for one that has none, which `unknown`
     replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `decoding` is how the texts of tokens become one.
     `whole_words`: a segment that equals a token becomes that token, before any merge; `one_by_one`: the order of merges matters
-    even between places of one pair (formats/merge_order.py).
+    even between places of one pair (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after encoding,
+    as they are there: `post_processor` and `decoder`, and `config`, the defaults of a call.
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
@@ -115,51 +120,7 @@ class Segmenter(NamedTuple):
     decoding: Decoding | None = None
     whole_words: bool = False
     one_by_one: bool = False
-
-    @classmethod
-    def make(
-        cls,
-        pretokenizer: Any,
-        special: Any,
-        known: Any,
-        encoding: Any,
-        kind: str,
-        size: int | None,
-        normalizer: Any = None,
-        lone: tuple[Any, Any] = (None, None),
-        special_first: bool = False,
-    ) -> Segmenter:
-        """Read the arguments of a tokenizer with an alphabet of this `kind` and `size` ids, None if not known yet.
-
-        `lone` are its break and stop tokens; with `special_first` special tokens have the ids before all others. TypeError or
-        ValueError, naming the argument; a pre-tokenizer or a normalizer for integers is a ValueError.
-        """
-        if encoding not in (None, "utf-8"):
-            raise ValueError(f"encoding: expected None or 'utf-8', got {quoted(encoding)}")
-        cutter = changer = None
-        if pretokenizer is not None or normalizer is not None:
-            from ubpe_numba.text.normalizer import Normalizer  # here only: integers have no such steps
-            from ubpe_numba.text.pretokenizer import Pretokenizer
-            from ubpe_numba.text.splitter import Splitter
-
-            cutter = pretokenizer if isinstance(pretokenizer, Splitter) else Pretokenizer.of(pretokenizer)
-            changer = Normalizer.of(normalizer)
-            if cutter is not None and kind == "int":
-                raise ValueError("pretokenizer: it cuts text, and the tokenizer is one of integers; use boundaries")
-            if changer is not None and kind == "int":
-                raise ValueError("normalizer: it changes text, and the tokenizer is one of integers")
-        if encoding and kind != "bytes":
-            raise ValueError(f"encoding: it makes bytes of text, and the alphabet is one of {kind}")
-        from ubpe_numba.vocabulary.reserved import Reserved  # here only: few integers have any
-
-        reserved = Reserved.from_user(special, known, kind, size, first=special_first, breaks=lone[0], stops=lone[1])
-        if reserved is None and cutter is None and encoding is None and changer is None:
-            return PLAIN  # so that callers can tell by identity that there is nothing to do
-        made = cls(cutter, reserved, None, encoding, changer)
-        if size is None:
-            return made
-        n = int((~reserved.always).sum()) if reserved is not None and special_first else 0
-        return made.numbered(np.arange(n, n + size) if n else None, size)
+    file: dict[str, Any] | None = None
 
     @property
     def special(self) -> Reserved | None:
@@ -241,8 +202,13 @@ class Segmenter(NamedTuple):
     @property
     def restores(self) -> bool:
         """Whether a decoded text is changed as a whole."""
-        at_start = self.decoding is not None and self.decoding.n > 0
+        at_start = self.decoding is not None and (self.decoding.n > 0 or self.decoding.by_names)
         return at_start or (self.normalizer is not None and self.normalizer.restores)
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether there are tokens of bytes beside those of characters."""
+        return self.unknown is not None and self.unknown.byte_ids is not None
 
     def restored(self, text: Any, errors: str) -> Any:
         """A decoded document in which the normalizer of a text is undone as far as it can be."""
@@ -322,7 +288,7 @@ class Segmenter(NamedTuple):
             name = type(self.pretokenizer).__name__  # not `isinstance`: the classes are imported for text only
             fields[_CUTTERS.get(name, "pretokenizer")] = self.pretokenizer.state()
         fields |= {name: part.state() for name, part in parts.items() if part is not None}
-        fields |= {"encoding": self.encoding, "token_ids": self.token_ids}
+        fields |= {"encoding": self.encoding, "token_ids": self.token_ids, "file": self.file}
         fields |= {"whole_words": self.whole_words or None, "one_by_one": self.one_by_one or None}
         return _FIELDS.write(fields if self.reserved is None else fields | self.reserved.state())
 
@@ -348,7 +314,7 @@ class Segmenter(NamedTuple):
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
         decoding = None if fields["decoding"] is None else Decoding.from_state(fields["decoding"])
-        rest = unknown, decoding, fields["whole_words"] is True, fields["one_by_one"] is True
+        rest = unknown, decoding, fields["whole_words"] is True, fields["one_by_one"] is True, fields["file"]
         cutter, normalizer = steps
         return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
 
@@ -394,6 +360,7 @@ _FIELDS = Schema(
         "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
         "token_ids": _OBJECT, "unknown": _OBJECT, "decoding": _OBJECT,
         "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _OBJECT, "stop_tokens": _OBJECT,
+        "file": Field("an object", lambda value: isinstance(value, dict), default=None),
     },
 )  # fmt: skip
 

@@ -1,0 +1,279 @@
+"""Every public method on a tokenizer of every format: one small file a format, and the laws that hold for all of them."""
+
+from __future__ import annotations
+
+import functools
+import io
+import itertools
+import json
+import pathlib
+import pickle
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from foreign import END
+from gguf_files import vocabulary as gguf
+from sentencepiece_models import BYTE, CONTROL, NORMAL, UNKNOWN, USER
+
+from ubpe_numba import BPE, UBPEClassic, export, load
+
+tokenizers = pytest.importorskip("tokenizers")
+sentencepiece = pytest.importorskip("sentencepiece")
+TEXTS = ["low lower lowest newest wider", "the new low,  the newer", "né 東 low", "", " lower", "low w東é hello 東東"]
+TRAIN = [*TEXTS[:2], "hello world new low"] * 8
+MARK = "▁"
+BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+ALPHABET = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+
+
+def trained(model: Any, trainer: Any, **parts: Any) -> Any:
+    made = tokenizers.Tokenizer(model)
+    for name, part in parts.items():
+        setattr(made, name, part)
+    made.train_from_iterator(TRAIN, trainer)
+    return made
+
+
+def byte_level() -> str:
+    """GPT-2's kind, special tokens after the vocabulary, which a post-processor puts around a text."""
+    models, steps = tokenizers.models, tokenizers.pre_tokenizers
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=280, show_progress=False, initial_alphabet=ALPHABET)
+    made = trained(
+        models.BPE(), trainer, pre_tokenizer=steps.ByteLevel(add_prefix_space=False), decoder=tokenizers.decoders.ByteLevel()
+    )
+    made.add_special_tokens([END, "<pad>"])
+    i = made.token_to_id(END)
+    made.post_processor = tokenizers.processors.TemplateProcessing(single=f"{END} $A", special_tokens=[(END, i)])
+    return str(made.to_str())
+
+
+def llama(special: bool = True) -> str:
+    """Llama 2's kind: a space before the text, bytes for unknown characters."""
+    vocab = {"<unk>": 0, "<s>": 1} | {name: byte + 2 for name, byte in BYTES.items()}
+    for piece in [*"▁helowrdnsti,", "he", "ll", "hell", "hello", "▁w", "or", "▁wor", "▁hello", "▁l", "ow", "▁low", "er", "▁▁"]:
+        vocab.setdefault(piece, len(vocab))
+    pairs = "h e,l l,he ll,hell o,▁ w,o r,▁w or,▁ hello,▁ l,o w,▁l ow,e r,▁ ▁"
+    merges = [pair.split(" ") for pair in pairs.split(",")]
+    decoder = [
+        {"type": "Replace", "pattern": {"String": MARK}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+        {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+    ]  # fmt: skip
+    file = {
+        "version": "1.0", "truncation": None, "padding": None, "pre_tokenizer": None, "post_processor": None,
+        "added_tokens": [
+            {"id": i, "content": word, "special": True, **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)}
+            for word, i in (("<unk>", 0), ("<s>", 1))
+        ],
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Prepend", "prepend": MARK}, {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+            ],
+        },
+        "decoder": {"type": "Sequence", "decoders": decoder},
+        "model": {
+            "type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True, "vocab": vocab, "merges": merges,
+            "dropout": None, "continuing_subword_prefix": None, "end_of_word_suffix": None, "ignore_merges": False,
+        },
+    }  # fmt: skip
+    return json.dumps(file)
+
+
+def unigram() -> str:
+    trainer = tokenizers.trainers.UnigramTrainer(
+        vocab_size=60, show_progress=False, unk_token="<unk>", special_tokens=["<unk>", "<s>", "<pad>"]
+    )
+    steps = tokenizers.pre_tokenizers.Metaspace(), tokenizers.decoders.Metaspace()
+    return str(trained(tokenizers.models.Unigram(), trainer, pre_tokenizer=steps[0], decoder=steps[1]).to_str())
+
+
+def words() -> str:
+    trainer = tokenizers.trainers.WordPieceTrainer(
+        vocab_size=80, show_progress=False, special_tokens=["[UNK]", "[CLS]", "[SEP]", "[PAD]"]
+    )
+    made = trained(
+        tokenizers.models.WordPiece(unk_token="[UNK]"), trainer, normalizer=tokenizers.normalizers.BertNormalizer(),
+        pre_tokenizer=tokenizers.pre_tokenizers.BertPreTokenizer(), decoder=tokenizers.decoders.WordPiece(),
+    )  # fmt: skip
+    made.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+    return str(made.to_str())
+
+
+def suffixes() -> str:
+    letters = sorted({*"".join(TRAIN)} - {" "})
+    vocab = {
+        name: i for i, name in enumerate(["<unk>", "<pad>", *letters, *(f"{c}</w>" for c in letters), "lo", "low</w>", "er</w>"])
+    }
+    merges = [["l", "o"], ["lo", "w</w>"], ["e", "r</w>"]]
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab, [*map(tuple, merges)], unk_token="<unk>", end_of_word_suffix="</w>"))
+    made.pre_tokenizer, made.decoder = tokenizers.pre_tokenizers.Whitespace(), tokenizers.decoders.BPEDecoder()
+    made.add_special_tokens(["<unk>", "<pad>"])
+    return str(made.to_str())
+
+
+def characters() -> str:
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=50, show_progress=False, special_tokens=["<unk>", "<pad>"])
+    made = trained(
+        tokenizers.models.BPE(unk_token="<unk>"), trainer, pre_tokenizer=tokenizers.pre_tokenizers.WhitespaceSplit(),
+        decoder=tokenizers.decoders.Fuse(),
+    )  # fmt: skip
+    return str(made.to_str())
+
+
+def pieces(kind: str, by_bytes: bool, words: bool = False) -> bytes:
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TRAIN), model_writer=out, vocab_size=340 if by_bytes else 50, model_type=kind,
+        byte_fallback=by_bytes, hard_vocab_limit=False, minloglevel=2, pad_id=3, user_defined_symbols=["<sep>"] * words,
+    )  # fmt: skip
+    return out.getvalue()
+
+
+def of_text(**params: Any) -> Any:
+    return BPE.for_text(280, pretokenizer="gpt2", special_tokens=[END, "<pad>"], **params).fit(TRAIN, progress=False)
+
+
+def ggufs(kind: str) -> bytes:
+    if kind == "gpt2":
+        ids, made = json.loads(byte_level())["model"]["vocab"], json.loads(byte_level())
+        merges = [" ".join(pair) for pair in made["model"]["merges"]]
+        return gguf("gpt2", [*ids, END], pre="gpt-2", merges=merges, token_type=[NORMAL] * len(ids) + [CONTROL])
+    file = json.loads(llama())["model"]
+    types = {"<unk>": UNKNOWN, "<s>": CONTROL, "▁▁": USER} | dict.fromkeys(BYTES, BYTE)
+    vocab = file["vocab"]
+    scores = [-float(i) for i in vocab.values()]
+    return gguf(kind, [*vocab], scores=scores, token_type=[types.get(name, NORMAL) for name in vocab])
+
+
+def saved(suffix: str) -> pathlib.Path:
+    path = pathlib.Path(tempfile.mkdtemp()) / f"m{suffix}"
+    of_text().save(path)
+    return path
+
+
+def written(data: bytes) -> pathlib.Path:
+    path = pathlib.Path(tempfile.mkdtemp()) / "m.gguf"
+    path.write_bytes(data)
+    return path
+
+
+FORMATS: dict[str, Callable[[], Any]] = {
+    "npz": lambda: load(saved(".npz")),
+    "json": lambda: load(saved(".json")),
+    "tokenizer.json, bytes": lambda: load(byte_level()),
+    "tokenizer.json, byte fallback": lambda: load(llama()),
+    "tokenizer.json, unigram": lambda: load(unigram()),
+    "tokenizer.json, words": lambda: load(words()),
+    "tokenizer.json, suffixes": lambda: load(suffixes()),
+    "tokenizer.json, characters": lambda: load(characters()),
+    "tiktoken": lambda: load(export(of_text(), "tiktoken"), pretokenizer="gpt2", special_tokens={END: 300}),
+    "vocab+merges": lambda: load(tuple(export(of_text(), "vocab+merges").values()), pretokenizer="gpt2"),
+    "ubpe": lambda: load(export(UBPEClassic(40).fit(TRAIN, progress=False), "ubpe"), kind="str"),
+    **{
+        f"sentencepiece, {of[0]}{', bytes' * of[1]}{', words' * of[2]}": functools.partial(lambda of: load(pieces(*of)), of)
+        for of in itertools.product(("bpe", "unigram"), (False, True), (False, True))
+    },
+    **{f"gguf, {kind}": functools.partial(lambda of: load(written(ggufs(of))), kind) for kind in ("gpt2", "llama", "t5")},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def case(request: pytest.FixtureRequest) -> tuple[str, Any, list[str]]:
+    tok = FORMATS[request.param]()
+    return request.param, tok, TEXTS[:2] if request.param == "ubpe" else TEXTS  # of characters, others are an error
+
+
+def special(tok: Any) -> dict[str, Any]:
+    return {"allowed_special": "all"} if tok.vocabulary.special else {}
+
+
+def test_one_is_as_many_and_streams_are_the_whole(case: tuple[str, Any, list[str]]) -> None:
+    _, tok, texts = case
+    ids = tok.encode_batch(texts, **special(tok)).to_lists()
+    assert [tok.encode(text, **special(tok)).tolist() for text in texts] == ids
+    assert [one.tolist() for one in tok.encode_iter(iter(texts), **special(tok))] == ids
+    assert tok.count(texts, **special(tok)).tolist() == [*map(len, ids)]
+    whole = tok.decode_batch(ids)
+    assert [tok.decode(one) for one in ids] == whole == [*tok.decode_iter(iter(ids))]
+
+
+def test_every_id_has_a_name_and_bytes(case: tuple[str, Any, list[str]]) -> None:
+    _, tok, _ = case
+    names = {i: tok.id_to_token(i) for i in range(tok.vocab_size)}
+    for i, name in names.items():
+        if name is None:
+            continue
+        assert not any(c >= "\U00100000" for c in name), name
+        assert names[tok.token_to_id(name)] == name
+        data = tok.decode([i], as_bytes=True)
+        assert isinstance(data, bytes)
+        if name in BYTES and tok.is_lossless is False and "gpt2" not in name:
+            assert data == bytes([BYTES[name]])
+        shown = tok.decode([i])  # a space at the beginning of a text is left out, or put around the unknown
+        assert data.decode("utf-8", "replace").strip(" ") == shown.strip(" ") or "\ufffd" in shown
+        assert len(tok.vocabulary) > i
+    assert tok.get_vocab().keys() == {name for name in names.values() if name is not None}
+
+
+def test_random_ids_are_decoded_in_parts_as_at_once(case: tuple[str, Any, list[str]]) -> None:
+    _, tok, _ = case
+    rng = np.random.default_rng(0)
+    known = np.array([i for i in range(tok.vocab_size) if tok.id_to_token(i) is not None])
+    spaces = [i for i in known.tolist() if tok.id_to_token(i).strip("▁Ġ ") == ""]
+    for n in range(60):
+        ids = rng.choice(known, n % 12).tolist()
+        ids = [*rng.choice(spaces, n % 3).tolist(), *ids] if spaces else ids
+        stream = tok.decode_stream()
+        found = "".join([*(stream.push(i) for i in ids), stream.finish()])
+        assert found == tok.decode(ids) == tok.decode_batch([ids])[0], ids
+
+
+def test_spans_are_within_the_text(case: tuple[str, Any, list[str]]) -> None:
+    _, tok, texts = case
+    spans = tok.spans(texts, **special(tok))
+    assert spans.ids.tolist() == tok.encode_batch(texts, **special(tok)).values.tolist()
+    inputs = tok(texts, return_offsets=True, **special(tok))
+    for text, ids, places in zip(texts, inputs.input_ids, inputs.offset_mapping, strict=True):
+        assert len(ids) == len(places) and (places >= 0).all() and (places <= len(text)).all()
+
+
+def test_files_pickles_and_exports_encode_alike(case: tuple[str, Any, list[str]], tmp_path: pathlib.Path) -> None:
+    name, tok, texts = case
+    ids = tok.encode_batch(texts, **special(tok)).to_lists()
+    others = [pickle.loads(pickle.dumps(tok))]
+    for suffix in (".json", ".npz"):
+        tok.save(tmp_path / f"m{suffix}")
+        others.append(load(tmp_path / f"m{suffix}"))
+    if name.startswith(("sentencepiece", "gguf, llama", "gguf, t5")):
+        others.append(load(export(tok, "sentencepiece")))
+    elif name != "ubpe":
+        others.append(load(export(tok, "tokenizer.json", **({} if "word" in name else {"unk_token": False}))))
+    if name.startswith("sentencepiece, bpe") and "words" not in name:
+        others.append(load(export(tok, "tokenizer.json")))
+    for other in others:
+        assert other.encode_batch(texts, **special(tok)).to_lists() == ids
+        assert other.decode_batch(ids) == tok.decode_batch(ids)
+        assert [*map(list, other(texts, **special(tok)).input_ids)] == [*map(list, tok(texts, **special(tok)).input_ids)]
+        assert other.get_vocab() == tok.get_vocab()
+
+
+def test_more_is_learned_after_the_last_id(case: tuple[str, Any, list[str]]) -> None:
+    _, tok, texts = case
+    old = tok.encode_batch(texts, **special(tok)).to_lists()
+    more = pickle.loads(pickle.dumps(tok))
+    if not hasattr(more, "fit_more"):
+        pytest.skip("words have no merges")
+    size, n = tok.vocab_size, len(tok._model.vocabulary)
+    docs, target = ["stine dewol stine", "dewol stine"] * 9, 2 + (n if tok._model.segmenter.token_ids is None else size)
+    if tok._model.vocabulary.merges is None or not tok._model.vocabulary.in_order_of_creation:
+        with pytest.raises(ValueError, match="only a vocabulary of pairs in order of creation can be continued"):
+            more.fit_more(docs, target)
+        return
+    more.fit_more(docs, target)
+    assert len(more.get_vocab()) == len(tok.get_vocab()) + 2
+    assert more.get_vocab().items() >= tok.get_vocab().items()
+    assert more.decode(more.encode(docs[0], **special(tok))) == tok.decode(tok.encode(docs[0], **special(tok)))
+    assert more.truncate(n).encode_batch(texts, **special(tok)).to_lists() == old
