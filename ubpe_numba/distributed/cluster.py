@@ -1,5 +1,8 @@
 """The cluster that the work runs on: the user's `Client`, or processes on this machine; tasks, and values that workers share.
 
+Every worker, one that joins later too, declares its build of this library as a resource of Dask, by a plugin that `using`
+registers; tasks need the resource of the driver's build, so that Dask gives them to no other worker.
+
 If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times). A thread that
 works on a task cannot be interrupted: where a call ends early, its token is put into `_stopped` of every worker process, and long
 tasks look there (`check_stopped`) between two batches.
@@ -13,9 +16,10 @@ from __future__ import annotations
 import functools
 import pickle
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -26,19 +30,19 @@ from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_com
 from distributed.client import FutureCancelledError, default_client
 from distributed.comm.core import CommClosedError
 
-from ubpe_numba.distributed.relay import without
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
     from dask.delayed import Delayed
 
 #: What Dask is told where graphs hold models or partitions: a large one is no reason for a warning.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
+
+_LOOK = 5.0  # seconds between two looks at the workers while none of them finishes a task
 
 #: The tokens of calls that ended early; of each worker process its own.
 _stopped: set[str] = set()
@@ -51,7 +55,7 @@ def using(client: Client | None) -> Iterator[Client]:
     None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise that of a cluster of processes on
     this machine, one a core with one thread each, which is closed at the end. TypeError if `client` is something else, or
     asynchronous; ValueError if there is none in a task of Dask; ConnectionError, with its address, if the scheduler does not
-    answer; RuntimeError if a worker has another version of this library or another byte order, or cannot import it.
+    answer; RuntimeError if all workers have another build of this library, a UserWarning if some have, which get no task.
     """
     if client is None:
         with suppress(ValueError):  # there is none
@@ -68,7 +72,7 @@ def using(client: Client | None) -> Iterator[Client]:
         with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):  # of a worker that asks one that died for data
             cluster = LocalCluster(processes=True, threads_per_worker=1, **port)
         with cluster, Client(cluster, set_as_default=False) as made:
-            _check_workers(made)
+            declare_builds(made)
             made.run(_leave_ctrl_c)
             yield made
         return
@@ -76,7 +80,7 @@ def using(client: Client | None) -> Iterator[Client]:
         raise TypeError(f"client: expected a distributed.Client or None, got {describe(client)}")
     if client.asynchronous:
         raise TypeError("client: expected a synchronous Client, got an asynchronous one")
-    _check_workers(client)
+    declare_builds(client)
     yield client
 
 
@@ -112,30 +116,87 @@ def _leave_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _check_workers(client: Client) -> None:
-    """RuntimeError unless all workers have this version of the library and this byte order."""
-    import ubpe_numba
+def _builds() -> Callable[[], str]:
+    """A function that describes the library where it is called: version, hash of its sources, byte order.
 
-    def here() -> tuple[str, str]:  # not importable by name, so that it is sent whole: a worker may not have the library
+    It is local, so that Dask sends it whole: a worker may have another version, or none.
+    """
+
+    def build() -> str:
+        import hashlib
+        import pathlib
         import sys
 
         import ubpe_numba
 
-        return ubpe_numba.__version__, sys.byteorder
+        digest = hashlib.sha256()
+        root = pathlib.Path(ubpe_numba.__file__).parent
+        for path in sorted(root.rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+        return f"ubpe-numba {ubpe_numba.__version__}, sources {digest.hexdigest()[:12]}, {sys.byteorder}-endian"
 
+    return build
+
+
+@functools.cache
+def own_build() -> str:
+    """The build of this process, whose resource tasks need."""
+    return _builds()()
+
+
+def _plugin(data: bytes | None = None) -> WorkerPlugin:
+    """A plugin that holds `data` on every worker, or without them declares the build of the worker; sent whole, as above."""
+    build = _builds()
+
+    class Plugin(WorkerPlugin):  # type: ignore[misc]  # of a package without types
+        def __init__(self) -> None:
+            self.data = data
+
+        async def setup(self, worker: Any) -> None:
+            if self.data is not None:
+                return
+            try:
+                mine = build()
+            except ImportError:
+                return
+            if mine not in worker.state.total_resources:
+                await worker.set_resources(**{mine: 1 << 30})
+                paused, running = (type(worker.status)[name] for name in ("paused", "running"))
+                if worker.status == running:  # so that the scheduler looks again for tasks that waited for such a worker
+                    worker.status = paused
+                    worker.status = running
+
+    return Plugin()
+
+
+def declare_builds(client: Client) -> None:
+    """Let all workers declare their builds, those that join later too; see `check_workers`."""
     with reaching(client):
-        found = client.run(here, on_error="return")
-    wanted = ubpe_numba.__version__, sys.byteorder
-    for worker, state in found.items():
-        if isinstance(state, ImportError):
-            raise RuntimeError(f"client: the worker {worker} cannot import ubpe_numba: {state}") from state
-        if isinstance(state, BaseException):
-            continue  # it ended just now: what it was to do others will
-        if state != wanted:
-            raise RuntimeError(
-                f"client: the worker {worker} has ubpe-numba {state[0]} and is {state[1]}-endian; expected {wanted[0]} and "
-                f"{wanted[1]}-endian, as here"
-            )
+        client.register_plugin(_plugin(), name="ubpe-build")
+        check_workers(client, set())
+
+
+def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
+    """The workers that have the build of this process, from the scheduler's description of them.
+
+    RuntimeError, with worker, host and both builds, if there are only others; a UserWarning of each that is not among those
+    `told`, which become more.
+    """
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    same = {where: info for where, info in workers.items() if own_build() in info["resources"]}
+    if (others := workers.keys() - same.keys() - told) or (workers and not same):
+        found = client.run(_builds(), workers=sorted(workers.keys() - same.keys()), on_error="return")
+        reasons = {}
+        for where, state in found.items():
+            if isinstance(state, ImportError) or (isinstance(state, str) and state != own_build()):  # others have just ended
+                has = state if isinstance(state, str) else f"cannot import ubpe_numba: {state}"
+                reasons[where] = f"the worker {where} on host {workers[where]['host']} has {has}; expected {own_build()}, as here"
+        if reasons and not same:
+            raise RuntimeError(f"client: {'; '.join(reasons.values())}")
+        for where in others & reasons.keys():
+            told.add(where)
+            warnings.warn(f"client: {reasons[where]}: it gets no task", stacklevel=2)
+    return same
 
 
 def check_stopped(token: str) -> None:
@@ -167,11 +228,17 @@ def results(
         return
     with reaching(client):
         with dask.config.set(LARGE_GRAPHS):
-            futures = {future.key: future for future in client.compute(unique)}
-        done = False
+            futures = {future.key: future for future in client.compute(unique, resources={own_build(): 1})}
+        done, told = False, set[str]()
         try:
-            waiting = iter(as_completed(list(futures.values()), loop=client.loop))
+            waiting = as_completed(list(futures.values()), loop=client.loop)
             for _ in Progress(progress).rounds(range(len(unique)), what, "partition"):
+                look = time.monotonic() + _LOOK
+                while not waiting.has_ready():
+                    time.sleep(0.002)
+                    if time.monotonic() > look and client.status == "running":
+                        check_workers(client, told)
+                        look = time.monotonic() + _LOOK
                 future = next(waiting)
                 if future.status == "error":  # with it all that depend on it: the error belongs to the first
                     future = next(one for one in futures.values() if one.status == "error")
@@ -241,26 +308,18 @@ def with_name(error: Exception, name: str) -> Exception:
     return RuntimeError(f"{name}: {type(error).__name__}: {error}")
 
 
-class SharedValue(WorkerPlugin):  # type: ignore[misc]  # of a package without types
-    """A value, under a name, that the scheduler gives to every worker, also to those that come later.
-
-    Were it the result of a task, a worker that fetches it from one that dies would wait for the timeout of connections (30 s).
-    """
-
-    def __init__(self, name: str, value: Any) -> None:
-        self.name, self.value = name, value
-
-
 @contextmanager
 def shared(client: Client, name: str, value: Any) -> Iterator[None]:
-    """Give a value to all workers, to be had by `value_of` in tasks until the block ends.
+    """Give a value to all workers, also to those that come later, to be had by `value_of` in tasks until the block ends.
+
+    Were it the result of a task, a worker that fetches it from one that dies would wait for the timeout of connections (30 s).
 
     >>> from distributed import Client
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client, shared(client, "seven", 7):
     ...     client.submit(value_of, "seven").result()
     7
     """
-    client.register_plugin(SharedValue(name, value), name=name)
+    client.register_plugin(_plugin(pickle.dumps(value, 5)), name=name)
     try:
         yield
     finally:
@@ -269,33 +328,13 @@ def shared(client: Client, name: str, value: Any) -> Iterator[None]:
 
 
 def value_of(name: str) -> Any:
-    """In a task: the value of this name."""
-    return get_worker().plugins[name].value
+    """In a task: the value of this name, which is made once for a process and shared by its threads."""
+    with _lock:
+        return _loaded(get_worker().plugins[name].data)
 
 
 _lock = threading.Lock()
-
-
-def shipped(tokenizer: Tokenizer) -> bytes:
-    """A fitted tokenizer for tasks, each of which uses one thread; without the history of its fit."""
-    lean = without(tokenizer, "history_")
-    lean.n_threads = 1
-    return pickle.dumps(lean, 5)
-
-
-def tokenizer_of(data: bytes) -> Tokenizer:
-    """The tokenizer of this process: made of the bytes once, and shared by its threads, as its tables are.
-
-    >>> from ubpe_numba import BPE
-    >>> data = shipped(BPE.from_merges([[0, 1]], alphabet="ab"))
-    >>> tokenizer_of(data).encode("aab").tolist(), tokenizer_of(data) is tokenizer_of(data)
-    ([0, 2], True)
-    """
-    with _lock:
-        return _model(data)
-
-
-_model: Callable[[bytes], Tokenizer] = functools.lru_cache(maxsize=4)(pickle.loads)  # the ones used last
+_loaded: Callable[[bytes], Any] = functools.lru_cache(maxsize=4)(pickle.loads)  # the ones used last
 _OBJECT = 200  # bytes: the Python object and those of its arrays
 
 

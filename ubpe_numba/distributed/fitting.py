@@ -13,7 +13,7 @@ from dask import delayed
 from dask.optimization import cull
 from dask.utils import ensure_dict
 
-from ubpe_numba.distributed.cluster import Percent, using
+from ubpe_numba.distributed.cluster import Percent, check_workers, using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
 from ubpe_numba.distributed.host import make_host, name_of_range
 from ubpe_numba.distributed.hosts import DaskEngine
@@ -154,7 +154,7 @@ def fit(
         raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
     with using(given) as used:
         n = len(partitions.delayed)
-        n_hosts = max(1, min(n, _n_workers(used)))
+        n_hosts = max(1, min(n, len(check_workers(used, set()))))
         sizes = partitions.sizes
         cuts = [n * h // n_hosts for h in range(n_hosts + 1)] if sizes is None else even_cuts(sizes, n_hosts)
         ranges = list(pairwise(cuts))
@@ -197,11 +197,6 @@ def _fit_there(
     finally:
         shown.futures.clear()
         engine.close()
-
-
-def _n_workers(client: Client) -> int:
-    """The number of workers; without `n_workers=-1` Dask shows some of them only."""
-    return len(client.scheduler_info(n_workers=-1)["workers"])
 
 
 def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:

@@ -32,7 +32,7 @@ from uuid import uuid4
 
 import dask
 
-from ubpe_numba.distributed.cluster import LARGE_GRAPHS, address_of, failure
+from ubpe_numba.distributed.cluster import LARGE_GRAPHS, address_of, check_workers, failure, own_build
 from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.relay import HostActor, Packed, Together, pack, received
 
@@ -234,12 +234,12 @@ class DaskEngine:
             while old and any(self.sync(self._answer_of, "get_task_status", keys=keys).values()) and time.monotonic() < end:
                 time.sleep(0.01)
             places = dict(zip(lost, self._places(lost), strict=True))
-            for k, where in places.items():  # if the worker ends meanwhile, on another one
+            for k, where in places.items():
                 self.where[k] = ""
                 key = f"ubpe-shard-{k}-{uuid4().hex}"
                 made = dask.delayed(HostActor, pure=False)(self.make[k], self.together, dask_key_name=key)
                 with dask.config.set(LARGE_GRAPHS):
-                    self._actors[k] = self.client.compute(made, workers=[where], allow_other_workers=True, actors=True)
+                    self._actors[k] = self.client.compute(made, workers=[where], actors=True)
             self._wait(places)
             self.sync(self._find, lost)
             lost = [k for k in lost if not self.where[k]]
@@ -260,7 +260,7 @@ class DaskEngine:
         began = time.monotonic()
         while True:
             info = self.sync(self._answer_of, "identity", n_workers=-1)["workers"]
-            fit = {a: w["host"] for a, w in info.items() if w["status"] == "running"}
+            fit = {a: w["host"] for a, w in info.items() if w["status"] == "running" and own_build() in w["resources"]}
             kept = Counter(self.where[k] for k in range(self.n) if k not in lost and self.where[k])
             waited = time.monotonic() - began
             new = [a for a in fit if a not in left_alone]
@@ -269,6 +269,7 @@ class DaskEngine:
                 if fit:
                     break
             if waited > _PATIENCE:
+                check_workers(self.client, set())
                 raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
             time.sleep(0.1)
         machines = Counter(fit[a] for a in kept.elements() if a in fit)

@@ -38,8 +38,6 @@ from ubpe_numba.distributed.cluster import (
     reaching,
     results,
     shared,
-    shipped,
-    tokenizer_of,
     using,
     value_of,
 )
@@ -54,6 +52,7 @@ from ubpe_numba.distributed.files import (
     row_groups_of,
 )
 from ubpe_numba.distributed.partitions import Partitions, blocksize_of, numbered, partitions_of
+from ubpe_numba.distributed.relay import without
 from ubpe_numba.distributed.tables import arrow_documents, result_column, table_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import LocatedError, quoted
@@ -71,7 +70,8 @@ _TAIL = 8  # bytes at the end of a Parquet file: the size of the footer before t
 class Work(NamedTuple):
     """Options that all tasks of a call share."""
 
-    model: bytes  # `shipped`
+    tokenizer: Tokenizer  # of one thread
+    fingerprint: str  # that it has here
     method: str  # of the tokenizer, which makes a `Ragged` or a list of documents, or of an array of Arrow
     options: dict[str, Any]  # of the method
     new: NewColumn
@@ -85,7 +85,9 @@ def _run(name: str, part: Any, path: str | None) -> Any:
     import pyarrow as pa
 
     work: Work = value_of(name)
-    tokenizer = tokenizer_of(work.model)
+    tokenizer = work.tokenizer
+    if tokenizer.fingerprint != work.fingerprint:
+        raise RuntimeError(f"the model has the fingerprint {tokenizer.fingerprint} on this worker, expected {work.fingerprint}")
     pieces = _pieces(work, tokenizer, pickle.loads(part) if isinstance(part, bytes) else part)
     if path is None:
         return joined([found for _, found in pieces])
@@ -232,7 +234,9 @@ def recoded(
     if todo:
         token = uuid4().hex
         is_table, compression = source.column is not None, settings["compression"]
-        work = Work(shipped(tokenizer), f"{what}_batch", options, new, is_table, compression, token)
+        lean = without(tokenizer, "history_")
+        lean.n_threads = 1
+        work = Work(lean, tokenizer.fingerprint, f"{what}_batch", options, new, is_table, compression, token)
         with using(client or source.client) as running:
             run, tasks = delayed(_run, pure=False, traverse=False), []
             for i in todo:
