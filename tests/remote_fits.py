@@ -138,6 +138,10 @@ class InProcess:
         """See `DaskEngine`."""
         return getattr(self.hosts[k], method)(*args)
 
+    def crowded(self) -> list[int]:
+        """See `DaskEngine`."""
+        return []
+
     def renew(self, lost: Sequence[int]) -> None:
         """See `DaskEngine`."""
         raise LostHostsError(lost, "they are in this process")

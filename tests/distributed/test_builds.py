@@ -20,7 +20,7 @@ from polling import eventually
 import ubpe_numba
 from ubpe_numba import BPE
 from ubpe_numba.distributed import encode
-from ubpe_numba.distributed.cluster import own_build
+from ubpe_numba.distributed.cluster import BUILD
 
 pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.filterwarnings("ignore:client. the worker:UserWarning")]
 
@@ -78,7 +78,7 @@ def test_a_worker_of_another_version_that_joins_late_gets_no_task(tmp_path: Path
                 assert encode(tok, [["ab"]], client=client).to_lists() == [[2]]  # type: ignore[union-attr]
             client.cluster.scale(0)
             assert eventually(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == 1)
-            with pytest.raises(RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {own_build()}"):
+            with pytest.raises(RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {BUILD}"):
                 encode(tok, [["ab"]], client=client)
 
 

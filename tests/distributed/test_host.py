@@ -46,12 +46,12 @@ def equal(a: Any, b: Any) -> bool:
 
 
 def test_a_part_in_figures() -> None:
-    assert Host(as_corpus(DOCS)).part()[:8] == Part(10, 10, 3, 3, False, False, 1, 1, 0)[:8]
+    assert Host(as_corpus(DOCS)).part()[:8] == Part(10, 10, 3, 3, False, False, 1, 1, ())[:8]
     weighted = Host(as_corpus(DOCS, sample_weight=[2, 7, 3], boundaries=[[2], [], []]))
-    assert weighted.part()[:8] == Part(10, 25, 12, 4, True, True, 2, 3, 0)[:8]
-    assert Host(as_corpus(DOCS, sample_weight=[0, 7, 3])).part()[:8] == Part(5, 15, 10, 2, True, True, 7, 3, 0)[:8]
+    assert weighted.part()[:8] == Part(10, 25, 12, 4, True, True, 2, 3, ())[:8]
+    assert Host(as_corpus(DOCS, sample_weight=[0, 7, 3])).part()[:8] == Part(5, 15, 10, 2, True, True, 7, 3, ())[:8]
     assert Host(as_corpus(DOCS, boundaries=[[], [], [1]])).part()[4:6] == (True, False)
-    assert Host(as_corpus([])).part() == Part(0, 0, 0, 0, False, False, 0, 0, 0)
+    assert Host(as_corpus([])).part() == Part(0, 0, 0, 0, False, False, 0, 0, (0,))
 
 
 def test_the_check_of_a_part_tells_parts_apart() -> None:

@@ -7,11 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 
 from ubpe_numba.distributed import map_partitions
-from ubpe_numba.distributed.files import RowGroups, row_groups_of
+from ubpe_numba.distributed.files import RowGroups, files_of, row_groups_of
 from ubpe_numba.distributed.map_partitions import NewColumn, batches_of, slices_of, through, write_tables
 from ubpe_numba.errors import UnknownSymbolError
+
+DISK = LocalFileSystem()
 
 
 def _table(n: int = 1000) -> pa.Table:
@@ -21,7 +24,7 @@ def _table(n: int = 1000) -> pa.Table:
 
 
 def _part(path: Path) -> RowGroups:
-    (part,) = row_groups_of([str(path)], "doc", 1 << 40)
+    (part,) = row_groups_of(files_of(path), "doc", 1 << 40)
     return part
 
 
@@ -76,7 +79,7 @@ def test_where_a_new_column_stands() -> None:
 @pytest.mark.parametrize("compression", [None, "none", "snappy", "lz4", "zstd"])
 def test_a_file_has_all_tables(tmp_path: Path, compression: str | None) -> None:
     path, table = str(tmp_path / "a.parquet"), _table().append_column("name", pa.array(["x", "y"] * 500))
-    write_tables(path, iter([table, table.slice(0, 0), table]), "doc", compression)
+    write_tables(DISK, path, iter([table, table.slice(0, 0), table]), "doc", compression)
     assert pq.read_table(path).to_pylist() == 2 * table.to_pylist()
     group = pq.ParquetFile(path).metadata.row_group(0)
     encodings = {group.column(i).path_in_schema: group.column(i).encodings for i in range(3)}
@@ -90,7 +93,7 @@ def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
         raise ValueError("no more")
 
     with pytest.raises(ValueError, match="no more"):
-        write_tables(str(tmp_path / "a.parquet"), tables(), "doc", "none")
+        write_tables(DISK, str(tmp_path / "a.parquet"), tables(), "doc", "none")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        write_tables(str(tmp_path / "nowhere" / "a.parquet"), iter([_table()]), "doc", "none")
+        write_tables(DISK, str(tmp_path / "nowhere" / "a.parquet"), iter([_table()]), "doc", "none")

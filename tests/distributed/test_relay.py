@@ -292,7 +292,7 @@ def documents(joined: bool) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("joined", [False, True])
 def test_a_fit_with_many_hosts(client: Any, monkeypatch: pytest.MonkeyPatch, joined: bool) -> None:
-    monkeypatch.setattr(fitting, "check_workers", lambda client, told: range(30))
+    monkeypatch.setattr(fitting, "check_workers", lambda client, told: {str(i): {"memory_limit": 0} for i in range(30)})
     here, there = documents(joined)
     want = BPE(60).fit(here)
     found = fit(BPE(60), there, client, progress=False)
@@ -303,7 +303,7 @@ def test_a_fit_with_many_hosts(client: Any, monkeypatch: pytest.MonkeyPatch, joi
 
 @pytest.mark.parametrize("joined", [False, True])
 def test_a_fit_that_loses_many_hosts_at_once(mortal: Any, monkeypatch: pytest.MonkeyPatch, joined: bool) -> None:
-    monkeypatch.setattr(fitting, "check_workers", lambda client, told: range(30))
+    monkeypatch.setattr(fitting, "check_workers", lambda client, told: {str(i): {"memory_limit": 0} for i in range(30)})
     here, there = documents(joined)
     ask, steps = DaskEngine.ask, 0
 

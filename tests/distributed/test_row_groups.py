@@ -11,13 +11,18 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from ubpe_numba import count_documents  # noqa: E402
-from ubpe_numba.distributed.files import row_groups_of  # noqa: E402
+from ubpe_numba.distributed.files import files_of  # noqa: E402
+from ubpe_numba.distributed.files import row_groups_of as row_groups_of_files  # noqa: E402
 
 
 def written(path: Path, rows: int = 3, **columns: Any) -> str:
     """A file of these columns, so many rows a group."""
     pq.write_table(pa.table(columns), path, row_group_size=rows)
     return str(path)
+
+
+def row_groups_of(paths: list[str], *options: Any) -> list[Any]:
+    return row_groups_of_files(files_of(paths), *options)
 
 
 def test_row_groups_are_put_together_up_to_a_size(tmp_path: Path) -> None:

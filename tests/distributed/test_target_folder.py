@@ -3,19 +3,22 @@
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 
 from ubpe_numba.distributed.map_partitions import MANIFEST, TargetFolder, write_part
 from ubpe_numba.runtime.files import atomically
 
+DISK = LocalFileSystem()
 _SAYS = {"function": "encode", "model": "m", "settings": {"drop": False}, "parts": ["a", "b", "c"]}
 
 
 def test_what_is_missing_is_to_be_done(tmp_path: Path) -> None:
-    folder = TargetFolder(str(tmp_path / "deep" / "out"), 3)
+    folder = TargetFolder(DISK, str(tmp_path / "deep" / "out"), 3)
     assert folder.begin(_SAYS) == [0, 1, 2]
     Path(folder.file(1)).touch()
     (Path(folder.path) / ".part-00002.parquet.00ff.tmp").touch()
@@ -38,7 +41,7 @@ def test_what_is_missing_is_to_be_done(tmp_path: Path) -> None:
     ],
 )
 def test_another_run_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
-    folder = TargetFolder(str(tmp_path), 3)
+    folder = TargetFolder(DISK, str(tmp_path), 3)
     folder.begin(_SAYS)
     with pytest.raises(ValueError, match=message):
         folder.begin({**_SAYS, **change})
@@ -56,7 +59,7 @@ def test_of_runs_that_begin_at_once_one_makes_the_manifest(tmp_path: Path) -> No
 
     with ThreadPoolExecutor(4) as pool:
         for i in range(50):
-            folder = TargetFolder(str(tmp_path / str(i)), 3)
+            folder = TargetFolder(DISK, str(tmp_path / str(i)), 3)
             fine = list(pool.map(begin, [folder] * 4, models))
             said = json.loads((tmp_path / str(i) / MANIFEST).read_text())["model"]
             assert fine == [model == said for model in models]
@@ -64,7 +67,7 @@ def test_of_runs_that_begin_at_once_one_makes_the_manifest(tmp_path: Path) -> No
 
 
 def test_runs_at_once_leave_each_other_alone(tmp_path: Path) -> None:
-    folder = TargetFolder(str(tmp_path), 3)
+    folder = TargetFolder(DISK, str(tmp_path), 3)
     folder.begin(_SAYS)
 
     def slowly(path: str) -> None:
@@ -74,7 +77,7 @@ def test_runs_at_once_leave_each_other_alone(tmp_path: Path) -> None:
             assert folder.begin(_SAYS) == [1, 2]  # another run begins, and has to wait for nothing
             assert len(list(tmp_path.glob(".part-00001*.tmp"))) == 1
             for i in (1, 2):
-                write_part(folder.file(i), quickly)
+                write_part(DISK, folder.file(i), partial(quickly, folder.file(i)))
             folder.finish()
             assert not list(tmp_path.glob(".part*"))
             file.write(b"le")
@@ -86,10 +89,10 @@ def test_runs_at_once_leave_each_other_alone(tmp_path: Path) -> None:
     def never(path: str) -> None:
         raise AssertionError(f"{path} is written again")
 
-    write_part(folder.file(0), quickly)
-    write_part(folder.file(1), slowly)
+    write_part(DISK, folder.file(0), lambda: quickly(folder.file(0)))
+    write_part(DISK, folder.file(1), lambda: slowly(folder.file(1)))
     for i in range(3):
-        write_part(folder.file(i), never)
+        write_part(DISK, folder.file(i), partial(never, folder.file(i)))
     assert {Path(file).read_bytes() for file in folder.finish()} == {b"whole"}
 
 
@@ -100,10 +103,10 @@ def test_a_part_that_nobody_could_write_is_an_error(tmp_path: Path) -> None:
                 one.unlink()
 
     with pytest.raises(FileNotFoundError, match="part-0"):
-        write_part(str(tmp_path / "part-0"), removed)
+        write_part(DISK, str(tmp_path / "part-0"), lambda: removed(str(tmp_path / "part-0")))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_many_partitions_have_names_of_one_length() -> None:
-    folder = TargetFolder("/out", 1_000_001)
+    folder = TargetFolder(DISK, "/out", 1_000_001)
     assert folder.file(7) == "/out/part-0000007.parquet" and folder.file(1_000_000) == "/out/part-1000000.parquet"

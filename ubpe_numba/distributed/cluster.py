@@ -14,15 +14,17 @@ of 56 bytes. Registered when the wing is imported, on every worker too, since it
 from __future__ import annotations
 
 import functools
+import hashlib
+import pathlib
 import pickle
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import dask
 from dask.sizeof import sizeof
@@ -30,6 +32,7 @@ from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_com
 from distributed.client import FutureCancelledError, default_client
 from distributed.comm.core import CommClosedError
 
+import ubpe_numba
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
@@ -116,32 +119,30 @@ def _leave_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _builds() -> Callable[[], str]:
-    """A function that describes the library where it is called: version, hash of its sources, byte order.
+def _build() -> str:
+    """The build of the library that this process has loaded: version, hash of its sources, byte order."""
+    root, digest = pathlib.Path(ubpe_numba.__file__).parent, hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return f"ubpe-numba {ubpe_numba.__version__}, sources {digest.hexdigest()[:12]}, {sys.byteorder}-endian"
 
-    It is local, so that Dask sends it whole: a worker may have another version, or none.
-    """
+
+BUILD = _build()
+
+
+def _builds() -> Callable[[], str]:
+    """A function that gives the build where it is called; it is local, so that Dask sends it whole to a worker that has none."""
 
     def build() -> str:
-        import hashlib
-        import pathlib
-        import sys
-
         import ubpe_numba
 
-        digest = hashlib.sha256()
-        root = pathlib.Path(ubpe_numba.__file__).parent
-        for path in sorted(root.rglob("*.py")):
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-        return f"ubpe-numba {ubpe_numba.__version__}, sources {digest.hexdigest()[:12]}, {sys.byteorder}-endian"
+        try:
+            from ubpe_numba.distributed.cluster import BUILD
+        except ImportError:
+            return f"ubpe-numba {ubpe_numba.__version__}"
+        return BUILD
 
     return build
-
-
-@functools.cache
-def own_build() -> str:
-    """The build of this process, whose resource tasks need."""
-    return _builds()()
 
 
 def _plugin(data: bytes | None = None) -> WorkerPlugin:
@@ -183,14 +184,14 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
     `told`, which become more.
     """
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    same = {where: info for where, info in workers.items() if own_build() in info["resources"]}
+    same = {where: info for where, info in workers.items() if BUILD in info["resources"]}
     if (others := workers.keys() - same.keys() - told) or (workers and not same):
         found = client.run(_builds(), workers=sorted(workers.keys() - same.keys()), on_error="return")
         reasons = {}
         for where, state in found.items():
-            if isinstance(state, ImportError) or (isinstance(state, str) and state != own_build()):  # others have just ended
+            if isinstance(state, ImportError) or (isinstance(state, str) and state != BUILD):  # others have just ended
                 has = state if isinstance(state, str) else f"cannot import ubpe_numba: {state}"
-                reasons[where] = f"the worker {where} on host {workers[where]['host']} has {has}; expected {own_build()}, as here"
+                reasons[where] = f"the worker {where} on host {workers[where]['host']} has {has}; expected {BUILD}, as here"
         if reasons and not same:
             raise RuntimeError(f"client: {'; '.join(reasons.values())}")
         for where in others & reasons.keys():
@@ -228,7 +229,7 @@ def results(
         return
     with reaching(client):
         with dask.config.set(LARGE_GRAPHS):
-            futures = {future.key: future for future in client.compute(unique, resources={own_build(): 1})}
+            futures = {future.key: future for future in client.compute(unique, resources={BUILD: 1})}
         done, told = False, set[str]()
         try:
             waiting = as_completed(list(futures.values()), loop=client.loop)
@@ -341,34 +342,3 @@ _OBJECT = 200  # bytes: the Python object and those of its arrays
 sizeof.register(Ragged, lambda ragged: _OBJECT + int(ragged.offsets.nbytes) + 4 * int(ragged.total))
 sizeof.register(Documents, lambda docs: _OBJECT + int(docs.values.nbytes) + int(docs.offsets.nbytes))
 sizeof.register(Counts, lambda counts: _OBJECT + int(sizeof(counts.flat)) + int(counts.weights.nbytes))
-
-
-class Percent(Progress):
-    """The progress of a fit, by `bar` in the terminal, and on Dask's dashboard by a task that does nothing for each hundredth.
-
-    The workers forget the tasks when `futures` are dropped.
-    """
-
-    def __init__(self, bar: Progress, client: Client) -> None:
-        self.terminal, self.client, self.futures = bar, client, list[Any]()
-        self.call = uuid4().hex
-
-    def start(self, done: int, total: int) -> None:
-        """See `Progress`."""
-        self.began_at, self.total = done, total
-        self.terminal.start(done, total)
-
-    def update(self, done: int, count: int) -> None:
-        """See `Progress`."""
-        self.terminal.update(done, count)
-        self._reach(100 * (done - self.began_at) // max(1, self.total - self.began_at))
-
-    def finish(self, done: int) -> None:
-        """See `Progress`."""
-        self.terminal.finish(done)
-        self._reach(100)
-
-    def _reach(self, percent: int) -> None:
-        new = range(len(self.futures), min(percent, 100))
-        if new:
-            self.futures += self.client.map(bool, new, key=[f"ubpe-percent-{self.call}-{i}" for i in new])

@@ -1,21 +1,32 @@
-"""Files of a source: the paths that a user names, columns that folders name, byte ranges of text and row groups of Parquet."""
+"""Files of a source or a target, on disks or in stores: paths that a user names, ranges of text, row groups of Parquet.
+
+A path may be a URL of any store that fsspec knows, ``s3://bucket/folder``. What is written appears under its name when it is
+whole: on disks by a rename, in stores by one request (`publish`).
+"""
 
 from __future__ import annotations
 
+import errno
 import glob
+import io
 import os
-from contextlib import suppress
+import posixpath
+import time
+from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
-from urllib.parse import unquote
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from dask.utils import natural_sort_key
+from fsspec.core import url_to_fs
+from fsspec.utils import read_block
 
 from ubpe_numba.distributed.tables import arrow_documents, kind_of
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.files import atomically
+
+T = TypeVar("T")
 
 PARQUET, TEXT = ".parquet", ".txt"
 _SUFFIXES = (PARQUET, TEXT)
@@ -24,11 +35,9 @@ _ADVICE = {
     ".jsonl": "; read it with dask.bag.read_text(...).map(json.loads), or dask.dataframe.read_json",
     ".json": "; read it with dask.bag.read_text(...).map(json.loads), or dask.dataframe.read_json",
     ".csv": "; read it with dask.dataframe.read_csv, and pass the column",
-    ".gz": "; compressed text has no byte ranges: dask.bag.read_text reads it",
-    ".bz2": "; compressed text has no byte ranges: dask.bag.read_text reads it",
-    ".xz": "; compressed text has no byte ranges: dask.bag.read_text reads it",
-    ".zst": "; compressed text has no byte ranges: dask.bag.read_text reads it",
+    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst"), "; compressed text has no byte ranges: dask.bag.read_text reads it"),
 }
+_ATTEMPTS = 4  # of a piece of work on a store, one more second apart each
 
 
 def is_path(value: object) -> bool:
@@ -36,63 +45,113 @@ def is_path(value: object) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def files_of(given: Any, name: str = "parts") -> tuple[str, list[str], list[str]]:
-    """The format of the files of a path or a list of paths, their absolute paths, and the folder that each is in.
-
-    The format is ``".parquet"`` or ``".txt"``. Files of a folder or a glob are in natural order (2 before 10), others as they
-    were given. Folders are those below the folder that was given; of a file that was given itself or matches a glob, all of them.
-    Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are none; names that
-    begin with a dot or an underscore are left out, as Dask and Spark leave them out (``_SUCCESS``), and so are other files.
-    ValueError for two formats, for a file that is neither, and where nothing is found; FileNotFoundError for a path without a
-    file; TypeError for paths that are not `str`. All name the path.
-    """
-    found: list[str] = []
-    folders: list[str] = []
-    for one in [given] if is_path(given) else given:
-        paths = _expanded(one, name)
-        found += paths
-        inside = map(os.path.dirname, paths)
-        folders += [os.path.relpath(folder, one) for folder in inside] if os.path.isdir(one) else inside
-    suffixes = {os.path.splitext(path)[1].lower(): path for path in reversed(found)}
-    for suffix, path in suffixes.items():
-        if suffix not in _SUFFIXES:
-            raise ValueError(
-                f"{name}: {path}: expected a .parquet or a .txt file{_ADVICE.get(suffix, '; see dask.bag.read_text')}"
-            )
-    if len(suffixes) > 1:
-        raise ValueError(f"{name}: expected files of one format, got {suffixes[PARQUET]} and {suffixes[TEXT]}")
-    return next(iter(suffixes)), found, folders
-
-
-def _expanded(given: Any, name: str) -> list[str]:
-    """The files of one path, folder or glob; at least one."""
+def store_of(given: Any, name: str) -> tuple[Any, str]:
+    """The file system of a path or URL, of fsspec, and the path in it; ValueError for a store that is not known."""
     path = os.fspath(given)
     if not isinstance(path, str):
         raise TypeError(f"{name}: expected paths that are str, got {quoted(path)}")
-    if "://" in path:
-        raise ValueError(f"{name}: {path}: expected a file that all workers see; dask.dataframe and dask.bag read from stores")
-    path = os.path.abspath(path)
-    if os.path.isdir(path):
-        return _of_folder(path, name)
-    if os.path.exists(path):
+    try:
+        store, inside = url_to_fs(path)
+    except (ValueError, ImportError) as error:
+        raise type(error)(f"{name}: {path}: {error}") from error
+    return store, inside
+
+
+def is_local(store: Any) -> bool:
+    """Whether a file system is that of this machine."""
+    return "file" in ([store.protocol] if isinstance(store.protocol, str) else store.protocol)
+
+
+def publish(store: Any, path: str, write: Callable[[Any], None], *, new: bool = False) -> None:
+    """Let a function write a file, whose name appears when all is written; with `new` FileExistsError if it is there.
+
+    A store gets the whole content in one request, which it obeys or not; until then the content is in memory.
+    """
+    if is_local(store):
+        with atomically(path, new=new) as file:
+            write(file)
+        return
+    buffer = io.BytesIO()
+    write(buffer)
+    store.invalidate_cache()
+    if new and store.exists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+    store.pipe_file(path, buffer.getvalue())
+
+
+def persistently(store: Any, work: Callable[[], T]) -> T:
+    """The result of work on a store, done again after an error that may be of the moment: not one of values or permissions."""
+    lasting = (TypeError, ValueError, RuntimeError, FileNotFoundError, FileExistsError, PermissionError)
+    for attempt in range(1, _ATTEMPTS):
+        try:
+            return work()
+        except Exception as error:
+            if is_local(store) or isinstance(error, lasting):
+                raise
+        time.sleep(attempt)
+    return work()
+
+
+class Files(NamedTuple):
+    """Files of one format, ``".parquet"`` or ``".txt"``, in one store, by their paths there.
+
+    `base` is the folder below which the names of folders are columns, as ``year=2024``; empty: all folders.
+    """
+
+    store: Any
+    suffix: str
+    paths: list[str]
+    base: str
+
+
+def files_of(given: Any, name: str = "parts") -> Files:
+    """The files of a path or URL, or a list of them.
+
+    Files of a folder or a glob are in natural order (2 before 10), others as they were given. Of a folder, and of its folders,
+    all ``.parquet`` files are taken, or all ``.txt`` files if there are none; names that begin with a dot or an underscore are
+    left out, as Dask and Spark leave them out (``_SUCCESS``), and so are other files. ValueError for two formats or stores, for
+    a file that is neither, and where nothing is found; FileNotFoundError for a path without a file; TypeError for paths that are
+    not `str`. All name the path.
+    """
+    each = [given] if is_path(given) else given
+    places = [store_of(one, name) for one in each]
+    store, base = places[0]
+    if any(other is not store for other, _ in places):
+        raise ValueError(f"{name}: expected files of one store, got {each[0]} and others")
+    paths = [path for (_, inside), one in zip(places, each, strict=True) for path in _expanded(store, inside, str(one), name)]
+    suffixes = {os.path.splitext(path)[1].lower(): path for path in reversed(paths)}
+    for suffix, path in suffixes.items():
+        if suffix not in _SUFFIXES:
+            advice = _ADVICE.get(suffix, "; see dask.bag.read_text")
+            raise ValueError(f"{name}: {path}: expected a .parquet or a .txt file{advice}")
+    if len(suffixes) > 1:
+        raise ValueError(f"{name}: expected files of one format, got {suffixes[PARQUET]} and {suffixes[TEXT]}")
+    return Files(store, next(iter(suffixes)), paths, base if len(places) == 1 and store.isdir(base) else "")
+
+
+def _expanded(store: Any, path: str, given: str, name: str) -> list[str]:
+    """The files of one path, folder or glob; at least one."""
+    if store.isdir(path):
+        return _of_folder(store, path, name)
+    if store.exists(path):
         return [path]
     if not glob.has_magic(path):
-        hint = "" if os.sep in os.fspath(given) else "; a str is a path: texts are given as lists of them, a list a partition"
+        hint = "" if os.sep in given else "; a str is a path: texts are given as lists of them, a list a partition"
         raise FileNotFoundError(f"{name}: {path}: there is no such file{hint}")
-    matches = [match for match in glob.glob(path, recursive=True) if not os.path.basename(match).startswith(_HIDDEN)]
+    matches = [match for match in store.glob(path) if not posixpath.basename(match).startswith(_HIDDEN)]
     matches.sort(key=natural_sort_key)
-    inner = [[match] if not os.path.isdir(match) else _of_folder(match, name) for match in matches]
+    inner = [_of_folder(store, match, name) if store.isdir(match) else [match] for match in matches]
     if not inner:
         raise FileNotFoundError(f"{name}: {path}: no file matches")
     return [file for files in inner for file in files]
 
 
-def _of_folder(folder: str, name: str) -> list[str]:
+def _of_folder(store: Any, folder: str, name: str) -> list[str]:
     """The files of a folder and its folders that belong to it."""
     found: dict[str, list[str]] = {}
-    for path in Path(folder).rglob("*"):
-        if path.is_file() and not any(part.startswith(_HIDDEN) for part in path.relative_to(folder).parts):
-            found.setdefault(path.suffix.lower(), []).append(str(path))
+    for path in store.find(folder):
+        if not any(part.startswith(_HIDDEN) for part in path[len(folder) :].split("/") if part):
+            found.setdefault(posixpath.splitext(path)[1].lower(), []).append(path)
     for suffix in _SUFFIXES:
         if suffix in found:
             return sorted(found[suffix], key=natural_sort_key)  # as Dask reads them
@@ -100,61 +159,30 @@ def _of_folder(folder: str, name: str) -> list[str]:
     raise FileNotFoundError(f"{name}: {folder}: there is no .parquet or .txt file in this folder{others}")
 
 
-NULL = "__HIVE_DEFAULT_PARTITION__"
-
-
-def columns_of_folders(folders: list[str]) -> list[dict[str, Any]]:
-    """The columns of each file by the folder that it is in: arrays of Arrow of one element, in order of first appearance.
-
-    ValueError, with the folder, for what is not UTF-8 when it is decoded.
-
-    >>> first, second = columns_of_folders(["year=2024/lang=de", "year=2023"])
-    >>> {name: (value.type, value[0].as_py()) for name, value in first.items()}
-    {'year': (DataType(int32), 2024), 'lang': (DataType(string), 'de')}
-    >>> [value[0].as_py() for value in second.values()]
-    [2023, None]
-    """
+def columns_of_folders(files: Files) -> list[dict[str, Any]]:
+    """The columns that folders give each file, as pyarrow reads them: arrays of Arrow of one element, each column of one type."""
     import pyarrow as pa
+    import pyarrow.dataset as ds
 
-    each, columns = [_values(folder) for folder in folders], {}
-    for name in dict.fromkeys(n for values in each for n in values):
-        column = pa.array([values.get(name) for values in each], pa.string())
-        if column.null_count == len(column):
-            column = pa.nulls(len(column))
-        else:
-            with suppress(pa.ArrowInvalid):  # it is not of integers
-                column = column.cast(pa.int32())
-        columns[name] = column
-    return [{name: column.take([i]) for name, column in columns.items()} for i in range(len(folders))]  # a slice travels whole
-
-
-def _values(folder: str) -> dict[str, str | None]:
-    """Columns in the names of a folder and of those that it is in.
-
-    >>> _values("data/year=2024/__/lang=a%20b/year=1")
-    {'year': '2024', 'lang': 'a b'}
-    """
-    found: dict[str, str | None] = {}
-    for part in Path(folder).parts:
-        name, sign, value = part.partition("=")
-        if not sign:
-            continue
-        try:
-            name, value = unquote(name, errors="strict"), unquote(value, errors="strict")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{folder}: {quoted(part)} is not UTF-8 when it is decoded as in a URL") from error
-        found.setdefault(name, None if value == NULL else value)
-    return found
+    if not any("=" in path[len(files.base) :] for path in files.paths):
+        return [{} for _ in files.paths]
+    options = ds.FileSystemFactoryOptions(partition_base_dir=files.base, partitioning=ds.HivePartitioning.discover())
+    store = pa.fs.PyFileSystem(pa.fs.FSSpecHandler(files.store))
+    factory = ds.FileSystemDatasetFactory(store, files.paths, ds.ParquetFileFormat(), options)
+    schema = factory.inspect_schemas()[-1]
+    fragments = factory.finish(schema).get_fragments()
+    keys = {fragment.path: ds.get_partition_keys(fragment.partition_expression) for fragment in fragments}
+    return [{field.name: pa.array([keys[path].get(field.name)], field.type) for field in schema} for path in files.paths]
 
 
 _LF, _CR = 10, 13
 _MARK = b"\xef\xbb\xbf"
-_AHEAD = 1 << 16  # bytes that are read at a time to find the end of the last line
 
 
 class ByteRange(NamedTuple):
-    """The lines that begin in the bytes `begin` to `end` - 1 of a file, as documents ``"str"`` or ``"bytes"``."""
+    """The lines that begin after the first end of a line in the bytes `begin` to `end` of a file, as ``"str"`` or ``"bytes"``."""
 
+    store: Any
     path: str
     begin: int
     end: int
@@ -171,60 +199,31 @@ class ByteRange(NamedTuple):
         return self.end - self.begin
 
     def documents(self) -> Any:
-        """The lines, an array of Arrow of strings or binary; ValueError for a string that is not UTF-8, with its place."""
+        """The lines, an array of Arrow of strings or binary; ValueError for a string that is not UTF-8, with its line."""
         import pyarrow as pa
 
-        with open(self.path, "rb") as file:
-            start, data = lines_that_begin(file, self.begin, self.end)
+        with self.store.open(self.path, "rb") as file:
+            data = read_block(file, self.begin, self.end - self.begin, b"\n") if self.end else b""
+        data = data if self.begin else data.removeprefix(_MARK)
         if self.kind == "str":
             try:
                 data.decode("utf-8")
             except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"byte {start + error.start} of the file is not UTF-8 ({error.reason}); a tokenizer of bytes reads any"
-                ) from error
+                line = data.count(b"\n", 0, error.start)
+                raise ValueError(f"line {line} is not UTF-8 ({error.reason}); a tokenizer of bytes reads any") from error
         values, offsets = lines_of(data)
         kind = pa.large_string() if self.kind == "str" else pa.large_binary()
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(values)]
         return pa.Array.from_buffers(kind, offsets.size - 1, buffers)
 
 
-def byte_ranges_of(paths: list[str], blocksize: int, kind: str) -> list[ByteRange]:
+def byte_ranges_of(files: Files, blocksize: int, kind: str) -> list[ByteRange]:
     """The ranges of files, in order: of `blocksize` bytes, the last of a file shorter; one of an empty file."""
     parts = []
-    for path in paths:
-        size = os.stat(path).st_size
-        parts += [ByteRange(path, i, min(i + blocksize, size), kind) for i in range(0, max(size, 1), blocksize)]
+    for path in files.paths:
+        size = files.store.size(path)
+        parts += [ByteRange(files.store, path, i, min(i + blocksize, size), kind) for i in range(0, max(size, 1), blocksize)]
     return parts
-
-
-def lines_that_begin(file: BinaryIO, begin: int, end: int) -> tuple[int, bytes]:
-    r"""Where the lines begin that begin in a range, and their bytes, from the first of the first to the end of the last.
-
-    O(bytes of the range and of its last line).
-
-    >>> import io
-    >>> [lines_that_begin(io.BytesIO(b"ab\ncdef\ng"), i, i + 4) for i in (0, 4, 8)]
-    [(0, b'ab\ncdef\n'), (8, b''), (8, b'g')]
-    """
-    skipped = len(_MARK) if begin == 0 and file.read(len(_MARK)) == _MARK else 0
-    before = max(begin - 1, skipped)  # whether a line begins at `begin` is seen by the byte before
-    file.seek(before)
-    data = file.read(max(end - before, 0))
-    start = 0
-    if begin > 0:
-        start = data.find(b"\n", 0, max(len(data) - 1, 0)) + 1
-        if start == 0:
-            return end, b""
-    pieces = [data[start:]]
-    last = data
-    while not last.endswith(b"\n"):
-        last = file.read(_AHEAD)
-        found = last.find(b"\n") + 1
-        pieces.append(last[:found] if found else last)
-        if found or not last:
-            break
-    return before + start, b"".join(pieces)
 
 
 def lines_of(data: bytes) -> tuple[np.ndarray, np.ndarray]:
@@ -254,6 +253,7 @@ class RowGroups(NamedTuple):
     give: to each name an array of one element, which all rows have.
     """
 
+    store: Any
     path: str
     column: str
     first: int
@@ -269,24 +269,24 @@ class RowGroups(NamedTuple):
 
     def documents(self) -> Any:
         """The documents, a chunked array of Arrow that `fit` takes."""
-        with open_parquet(self.path) as file:
+        with open_parquet(self.store, self.path) as file:
             table = file.read_row_groups(list(range(self.first, self.last)), columns=[self.column], use_threads=False)
         return arrow_documents(table.column(self.column), f"{self.path}: column {quoted(self.column)}")
 
 
-def open_parquet(path: str) -> Any:
+def open_parquet(store: Any, path: str) -> Any:
     """A `pyarrow.parquet.ParquetFile`, to be closed; ValueError with the path for one that is damaged or of another format."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(path, filesystem=store, pre_buffer=not is_local(store))
     except pa.ArrowInvalid as error:
         raise ValueError(f"{path}: not a Parquet file that can be read: {error}") from error
 
 
 def row_groups_of(
-    paths: list[str], column: str | None, blocksize: int, name: str = "parts", argument: str = "column"
+    files: Files, column: str | None, blocksize: int, name: str = "parts", argument: str = "column"
 ) -> list[RowGroups]:
     """The parts of files, in order: as many row groups as have `blocksize` bytes of the column together, at least one.
 
@@ -296,8 +296,8 @@ def row_groups_of(
     """
     parts: list[RowGroups] = []
     kinds: dict[str, str] = {}
-    for path in paths:
-        with open_parquet(path) as file:
+    for path in files.paths:
+        with open_parquet(files.store, path) as file:
             schema, metadata = file.schema_arrow, file.metadata
         names, chosen = schema.names, column
         shown = ", ".join(map(repr, names))
@@ -309,14 +309,14 @@ def row_groups_of(
             raise ValueError(f"{argument}: expected one column {quoted(chosen)} in {path}, there are {shown or 'none'}")
         kind = kind_of(schema.field(chosen).type, f"{path}: column {quoted(chosen)}")
         kinds.setdefault(kind, path)
-        parts += _parts(path, chosen, kind, metadata, blocksize)
+        parts += _parts(files.store, path, chosen, kind, metadata, blocksize)
     if len(kinds) > 1:
         (one, a), (other, b) = list(kinds.items())[:2]
         raise TypeError(f"{name}: expected documents of one kind in all files, got {one} ({a}) and {other} ({b})")
     return parts
 
 
-def _parts(path: str, column: str, kind: str, metadata: Any, blocksize: int) -> list[RowGroups]:
+def _parts(store: Any, path: str, column: str, kind: str, metadata: Any, blocksize: int) -> list[RowGroups]:
     """The parts of one file, by its footer."""
     groups = []  # rows, bytes that are not compressed, and values of each
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
@@ -332,7 +332,7 @@ def _parts(path: str, column: str, kind: str, metadata: Any, blocksize: int) -> 
     row = 0
     for first, last in pairwise([*cuts, len(groups)]):
         n, n_bytes, n_values = np.array(groups[first:last], np.int64).reshape(-1, 3).sum(0).tolist()
-        parts.append(RowGroups(path, column, first, last, (row, row + n), n_values if kind == "int" else n_bytes, {}))
+        parts.append(RowGroups(store, path, column, first, last, (row, row + n), n_values if kind == "int" else n_bytes, {}))
         row += n
     return parts
 

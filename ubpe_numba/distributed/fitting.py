@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,8 @@ from dask import delayed
 from dask.optimization import cull
 from dask.utils import ensure_dict
 
-from ubpe_numba.distributed.cluster import Percent, check_workers, using
+from ubpe_numba.distributed.checkpoint import Checkpoint
+from ubpe_numba.distributed.cluster import check_workers, using
 from ubpe_numba.distributed.counting import counted, lines_of, steady
 from ubpe_numba.distributed.host import make_host, name_of_range
 from ubpe_numba.distributed.hosts import DaskEngine
@@ -38,6 +40,9 @@ _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # argume
 #: Weights and boundaries of partitions, as `make_host` takes them; whether the document before goes on, and tokens may cross.
 Marks = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
 
+_SYMBOL = 12  # bytes of a worker, while it reads partitions included
+_USABLE = 0.9  # of a worker's limit: a little more, and its nanny ends it
+
 log = logging.getLogger("ubpe_numba")
 
 
@@ -50,6 +55,7 @@ def fit(
     sample_weight: Any = None,
     boundaries: Any = None,
     blocksize: int | str | None = None,
+    checkpoint: Any = None,
     progress: bool | str = "auto",
 ) -> AnyTokenizer:
     """Fit a tokenizer on documents that are on many machines; the same model, bit for bit, as `tok.fit` on all of them.
@@ -77,9 +83,12 @@ def fit(
         positions themselves.
     blocksize
         Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number.
+    checkpoint
+        A path or URL of a file that holds the merges so far, written at every epoch and every three minutes. If it is there, the
+        fit goes on from it: the same call after the client, or the whole cluster, has ended. ValueError if it is of another
+        corpus, other partitions, another version or other arguments; for text that is counted, which is fitted here.
     progress
-        ``"auto"`` shows progress on a terminal, True always, False never. Dask's dashboard shows a task ``ubpe-percent`` for each
-        hundredth.
+        ``"auto"`` shows progress on a terminal, True always, False never.
 
     Returns
     -------
@@ -96,6 +105,8 @@ def fit(
         For a symbol outside the given alphabet, with the document of the partition.
     ConnectionError
         If the scheduler is lost.
+    MemoryError
+        If the symbols do not fit into the memory of the workers, before they are read where sizes are known.
     RuntimeError
         If workers are lost again and again, or a partition is not the same when it is read again.
 
@@ -134,6 +145,10 @@ def fit(
         if sample_weight is not None or boundaries is not None:
             name = "boundaries" if sample_weight is None else "sample_weight"
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
+        if checkpoint is not None:
+            raise ValueError(
+                f"checkpoint: with {cut_by[0]} the fit itself is here, and short; keep the result of `count`, and fit on that"
+            )
         with using(given) as used:
             found = counted(partitions, read, used, progress=progress)
         corpus = read._corpus(found.counts, None, None, None)
@@ -153,13 +168,23 @@ def fit(
     if partitions.joined and (tok._prepared.break_tokens is not None or tok._prepared.stop_tokens is not None):
         raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
     with using(given) as used:
-        n = len(partitions.delayed)
-        n_hosts = max(1, min(n, len(check_workers(used, set()))))
+        n, saved = len(partitions.delayed), None
+        if checkpoint is not None:
+            parameters = repr(settings._replace(n_threads=1, n_shards=None, memory_limit=None))
+            given_marks = zlib.crc32(pickle.dumps((sample_weight, boundaries), 5))
+            about = {"class": type(tok).__name__, "parameters": parameters, "weights or boundaries": given_marks}
+            saved = Checkpoint(checkpoint, {**about, "number of partitions": n})
+        workers = check_workers(used, set())
+        n_hosts = max(1, min(n, len(workers)))
         sizes = partitions.sizes
         cuts = [n * h // n_hosts for h in range(n_hosts + 1)] if sizes is None else even_cuts(sizes, n_hosts)
+        if saved is not None:
+            saved.cuts = cuts = saved.cuts or cuts
         ranges = list(pairwise(cuts))
+        if sizes is not None:
+            check_memory([sum(sizes[a:b]) for a, b in ranges], workers)
         marks = marks_of(partitions, parts, sample_weight, boundaries, ranges)
-        return _fit_there(tok, read, settings, partitions, ranges, marks, used, bar)
+        return _fit_there(tok, read, settings, partitions, ranges, marks, used, bar, saved)
 
 
 def _fit_there(
@@ -171,22 +196,26 @@ def _fit_there(
     marks: list[Marks],
     client: Client,
     bar: Progress,
+    checkpoint: Checkpoint | None,
 ) -> AnyTokenizer:
     """A fit whose hosts are workers, each with a range of consecutive partitions."""
     lean, goes_on = unfitted(read), [on for _, on in marks]
     hosts, make = [], delayed(make_host, pure=False)
-    for (a, b), (own, _) in zip(ranges, marks, strict=True):
-        how = lean, own, partitions.names[a:b], partitions.joined
+    for k, ((a, b), (own, _)) in enumerate(zip(ranges, marks, strict=True)):
+        how = lean, own, partitions.names[a:b], partitions.joined, k
         hosts.append(make(partitions.delayed[a:b], pickle.dumps(how, 5)))
     engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key))
-    shown = Percent(bar, client)
     try:
         parts: list[Part] = ask_at_first(engine, "part")
+        check_memory([part.n_symbols for part in parts], check_workers(client, set()))
         alphabet = _alphabet(read, engine, parts)
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
         tok._check_alphabet(alphabet, settings)
-        merges, shards = fit_remotely(engine, parts, alphabet, settings, shown, goes_on)
+        if checkpoint is not None:
+            checkpoint.agree(corpus=[check for part in parts for check in part.checks])
+            checkpoint.agree(alphabet=zlib.crc32(pickle.dumps(alphabet, 5)))
+        merges, shards = fit_remotely(engine, parts, alphabet, settings, bar, goes_on, checkpoint=checkpoint)
         to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
         log.info(
             "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
@@ -195,8 +224,29 @@ def _fit_there(
         made = learned(merges, n_documents, sum(part.by_weight for part in parts))
         return tok._learned(alphabet, settings, *made)
     finally:
-        shown.futures.clear()
         engine.close()
+
+
+def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
+    """MemoryError, with what it would take, if hosts of so many symbols do not fit into the memory of the workers.
+
+    >>> check_memory([10**9, 10**9], {"a": {"memory_limit": 16 * 10**9}})
+    Traceback (most recent call last):
+    MemoryError: fit: 2000000000 symbols need 24 GB on a worker that may use 14.4 GB; 2 workers of this size would do
+    """
+    limits = [_USABLE * info["memory_limit"] for info in workers.values() if info["memory_limit"]]
+    if not limits or len(limits) < len(workers):
+        return
+    held = [0] * len(limits)
+    for n in sorted(n_symbols, reverse=True):
+        held[held.index(min(held))] += n
+    for n, limit in zip(sorted(held, reverse=True), sorted(limits, reverse=True), strict=True):
+        if _SYMBOL * n > limit:
+            wanted = -(-_SYMBOL * sum(n_symbols) // int(min(limits)))
+            raise MemoryError(
+                f"fit: {n} symbols need {_SYMBOL * n / 1e9:.3g} GB on a worker that may use {limit / 1e9:.3g} GB; "
+                f"{wanted} workers of this size would do"
+            )
 
 
 def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | None:

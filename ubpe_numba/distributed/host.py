@@ -45,14 +45,16 @@ class Host:
     """Some consecutive shards of a fit.
 
     `corpus`: its part of the corpus; `n_threads`: to work on them; None: as many as there are; `names`, `sizes`, `joined`: of its
-    partitions, for messages; the documents of each, or its symbols if they are one document together.
+    partitions, for messages; the documents of each, or its symbols if they are one document together; `checks`: a checksum of
+    each; `index`: among the hosts of the fit.
     """
 
     def __init__(
         self, corpus: Corpus, n_threads: int | None = None, names: Sequence[str] = ("",), sizes: Sequence[int] = (),
-        joined: bool = False,
+        joined: bool = False, checks: Sequence[int] = (), index: int = 0,
     ) -> None:  # fmt: skip
         self.corpus: Corpus | None = corpus
+        self.checks, self.index = tuple(checks) or (check_of(corpus),), index
         self.n_threads = resolve_threads(n_threads)
         self.names, self.first, self.joined = list(names), offsets_of(np.array(sizes, np.int64)), joined
         self.number = -1  # of the last message of rounds
@@ -69,15 +71,12 @@ class Host:
         first = last = 0
         if corpus.offsets.size > 1:
             first, last = (1, 1) if corpus.weights is None else (int(corpus.weights[0]), int(corpus.weights[-1]))
-        check = 0
-        for array in (corpus.values[begin:end], np.diff(corpus.offsets), corpus.document_of, corpus.weights):
-            check = check if array is None else zlib.crc32(np.ascontiguousarray(array).data, check)
         weighted = corpus.weights is not None or corpus.document_of is not None
         sizes = end - begin, corpus.n_symbols, corpus.n_documents, corpus.offsets.size - 1
         given = corpus.given
         values = given.values[given.offsets[0] : given.offsets[-1]]
         span = given.kind, values.size, *((int(values.min()), int(values.max())) if values.size else (0, -1))
-        return Part(*sizes, weighted, corpus.weights is not None, first, last, check, name_of_range(self.names), *span)
+        return Part(*sizes, weighted, corpus.weights is not None, first, last, self.checks, name_of_range(self.names), *span)
 
     def distinct(self) -> np.ndarray:
         """The distinct symbols of the documents, ascending."""
@@ -89,8 +88,8 @@ class Host:
         """Lay out the text; the part of the corpus is given back then.
 
         Of a host that is made again: the merges so far, int32[m, 2]; where its shards begin and the last one ends, in symbols
-        from the beginning of its part, int64[K + 1]; alphabet ids, int32, that follow on its part, of tokens that it has taken
-        over.
+        from the beginning of its part, int64[K + 1], or int64[2]: only its own ends; alphabet ids, int32, that follow on its
+        part, of tokens that it has taken over.
 
         UnknownSymbolError for a symbol outside the alphabet, with the name of the partition, the document in it, or the symbol in
         it if all are one document.
@@ -124,6 +123,10 @@ class Host:
         self.loaded = Loaded(state, arenas, at, sizes, place.inside, documents, weights, counts, self.asked)
         return self.loaded
 
+    def resume(self, setup: Setup, merges: np.ndarray, starts: list[np.ndarray], tails: list[np.ndarray]) -> Loaded:
+        """Lay out the text of a fit that is continued; `starts` and `tails` of all hosts, int64[2] where this one has begun."""
+        return self.load(setup, merges, starts[self.index], tails[self.index])
+
     def _corpus(self) -> Corpus:
         if self.corpus is None:
             raise RuntimeError("the part of a host is loaded once")
@@ -150,13 +153,22 @@ class Host:
         ids = np.concatenate([ids, tail])
         offsets = corpus.offsets - first
         offsets[-1] += tail.size  # they go on where the last segment ended
+        vocabulary = Vocabulary.from_merges(n, merges, max_symbols=1 << 62) if len(merges) else None
+        if starts.size < len(place.at):  # of a fit that is continued: shards begin where the first tokens at or after the cuts do
+            inside = np.diff(np.clip(offsets, *starts))
+            ends = np.arange(starts[0], starts[1] + 1)
+            if vocabulary is not None:
+                whole = Ragged._trusted(ids[starts[0] : starts[1]], offsets_of(inside))
+                found = PairEncoder(vocabulary, batch=False).encode(whole, self.n_threads).values
+                ends = starts[0] + offsets_of(np.diff(vocabulary.offsets)[found])
+            inner = np.minimum(np.searchsorted(ends, place.at[1:-1] - first), ends.size - 1)
+            starts = np.concatenate([starts[:1], ends[inner], starts[1:]])
         lengths, at = [], [0]
         for (begin, end), (start, stop) in zip(place.segments, np.stack([starts[:-1], starts[1:]], 1), strict=True):
             lengths.append(np.diff(np.clip(offsets[begin : end + 1], start, stop)))
             at.append(at[-1] + end - begin)
         text = Ragged._trusted(ids[starts[0] : starts[-1]], offsets_of(np.concatenate(lengths)))
-        if len(merges):
-            vocabulary = Vocabulary.from_merges(n, merges, max_symbols=1 << 62)
+        if vocabulary is not None:
             text = PairEncoder(vocabulary, batch=False).encode(text, self.n_threads)
         # segments that are cut are there twice now
         segments = np.concatenate([np.arange(begin, end) for begin, end in place.segments]).astype(np.int64)
@@ -308,6 +320,19 @@ def name_of_range(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
+def check_of(corpus: Corpus) -> int:
+    """A checksum of symbols, segments and weights."""
+    check = 0
+    for array in (
+        corpus.values[corpus.offsets[0] : corpus.offsets[-1]],
+        np.diff(corpus.offsets),
+        corpus.document_of,
+        corpus.weights,
+    ):
+        check = check if array is None else zlib.crc32(np.ascontiguousarray(array).data, check)
+    return check
+
+
 def make_host(parts: list[Any], how: bytes) -> Host:
     """A host of partitions, on the worker where it is called; `parts` are documents as `Tokenizer.fit` takes them.
 
@@ -315,10 +340,11 @@ def make_host(parts: list[Any], how: bytes) -> Host:
     document those of all; the name of each partition; and whether they are one document together. TypeError and ValueError as of
     `Tokenizer.fit`, with the name of the partition before the message.
     """
-    tokenizer, marks, names, joined = pickle.loads(how)
-    corpora, sizes, called = [], [], names
+    tokenizer, marks, names, joined, index = pickle.loads(how)
+    corpora, sizes, called, checks = [], [], names, []
     if joined:
         sizes, called = [len(part) for part in parts], [name_of_range(names)]
+        checks = [zlib.crc32(np.ascontiguousarray(part, np.int64).data) for part in parts]
         parts = [np.concatenate(parts)]
     for i, ((weights, boundaries), name) in enumerate(zip(marks, called, strict=True)):
         documents, parts[i] = parts[i], None  # one after the other may be given back
@@ -330,8 +356,8 @@ def make_host(parts: list[Any], how: bytes) -> Host:
         except (TypeError, ValueError) as error:
             raise with_name(error, name) from None
     if not joined:
-        sizes = [corpus.given.offsets.size - 1 for corpus in corpora]
-    return Host(_side_by_side(corpora, called), get_worker().state.nthreads, names, sizes, joined)
+        sizes, checks = [corpus.given.offsets.size - 1 for corpus in corpora], list(map(check_of, corpora))
+    return Host(_side_by_side(corpora, called), get_worker().state.nthreads, names, sizes, joined, checks, index)
 
 
 def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:

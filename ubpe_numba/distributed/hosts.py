@@ -32,7 +32,7 @@ from uuid import uuid4
 
 import dask
 
-from ubpe_numba.distributed.cluster import LARGE_GRAPHS, address_of, check_workers, failure, own_build
+from ubpe_numba.distributed.cluster import BUILD, LARGE_GRAPHS, address_of, check_workers, failure
 from ubpe_numba.distributed.messages import LostHostsError
 from ubpe_numba.distributed.relay import HostActor, Packed, Together, pack, received
 
@@ -247,6 +247,12 @@ class DaskEngine:
                 return
         raise LostHostsError(lost, f"their workers ended {TRIES} times while they were made")
 
+    def crowded(self) -> list[int]:
+        """Hosts that share a worker, as many as there are workers without a host: such as joined after it was made."""
+        info = self.sync(self._answer_of, "identity", n_workers=-1)["workers"]
+        n_free = sum(w["status"] == "running" and BUILD in w["resources"] and a not in self.where for a, w in info.items())
+        return [k for k in range(self.n) if self.where[k] in self.where[:k]][:n_free]
+
     def close(self) -> None:
         """Let go of all hosts; their workers drop them."""
         for actor in self._actors:
@@ -260,7 +266,7 @@ class DaskEngine:
         began = time.monotonic()
         while True:
             info = self.sync(self._answer_of, "identity", n_workers=-1)["workers"]
-            fit = {a: w["host"] for a, w in info.items() if w["status"] == "running" and own_build() in w["resources"]}
+            fit = {a: w["host"] for a, w in info.items() if w["status"] == "running" and BUILD in w["resources"]}
             kept = Counter(self.where[k] for k in range(self.n) if k not in lost and self.where[k])
             waited = time.monotonic() - began
             new = [a for a in fit if a not in left_alone]

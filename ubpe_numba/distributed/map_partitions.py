@@ -1,7 +1,7 @@
 """Partitions through a model, each by itself, to Parquet files or to one result here: common to encoding and decoding.
 
 Tables are read in batches of bounded memory, one column is made of another, and written whole: a file appears under its name when
-all of it is on the disk; until then it is a hidden one beside it (``runtime/files.py``). The target folder:
+all of it is written; on disks it is until then a hidden one beside it (``runtime/files.py``). The target folder:
 
     _ubpe.json              the manifest: made by `encode` or `decode`, with which model and settings, of which partitions
     part-00000.parquet      a partition that is there whole
@@ -24,14 +24,17 @@ import io
 import json
 import os
 import pickle
+import posixpath
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 from dask import delayed
+from fsspec.implementations.local import LocalFileSystem
 
 from ubpe_numba.distributed.cluster import (
     check_stopped,
@@ -43,13 +46,18 @@ from ubpe_numba.distributed.cluster import (
 )
 from ubpe_numba.distributed.files import (
     PARQUET,
+    Files,
     RowGroups,
     chunks_of,
     columns_of_folders,
     files_of,
+    is_local,
     is_path,
     open_parquet,
+    persistently,
+    publish,
     row_groups_of,
+    store_of,
 )
 from ubpe_numba.distributed.partitions import Partitions, blocksize_of, numbered, partitions_of
 from ubpe_numba.distributed.relay import without
@@ -57,7 +65,6 @@ from ubpe_numba.distributed.tables import arrow_documents, result_column, table_
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of
-from ubpe_numba.runtime.files import atomically
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 
@@ -78,26 +85,33 @@ class Work(NamedTuple):
     is_table: bool
     compression: str | None
     token: str
+    folder: TargetFolder | None
 
 
-def _run(name: str, part: Any, path: str | None) -> Any:
-    """In a worker: a partition through the model; the result, or None where it goes to the file of this path."""
+def _run(name: str, part: Any, number: int) -> Any:
+    """In a worker: a partition through the model; the result, or None where it goes to the file of this number."""
     import pyarrow as pa
 
     work: Work = value_of(name)
     tokenizer = work.tokenizer
     if tokenizer.fingerprint != work.fingerprint:
         raise RuntimeError(f"the model has the fingerprint {tokenizer.fingerprint} on this worker, expected {work.fingerprint}")
-    pieces = _pieces(work, tokenizer, pickle.loads(part) if isinstance(part, bytes) else part)
-    if path is None:
-        return joined([found for _, found in pieces])
+    part, folder = pickle.loads(part) if isinstance(part, bytes) else part, work.folder
+    if folder is None:
+        store = part.store if isinstance(part, RowGroups) else LocalFileSystem()
+        return persistently(store, lambda: joined([found for _, found in _pieces(work, tokenizer, part)]))
 
     def tables() -> Iterator[Any]:
-        for batch, found in pieces:
+        for batch, found in _pieces(work, tokenizer, part):
             values = result_column(tokenizer, found, str(work.options.get("errors")))
             yield work.new.beside(batch, values) if work.is_table else pa.table({work.new.name: values})
 
-    return write_part(path, lambda path: write_tables(path, tables(), work.new.name, work.compression))
+    path = folder.file(number)
+
+    def write() -> None:
+        write_part(folder.store, path, lambda: write_tables(folder.store, path, tables(), work.new.name, work.compression))
+
+    return persistently(part.store if isinstance(part, RowGroups) and is_local(folder.store) else folder.store, write)
 
 
 def _pieces(work: Work, tokenizer: Tokenizer, part: Any) -> Iterator[tuple[Any, Any]]:
@@ -147,9 +161,9 @@ def source_of(
     if column is not None and not isinstance(column, str):
         raise TypeError(f"{argument}: expected a name, got {describe(column)}")
     if is_path(source) or (isinstance(source, (list, tuple)) and source and all(map(is_path, source))):
-        suffix, paths, folders = files_of(source, "source")
-        if suffix == PARQUET:
-            return _of_parquet(paths, folders, column, argument, blocksize_of(blocksize), default)
+        files = files_of(source, "source")
+        if files.suffix == PARQUET:
+            return _of_parquet(files, column, argument, blocksize_of(blocksize), default)
     elif hasattr(source, "to_delayed") and hasattr(source, "columns") and source.ndim == 2:  # a dataframe of Dask
         names = [str(name) for name in source.columns]
         chosen = _chosen(names, column, default)
@@ -172,30 +186,30 @@ def _chosen(names: list[str], column: str | None, default: str | None) -> str | 
     return names[0] if len(names) == 1 else default if default in names else None
 
 
-def _of_parquet(
-    paths: list[str], folders: list[str], column: str | None, argument: str, blocksize: int, default: str | None
-) -> Partitions:
+def _of_parquet(files: Files, column: str | None, argument: str, blocksize: int, default: str | None) -> Partitions:
     """Row groups of Parquet files, with the columns that folders name and a file has not itself.
 
     The manifest knows a file, wherever it is, by its name, its size, a hash of its footer, which says where each column is and
     what is in it, and these columns.
     """
     tables, marks, more = {}, {}, {}
-    for path, named in zip(paths, columns_of_folders(folders), strict=True):
-        with open_parquet(path) as parquet:
+    for path in dict.fromkeys(files.paths):
+        with open_parquet(files.store, path) as parquet:
             tables[path] = list(parquet.schema_arrow.names)
-        with open(path, "rb") as file:
+        with files.store.open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(size - _TAIL)
             length = int.from_bytes(file.read(4), "little")
             file.seek(max(0, size - _TAIL - length))
-            mark = f"{os.path.basename(path)}, {size} bytes, {hashlib.sha256(file.read(length)).hexdigest()[:16]}"
+            footer = hashlib.sha256(file.read(length)).hexdigest()[:16]
+        marks[path] = f"{os.path.basename(path)}, {size} bytes, {footer}"
+    for path, named in zip(files.paths, columns_of_folders(files), strict=True):
         more[path] = {name: value for name, value in named.items() if name not in tables[path]}
-        marks[path] = ", ".join([mark, *(f"{name}={value[0].as_py()!r}" for name, value in more[path].items())])
-    chosen = _chosen(tables[paths[0]], column, default)
-    parts = [part._replace(more=more[part.path]) for part in row_groups_of(paths, chosen, blocksize, "source", argument)]
+    chosen = _chosen(tables[files.paths[0]], column, default)
+    parts = [part._replace(more=more[part.path]) for part in row_groups_of(files, chosen, blocksize, "source", argument)]
     for path, named in more.items():
         tables[path] += named
+        marks[path] += "".join(f", {name}={value[0].as_py()!r}" for name, value in named.items())
     found = Partitions(list(parts), [part.name for part in parts], column=parts[0].column, tables=tables)
     return found._replace(marks=[f"{marks[part.path]}, rows {part.rows}" for part in parts])
 
@@ -222,13 +236,12 @@ def recoded(
     n = len(source.delayed)
     folder, todo = None, list(range(n))
     if target is not None:
-        if not is_path(target) or not isinstance(at := os.fspath(target), str):
+        if not is_path(target):
             raise TypeError(f"target: expected the path of a folder or None, got {describe(target)}")
-        if "://" in at:
-            raise ValueError(f"target: {at}: expected a folder that all workers see")
-        if os.path.exists(at) and not os.path.isdir(at):
+        store, at = store_of(target, "target")
+        if store.isfile(at):
             raise NotADirectoryError(f"target: {at}: expected a folder, got a file")
-        folder, marks = TargetFolder(os.path.abspath(at), n), source.names if source.marks is None else source.marks
+        folder, marks = TargetFolder(store, at, n), source.names if source.marks is None else source.marks
         todo = folder.begin({"function": what, "model": tokenizer.fingerprint, "settings": settings, "parts": marks})
     found: list[Any] = [None] * n
     if todo:
@@ -236,14 +249,13 @@ def recoded(
         is_table, compression = source.column is not None, settings["compression"]
         lean = without(tokenizer, "history_")
         lean.n_threads = 1
-        work = Work(lean, tokenizer.fingerprint, f"{what}_batch", options, new, is_table, compression, token)
+        work = Work(lean, tokenizer.fingerprint, f"{what}_batch", options, new, is_table, compression, token, folder)
         with using(client or source.client) as running:
             run, tasks = delayed(_run, pure=False, traverse=False), []
             for i in todo:
                 part = source.delayed[i]
                 part = pickle.dumps(part, 5) if isinstance(part, RowGroups) else part  # else Dask would take it apart
-                path = None if folder is None else folder.file(i)
-                tasks.append(run(f"ubpe-{token}", part, path, dask_key_name=f"ubpe-{what}-{token}-{i}"))
+                tasks.append(run(f"ubpe-{token}", part, i, dask_key_name=f"ubpe-{what}-{token}-{i}"))
             with reaching(running), shared(running, f"ubpe-{token}", work):
                 for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, token):
                     found[todo[k]] = result
@@ -298,7 +310,7 @@ def batches_of(part: RowGroups) -> Iterator[tuple[int, Any]]:
     """
     import pyarrow as pa
 
-    with open_parquet(part.path) as file:
+    with open_parquet(part.store, part.path) as file:
         row, schema = part.rows[0], file.schema_arrow
         for name, value in part.more.items():
             schema = schema.append(pa.field(name, value.type))
@@ -351,7 +363,7 @@ def through(batch: Any, row: int, column: str, convert: Callable[[Any], Any]) ->
         raise error.at(row + error.document) from None
 
 
-def write_tables(path: str, tables: Iterator[Any], new: str, compression: str | None) -> None:
+def write_tables(store: Any, path: str, tables: Iterator[Any], new: str, compression: str | None) -> None:
     """Write at least one table, all of one schema, into one Parquet file, a row group each: the whole file, or nothing.
 
     The column `new` is written without a dictionary and statistics, which ids have no use for. If `compression` is None its
@@ -375,11 +387,14 @@ def write_tables(path: str, tables: Iterator[Any], new: str, compression: str | 
             packed = [leaf for leaf in leaves if leaf not in others]
             options["column_encoding"] = dict.fromkeys(packed, "DELTA_BINARY_PACKED")
             options["compression"] = dict.fromkeys(others, "snappy") | dict.fromkeys(packed, "none")
+
+    def write(output: Any) -> None:
+        with pq.ParquetWriter(output, table.schema, **options) as writer:
+            for part in chain([table], tables):
+                writer.write_table(part, row_group_size=max(part.num_rows, 1))
+
     try:
-        with atomically(path) as output, pq.ParquetWriter(output, table.schema, **options) as writer:
-            while table is not None:
-                writer.write_table(table, row_group_size=max(table.num_rows, 1))
-                table = next(tables, None)
+        publish(store, path, write)
     except OSError as error:
         if error.errno is not None and error.filename is None:
             error.filename = path
@@ -391,18 +406,19 @@ _FORMAT = 1
 
 
 class TargetFolder(NamedTuple):
-    """A folder for `n_parts` files, by its absolute path."""
+    """A folder for `n_parts` files, by its path in a store, an absolute one on disks."""
 
+    store: Any
     path: str
     n_parts: int
 
     def file(self, i: int) -> str:
         """The path of partition i.
 
-        >>> TargetFolder("/data/ids", 3).file(2)
+        >>> TargetFolder(LocalFileSystem(), "/data/ids", 3).file(2)
         '/data/ids/part-00002.parquet'
         """
-        return os.path.join(self.path, f"part-{i:0{max(5, len(str(self.n_parts - 1)))}}.parquet")
+        return f"{self.path.rstrip('/')}/part-{i:0{max(5, len(str(self.n_parts - 1)))}}.parquet"
 
     def begin(self, manifest: dict[str, Any]) -> list[int]:
         """Make the folder with the manifest, or compare the one that is there; returns the partitions that are missing.
@@ -410,20 +426,19 @@ class TargetFolder(NamedTuple):
         ValueError, naming the first difference, if the manifest that is there says something else, or is none; FileExistsError
         if there is no manifest, but something else; OSError if the folder cannot be made or written to.
         """
-        os.makedirs(self.path, exist_ok=True)
-        where = os.path.join(self.path, MANIFEST)
+        self.store.makedirs(self.path, exist_ok=True)
+        where = f"{self.path.rstrip('/')}/{MANIFEST}"
         manifest = {"format": _FORMAT, **manifest}
-        others = [name for name in sorted(os.listdir(self.path)) if not _is_temporary(name)]
-        if not os.path.exists(where):  # asked after the folder was listed: another run may begin at the same time
+        others = [name for name in self._names() if not _is_temporary(name)]
+        if not self.store.exists(where):  # asked after the folder was listed: another run may begin at the same time
             if others:
                 raise FileExistsError(
                     f"target: {self.path}: expected a new or an empty folder, or one with {MANIFEST}, got {others[0]} in it"
                 )
-            with suppress(FileExistsError, FileNotFoundError), atomically(where, new=True) as file:
-                file.write(json.dumps(manifest, indent=1).encode())
+            with suppress(FileExistsError, FileNotFoundError):
+                publish(self.store, where, lambda file: file.write(json.dumps(manifest, indent=1).encode()), new=True)
         try:
-            with open(where, "rb") as file:
-                found = json.load(file)
+            found = json.loads(self.store.cat_file(where))
         except ValueError as error:
             raise ValueError(f"target: {where}: not a manifest: {error}") from error
         if not isinstance(found, dict) or found.get("format") != _FORMAT:
@@ -438,31 +453,40 @@ class TargetFolder(NamedTuple):
                     raise ValueError(f"target: {self.path}: was made of {len(old)} partitions, the source now has {len(new)}")
                 old, new, key = old[at], new[at], f"partition {at}"
             raise ValueError(f"target: {self.path}: was made with another {key}: {old}, now {new}; give another folder")
-        return [i for i in range(self.n_parts) if not os.path.exists(self.file(i))]
+        there = set(self._names())
+        return [i for i in range(self.n_parts) if posixpath.basename(self.file(i)) not in there]
+
+    def _names(self) -> list[str]:
+        """The names in the folder, as the store has them now, in order."""
+        self.store.invalidate_cache()
+        try:
+            found = self.store.ls(self.path, detail=False)
+        except FileNotFoundError:  # in a store of objects folders are not made
+            return []
+        return sorted(posixpath.basename(path.rstrip("/")) for path in found)
 
     def finish(self) -> list[str]:
         """The files in the order of the partitions, without the temporary ones; FileNotFoundError if they are elsewhere."""
-        files = [self.file(i) for i in range(self.n_parts)]
+        files, names = [self.file(i) for i in range(self.n_parts)], set(self._names())
         for file in files:
-            if not os.path.exists(file):
+            if posixpath.basename(file) not in names:
                 raise FileNotFoundError(
                     f"target: a worker wrote {file}, but it is not here: all machines have to share the folder"
                 )
-        for name in os.listdir(self.path):
-            if _is_temporary(name):
-                with suppress(FileNotFoundError, PermissionError):  # another run was first; on Windows a file is open there
-                    os.unlink(os.path.join(self.path, name))
-        return files
+        for name in filter(_is_temporary, names):
+            with suppress(FileNotFoundError, PermissionError):  # another run was first; on Windows a file is open there
+                self.store.rm_file(f"{self.path.rstrip('/')}/{name}")
+        return files if is_local(self.store) else [self.store.unstrip_protocol(file) for file in files]
 
 
-def write_part(path: str, write: Callable[[str], None]) -> None:
-    """In a worker: let the file of a partition be written by a function that writes `atomically`, unless it is there whole."""
-    if os.path.exists(path):
+def write_part(store: Any, path: str, write: Callable[[], None]) -> None:
+    """In a worker: let the file of a partition be written by a function that publishes it, unless it is there whole."""
+    if store.exists(path):
         return
     try:
-        write(path)
+        write()
     except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ESTALE) or not os.path.exists(path):
+        if error.errno not in (errno.ENOENT, errno.ESTALE) or not store.exists(path):
             raise
 
 

@@ -48,7 +48,7 @@ class Part(NamedTuple):
     has_weights: bool
     first_weight: int  # of the first and of the last document; 0 if there is none
     last_weight: int
-    check: int  # checksum of symbols, segments and weights; detects that a partition was read differently
+    checks: tuple[int, ...]  # of each partition, of symbols, segments and weights: whether it was read differently
     name: str = ""  # for messages
     kind: str = "int"  # of the documents, those of weight 0 included
     n_given: int = 0  # their symbols

@@ -15,7 +15,7 @@ from dask import delayed as delay
 from dask.utils import parse_bytes
 
 from ubpe_numba.distributed.cluster import with_name
-from ubpe_numba.distributed.files import PARQUET, byte_ranges_of, files_of, is_path, row_groups_of
+from ubpe_numba.distributed.files import PARQUET, byte_ranges_of, files_of, is_path, persistently, row_groups_of
 from ubpe_numba.distributed.tables import arrow_documents, kind_of, series_documents, table_documents
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
@@ -143,14 +143,14 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
     """The partitions of files, named by the file and the place in it."""
     if lines not in ("str", "bytes"):
         raise ValueError(f"lines: expected 'str' or 'bytes', got {quoted(lines)}")
-    suffix, paths, _ = files_of(given, name)
+    files = files_of(given, name)
     pieces: list[Any]
-    if suffix == PARQUET:
-        pieces = list(row_groups_of(paths, column, blocksize, name))
+    if files.suffix == PARQUET:
+        pieces = list(row_groups_of(files, column, blocksize, name))
     elif column is not None:
-        raise TypeError(f"column: it is one of tables, and {paths[0]} is text")
+        raise TypeError(f"column: it is one of tables, and {files.paths[0]} is text")
     else:
-        pieces = list(byte_ranges_of(paths, blocksize, lines))
+        pieces = list(byte_ranges_of(files, blocksize, lines))
     names = [piece.name for piece in pieces]
     call = delay(_read, pure=False, traverse=False)
     blobs = [pickle.dumps(piece, 5) for piece in pieces]  # a named tuple would be looked into for tasks
@@ -161,7 +161,7 @@ def _of_files(given: Any, column: str | None, lines: str, blocksize: int, name: 
 def _read(blob: bytes) -> Any:
     """The documents of a part of a file."""
     piece = pickle.loads(blob)
-    return _named(piece.name, piece.documents)
+    return _named(piece.name, persistently, piece.store, piece.documents)
 
 
 def _of_list(parts: Any, column: str | None, name: str) -> Partitions:

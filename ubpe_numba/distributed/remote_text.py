@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ubpe_numba.distributed import checkpoint as checkpoints
+from ubpe_numba.distributed.checkpoint import Checkpoint
 from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, LostHostsError, Part, Setup, Stepped
 from ubpe_numba.documents.read import MOST
@@ -51,11 +53,13 @@ def fit_remotely(
     progress: Progress,
     goes_on: Sequence[tuple[bool, bool]] | None = None,
     near: int | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[Merges, RemoteText]:
     """Learn merges from the parts of a corpus that hosts hold, as `fit` learns them from the whole corpus.
 
     The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document is the last one of
     the host before, and whether tokens may cross the border between the two; None if no document is cut. near: as for `text.cut`.
+    checkpoint: where the fit goes on, and where it is written.
     Returns the text beside the merges, which counts synchronisations (one a batch of merges, and up to seven an epoch) and
     losses.
 
@@ -68,10 +72,13 @@ def fit_remotely(
         raise ValueError("sample_weight: expected less than 2**62 symbols and documents in all, by weight")
     settings, room = room_for(n_symbols, alphabet.size, settings, 1)
     setup = Setup(alphabet, any(part.weighted for part in parts), room[2], settings.n_shards, near)
-    text = RemoteText(engine, parts, setup, [(False, False)] * engine.n if goes_on is None else goes_on)
+    text = RemoteText(engine, parts, setup, [(False, False)] * engine.n if goes_on is None else goes_on, checkpoint)
     n_parts = min(settings.n_threads, text.k)  # of a single shard there is one
     size = alphabet.size, n_symbols, by_weight, any(part.has_weights for part in parts)
-    return _RemoteLoop(text, room, settings._replace(n_threads=n_parts), *size, n_parts).run(progress), text
+    loop = _RemoteLoop(text, room, settings._replace(n_threads=n_parts), *size, n_parts)
+    if checkpoint is not None:
+        checkpoint.restore(loop)
+    return loop.run(progress), text
 
 
 def check_rules(settings: Settings) -> None:
@@ -84,13 +91,17 @@ def check_rules(settings: Settings) -> None:
 
 
 class _RemoteLoop(Loop):
-    """A loop that begins an epoch again after hosts were lost."""
+    """A loop that begins an epoch again after hosts were lost, and gives workers that have joined a share of the hosts."""
 
     text: RemoteText
 
     def _begin_epoch(self) -> None:
         self.state["elsewhere"] = 1
         self.text.driver, self.text.task, self.text.has_begun = self.driver, self.task, True
+        if self.text.checkpoint is not None:
+            self.text.checkpoint.save(self.text)
+        if crowded := self.text.engine.crowded():
+            self.text.make_anew(crowded)
         self.text.until_done(super()._begin_epoch)
 
 
@@ -104,21 +115,28 @@ class RemoteText:
     driver: Driver
     task: Task
 
-    def __init__(self, engine: DaskEngine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]]) -> None:
-        self.engine, self.parts, self.setup = engine, list(parts), setup
+    def __init__(
+        self, engine: DaskEngine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]],
+        checkpoint: Checkpoint | None = None,
+    ) -> None:  # fmt: skip
+        self.checkpoint, self.engine, self.parts, self.setup = checkpoint, engine, list(parts), setup
         self.n_synchronisations = self.number = 0
         self.losses = [0] * engine.n
         self.has_begun = False  # the driver and its task are known
-        self.loaded: list[Loaded] = self.until_done(lambda: self.ask("load", setup))
+        self.origins = offsets_of(np.array([part.n_symbols for part in self.parts]))
+        resumed = checkpoint is not None and checkpoint.found is not None
+        message = ("resume", setup, *checkpoint.begins(self)) if checkpoint is not None and resumed else ("load", setup)
+        self.loaded: list[Loaded] = self.until_done(lambda: self.ask(*message))
         self.symbol_counts: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
         sizes = [found.state.size for found in self.loaded]
         self.first = offsets_of(np.array(sizes))  # shard of each host
         self.k = k = int(self.first[-1])
         self.host_of = np.repeat(np.arange(len(sizes)), sizes)
-        self.origins = offsets_of(np.array([part.n_symbols for part in self.parts]))
         begins = [found.at[:-1] + origin for found, origin in zip(self.loaded, self.origins.tolist(), strict=False)]
         self.starts = np.concatenate([*begins, self.origins[-1:]])
         self.passed: list[list[int]] = [[] for _ in range(len(sizes) + 1)]  # before host h, in order
+        if checkpoint is not None and resumed:
+            self.passed[1:] = [tail.tolist() for tail in checkpoint.begins(self)[2]]
         merges, i32, i64 = setup.merges, np.int32, np.int64
         base = np.zeros(k + 1, BASE)
         base["separators"][1:] = np.cumsum(np.concatenate([found.segments for found in self.loaded]) + 1)
@@ -217,12 +235,12 @@ class RemoteText:
                 return message()
             except LostHostsError as error:
                 lost = error
-                self._renew(lost, listed)
+                self.make_anew(lost.hosts, listed)
         raise RuntimeError(f"fit: a message lost its hosts {_MOST_LOSSES} times: {lost}; do their parts fit into memory?")
 
-    def _renew(self, lost: LostHostsError, listed: bool) -> None:
-        """Make lost hosts anew, and bring them to where the others are: merges made, and pairs `listed` at their slots."""
-        hosts = lost.hosts
+    def make_anew(self, hosts: list[int], listed: bool = False) -> None:
+        """Make hosts anew, and bring them to where the others are: merges made, and pairs `listed` at their slots."""
+        lost = LostHostsError(hosts)
         for _ in range(_MOST_LOSSES):
             for h in hosts:
                 self.losses[h] += 1
@@ -248,12 +266,7 @@ class RemoteText:
             return
         first, last = self.first[h : h + 2].tolist()
         n, next_id, learned = self.setup.alphabet.size, int(self.driver.state["next_id"][0]), self.driver.learned
-        tail, stack = [], self.passed[h + 1][::-1]  # alphabet ids of the symbols of tokens that it has taken over
-        while stack:
-            if (token := stack.pop()) < n:
-                tail.append(token)
-            else:
-                stack += [int(learned["right"][token]), int(learned["left"][token])]
+        tail = self.taken_over(h)
         merges = np.stack([learned["left"][n:next_id], learned["right"][n:next_id]], axis=1).astype(np.int32)
         setup = self.setup._replace(n_shards=self.loaded[h].n_shards)
         starts = self.starts[first : last + 1] - self.origins[h]
@@ -271,6 +284,16 @@ class RemoteText:
             slots = np.concatenate([slots[there], task.slot[:n].astype(np.int32)])
             order = np.argsort(pairs)
             self.engine.tell(h, "list_again", self.number, next_id, pairs[order], slots[order])
+
+    def taken_over(self, h: int) -> list[int]:
+        """Alphabet ids of the symbols of tokens that host h has taken over from those after it."""
+        learned, tail, stack = self.driver.learned, [], self.passed[h + 1][::-1]
+        while stack:
+            if (token := stack.pop()) < self.setup.alphabet.size:
+                tail.append(token)
+            else:
+                stack += [int(learned["right"][token]), int(learned["left"][token])]
+        return tail
 
     # ---------------------------------------------------------------------------------------------- arrays
 
@@ -302,6 +325,8 @@ class RemoteText:
                 return rounds.FULL
             self._merge()
             driver.state["stage"] = rounds.MERGED
+            if self.checkpoint is not None and time.monotonic() - self.checkpoint.saved > checkpoints.EVERY:
+                self.checkpoint.save(self)
             if time.monotonic() - began > _PAUSE:
                 return rounds.PAUSE
 
