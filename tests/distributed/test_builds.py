@@ -94,3 +94,19 @@ def test_tasks_wait_for_a_worker_that_joins_when_all_are_lost(tmp_path: Path) ->
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)  # its nanny starts another one
         thread.join(120)
         assert found == [tok.encode_batch([doc for part in docs for doc in part])]
+
+
+def test_a_worker_that_joins_gets_tasks(tmp_path: Path) -> None:
+    docs = [["ab", "b" * i] for i in range(150)]
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    found: list[Any] = []
+    with started(1) as client:
+        parts = [delayed(_slowly)(part) for part in docs]
+        thread = threading.Thread(target=lambda: found.append(encode(tok, parts, client=client)))
+        thread.start()
+        assert eventually(lambda: any(client.processing().values()))
+        first = set(client.scheduler_info(n_workers=-1)["workers"])
+        client.cluster.scale(2)
+        assert eventually(lambda: any(client.processing().get(where) for where in client.processing().keys() - first))
+        thread.join(120)
+        assert found == [tok.encode_batch([doc for part in docs for doc in part])]

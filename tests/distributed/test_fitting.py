@@ -684,3 +684,33 @@ def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     assert tok._model is model
     assert clean(client)
     same(there(BPE(290), split(DOCS, 2, 3, 30), client), here(BPE(290), DOCS))  # and they work again
+
+
+def test_a_worker_that_joins_gets_hosts_of_a_crowded_one(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ubpe_numba.distributed import fitting, hosts
+
+    docs = np.random.default_rng(3).integers(0, 4, (60, 100))
+    parts = [docs[i : i + 15] for i in range(0, 60, 15)]
+    monkeypatch.setattr(fitting, "check_workers", lambda client, told: {str(i): {"memory_limit": 0} for i in range(4)})
+    crowded, seen = hosts.DaskEngine.crowded, list[list[int]]()
+
+    def joined(self: Any) -> list[int]:
+        if not seen:
+            mortal.cluster.scale(3)
+            mortal.wait_for_workers(3, timeout=60)
+        found = crowded(self)
+        seen.append(found)
+        return found
+
+    monkeypatch.setattr(hosts.DaskEngine, "crowded", joined)
+    assert fit(BPE(60), parts, mortal).fingerprint == BPE(60).fit(docs, progress=False).fingerprint
+    assert len(seen[0]) == 1
+
+
+def test_what_does_not_fit_into_memory_is_told_before_it_is_read(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ubpe_numba.distributed import fitting
+
+    workers = {str(i): {"memory_limit": 10_000} for i in range(2)}
+    monkeypatch.setattr(fitting, "check_workers", lambda client, told: workers)
+    with pytest.raises(MemoryError, match=r"^fit: 1000 symbols need 1.2e-05 GB on a worker that may use 9e-06 GB; 3 workers of"):
+        fit(BPE(60), [np.zeros((10, 100), int)] * 2, client)

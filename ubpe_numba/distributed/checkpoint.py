@@ -2,7 +2,7 @@
 
 A fit that is continued makes its hosts of the same ranges of partitions, encodes these with the merges, and begins an epoch. A
 document that is cut between hosts has tokens across the cuts: so the file also says where the tokens of each host begin, and
-which symbols behind its part belong to it.
+which symbols after its part belong to it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Checkpoint:
         end = int(state["next_id"] if state["candidates"] == 1 else state["round_start"])
         learned = text.driver.learned[n:end]
         tails = [np.array(text.taken_over(h), np.int32) for h in range(len(text.parts))]
-        arrays = {
+        arrays: dict[str, np.ndarray] = {
             "head": np.frombuffer(json.dumps(self.head).encode(), np.uint8),
             "learned": np.stack([learned[name].astype(np.int64) for name in _FIELDS]),
             "lengths": text.driver.lengths[:end],
