@@ -22,11 +22,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 46_800,
-    "lines of code": 27_740,
-    "functions": 2_172,
-    "classes": 190,
-    "modules": 228,
+    "lines": 47_600,
+    "lines of code": 28_400,
+    "functions": 2_210,
+    "classes": 191,
+    "modules": 229,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,

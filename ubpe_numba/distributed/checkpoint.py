@@ -11,7 +11,7 @@ import io
 import json
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from ubpe_numba.distributed.cluster import BUILD
 from ubpe_numba.distributed.files import persistently, publish, store_of
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.files import npz_of
-
-if TYPE_CHECKING:
-    from ubpe_numba.distributed.remote_text import RemoteText
 
 EVERY = 180.0  # seconds between two checkpoints, beside those at epochs
 _FORMAT = 1
@@ -67,7 +64,7 @@ class Checkpoint:
                     f"checkpoint: {self.path}: was made with another {name}: {old}, now {value}; give another file, or remove it"
                 )
 
-    def begins(self, text: RemoteText) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
+    def begins(self, text: Any) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
         """The merges, and for each host where its tokens begin and end, in symbols of its part, and what follows on the part."""
         found = self.found
         assert found is not None
@@ -89,7 +86,7 @@ class Checkpoint:
         loop.task.width[: n + m] = 1
         loop.text.symbol_counts = found["symbols"]
 
-    def save(self, text: RemoteText) -> None:
+    def save(self, text: Any) -> None:
         """Write the merges of all whole rounds; a UserWarning if that fails, as the fit itself can go on."""
         state, n = text.driver.state[0], text.setup.alphabet.size
         end = int(state["next_id"] if state["candidates"] == 1 else state["round_start"])

@@ -194,10 +194,9 @@ class Tokenizer(Decoding, Saving):
 
         Documents and options are as for `fit`. Where the next ids are taken, as by special tokens, the new ones follow the last.
         On the corpus of the fit this gives what one longer fit would have given; on another, new merges are learned on that,
-        encoded with the present vocabulary. Without `history_` a new round begins, even if the last one was cut short. The
-        probabilities of `UBPE` are estimated anew, on `docs`. ValueError if the vocabulary is not one of pairs in order of
-        creation, or has more ids already. `pretokenizer`, as for `Preprocessing`, cuts text from now on: with None, or a coarser
-        pattern, tokens come to cross words, as in SuperBPE; no `Counts` of segments then.
+        encoded with the present vocabulary. The probabilities of `UBPE` are estimated anew, on `docs`. ValueError if the
+        vocabulary is not one of pairs, or has more ids already. `pretokenizer`, as for `Preprocessing`, cuts text from now on:
+        with None, or a coarser pattern, tokens come to cross words, as in SuperBPE; no `Counts` of segments then.
 
         Examples
         --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
 import functools
 import json
 import os
@@ -107,11 +106,15 @@ class Decoding(Encoding):
             check_errors(errors)
         model = self._fitted()
         if out is None and skip is None and skip_special_tokens is False and (short := self._short_decoder()) is not None:
-            strictly = "strict" if errors == "replace" and model.segmenter.has_bytes else errors
-            with contextlib.suppress(*([UnicodeDecodeError] if strictly != errors else [])):
-                doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, strictly)
-                if doc is not None and (not as_bytes or model.alphabet.kind == "bytes"):
-                    return doc  # type: ignore[no-any-return]
+            strictly = errors == "replace" and model.segmenter.has_bytes
+            try:
+                doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, "strict" if strictly else errors)
+            except UnicodeDecodeError:
+                if not strictly:
+                    raise
+                doc = None
+            if doc is not None and (not as_bytes or model.alphabet.kind == "bytes"):
+                return doc  # type: ignore[no-any-return]
         checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
         decoder = self._tables.decoder
         if out is not None:

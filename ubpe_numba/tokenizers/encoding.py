@@ -232,10 +232,9 @@ class Encoding(Fitted):
             reported then. `stride`: the ids that windows share, with `return_overflowing_tokens`.
         padding
             True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
-        pad_id
-            The id, or the special token, that fills them up; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``.
-        pad_to_multiple_of
-            With `padding`, the length is rounded up to a multiple of this.
+        pad_id, pad_to_multiple_of
+            The id, or the special token, that fills them up; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``. The length of
+            padded documents is rounded up to a multiple.
         side, truncation_side
             ``"right"`` or ``"left"``: the side of the padding, and the side on which documents are cut.
         template, add_special_tokens
@@ -243,8 +242,7 @@ class Encoding(Fitted):
             and of ids; a tuple of two, the second with ``$B``, for pairs. None: the post-processor of the file, as its other
             defaults. `encode` never adds anything.
         return_tensors
-            ``"np"`` or ``"pt"``: int64 matrices of NumPy or PyTorch, with a row for each document also if it is one. ValueError
-            where documents have several lengths.
+            ``"np"`` or ``"pt"``: int64 matrices, a row for each document, also if it is one; ValueError where lengths differ.
         return_offsets, return_attention_mask, return_token_type_ids, return_special_tokens_mask, return_overflowing_tokens
             Add `offset_mapping`: where the token of each id begins and ends, in characters of text, else in symbols; 0 and 0 for
             the template and for padding. Add `attention_mask`, 0 for padding; `token_type_ids` (None: of pairs and with a
