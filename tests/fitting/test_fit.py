@@ -86,7 +86,7 @@ def test_large_corpora_in_every_way_equal_the_reference(
     docs, size, marks = large_corpus(nature, with_weights=not plain)
     if plain:
         marks = {"weights": None, "boundaries": None}
-    step = 20 if n_candidates == 1 else 60
+    step = 20 if n_candidates == 1 else 90
     n_tokens = size + 6 * step
     want, _ = reference.fit(docs, size, n_tokens, n_candidates, ties, **marks, max_token_length=longest)
     rules = FitRules(ties=ties, max_token_length=longest)

@@ -100,8 +100,9 @@ def test_fit_more_and_truncate() -> None:
     special = BPE.for_text(270, pretokenizer="gpt2", special_tokens=[END]).fit(TEXT, progress=False)
     before = special.encode(TEXT[0] + END, allowed_special="all").tolist()
     more = pickle.loads(pickle.dumps(special)).fit_more(TEXT, 300)
-    assert more.vocabulary.special == {END: 270} and more.vocab_size == 301
-    assert np.array_equal(more._model.vocabulary.merges, whole._model.vocabulary.merges)
+    longer = BPE.for_text(300, pretokenizer="gpt2", special_tokens=[END]).fit(TEXT, progress=False)
+    assert more.vocabulary.special == {END: 270}
+    assert np.array_equal(more._model.vocabulary.merges, longer._model.vocabulary.merges)
     assert more.truncate(270).encode(TEXT[0] + END, allowed_special="all").tolist() == before
     special = BPE.for_text(270, pretokenizer="gpt2", special_tokens={END: 1000}).fit(TEXT, progress=False)
     before = special.encode(TEXT[4], allowed_special="all").tolist()
