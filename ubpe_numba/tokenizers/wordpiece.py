@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
@@ -205,7 +205,11 @@ class WordPiece(Decoding, Saving):
 
     # ---------------------------------------------------------------------------------------------- decoding
 
-    def decode(  # type: ignore[override]
+    @overload  # type: ignore[override]
+    def decode(self, ids: Any, *, as_bytes: Literal[True], **options: Any) -> bytes: ...
+    @overload
+    def decode(self, ids: Any, *, as_bytes: Literal[False] = ..., **options: Any) -> str: ...
+    def decode(
         self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None, as_bytes: bool = False, **options: Any
     ) -> str | bytes:
         """Decode ids to words with a space between them; pieces with the prefix go on the word before.
