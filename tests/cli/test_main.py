@@ -109,7 +109,7 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.txt", "-o", "m.json", "--unknown", "<end>"], "unknown: expected 'raise', 'skip' or 0..255, got '<end>'"),
         (["convert", "text.json", "-o", "x.npz", "--unk-token", "<end>"], "--unk-token: for tokenizer.json only, not for npz"),
         (["convert", "text.json", "--to", "tiktoken", "-o", "x", "--special-first"], "--special-first: for tokenizer.json only"),
-        (["convert", "text.json", "--to", "tokenizer.json", "-o", "x", "--template", "[CLS] $A"], "template: '[CLS]' in"),
+        (["convert", "text.json", "--to", "tokenizer.json", "-o", "x", "--template", "[CLS] $A"], "template: '[CLS]' is"),
         (["convert", "text.json", "--to", "tokenizer.json", "-o", "x", *["--template", "$A"] * 3], "--template: expected one"),
         (["convert", "text.json", "--to", "tokenizer.json", "-o", "x", "--unk-token", "no"], "unk_token: 'no' is neither a"),
         (["fit", "a.jsonl", "-o", "m.json", "--symbols", "ab"], "--symbols: the documents are integers, not text"),

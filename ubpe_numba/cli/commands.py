@@ -153,8 +153,10 @@ def convert(options: Namespace) -> None:
     asked = {name: value for name, value in said.items() if value is not None}
     if asked and to != "tokenizer.json":
         raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for tokenizer.json only, not for {to}")
-    if len(asked.get("template", ())) > 2:
-        raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(asked['template'])}")
+    if (templates := options.template) is not None:
+        if len(templates) > 2:
+            raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(templates)}")
+        asked["template"] = templates if len(templates) == 2 else templates[0]
     words = None if options.special_token is None else dict(map(_word, options.special_token))
     cutter = None if options.pretokenizer == "none" else options.pretokenizer
     given = {"kind": options.kind, "special_tokens": words}

@@ -157,7 +157,7 @@ def kernel_sources() -> list[pathlib.Path]:
     """Files that compiled code may depend on: compiler options, this cache, and the folders of kernels and helpers.
 
     >>> [path.name for path in kernel_sources() if path.parent.name == "machine"][:2]
-    ['__init__.py', 'bytes.py']
+    ['__init__.py', 'addresses.py']
     """
     runtime = _PACKAGE / "runtime"
     folders = [runtime / "machine", runtime / "tables", *_PACKAGE.glob("*/kernels")]
@@ -165,6 +165,7 @@ def kernel_sources() -> list[pathlib.Path]:
         [
             *(runtime / "compiler" / f"{name}.py" for name in ("__init__", "cache", "passes")),
             *(file for folder in folders for file in folder.glob("*.py")),
+            _PACKAGE / "inside" / "native.py",
         ]
     )
 
