@@ -150,7 +150,20 @@ class Tables:
         segmenter = self.model.segmenter
         if segmenter.restores:
             return None
-        return short_decoder(self.decoder, self.model.alphabet, segmenter.encoding)
+        short = short_decoder(self.decoder, self.model.alphabet, segmenter.encoding)
+        if not segmenter.has_bytes:
+            return short
+
+        def whole(ids: Any, errors: str | None, to_bytes: bool = False) -> Any:
+            """The document; None where bytes are no text, which is replaced byte by byte."""
+            try:
+                return short(ids, "strict" if errors == "replace" else errors, to_bytes=to_bytes)
+            except UnicodeDecodeError:
+                if errors != "replace":
+                    raise
+                return None
+
+        return whole
 
     def isolated(self, one_by_one: bool) -> NDArray[np.bool_] | None:
         """Symbols that documents are cut at before they are encoded, bool[alphabet]; None if there are none.

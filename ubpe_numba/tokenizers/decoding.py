@@ -104,17 +104,12 @@ class Decoding(Encoding):
             raise TypeError(f"as_bytes: the alphabet is one of {kind}; leave it out to get what was encoded")
         if errors != "replace":
             check_errors(errors)
-        model = self._fitted()
-        if out is None and skip is None and skip_special_tokens is False and (short := self._short_decoder()) is not None:
-            strictly = errors == "replace" and model.segmenter.has_bytes
-            try:
-                doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, "strict" if strictly else errors)
-            except UnicodeDecodeError:
-                if not strictly:
-                    raise
-                doc = None
-            if doc is not None and (not as_bytes or model.alphabet.kind == "bytes"):
+        is_short = out is None and skip is None and skip_special_tokens is False and (not as_bytes or kind == "bytes")
+        if is_short and (short := self._short_decoder()) is not None:
+            doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, errors)
+            if doc is not None:
                 return doc  # type: ignore[no-any-return]
+        model = self._fitted()
         checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
         decoder = self._tables.decoder
         if out is not None:
