@@ -48,7 +48,7 @@ class Tokenizer:
     def encode(self, text: str | list[str], prepend: str | int | None = None, append: str | int | None = None) -> list:
         around = [word for word in (prepend, "$A", append) if word is not None]
         ids = self.tok(text, template=around, disallowed_special="none").input_ids
-        return ids.tolist() if isinstance(text, str) else ids.to_lists()
+        return ids.tolist() if isinstance(text, str) else [row.tolist() for row in ids]
 
     __call__ = encode
 
