@@ -66,7 +66,7 @@ def _special_words(tok: Any, file: Wild, path: pathlib.Path) -> list[str]:
         return []
     if file.kind != "huggingface":
         return list(tok.vocabulary.special)
-    added = importlib.import_module("tokenizers").Tokenizer.load(str(path)).get_added_tokens_decoder()
+    added = importlib.import_module("tokenizers").Tokenizer.from_file(str(path)).get_added_tokens_decoder()
     return [token.content for token in added.values()]
 
 

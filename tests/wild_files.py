@@ -119,13 +119,13 @@ def original(file: Wild, path: pathlib.Path) -> Encode:
     Of Llama and Qwen the packages themselves say pattern and special tokens. Raises ImportError without the library.
     """
     if file.kind == "huggingface":
-        made = importlib.import_module("tokenizers").Tokenizer.load(str(path))
+        made = importlib.import_module("tokenizers").Tokenizer.from_file(str(path))
         return lambda texts: [found.ids for found in made.encode_batch(list(texts), add_special_tokens=False)]
     if file.kind == "sentencepiece":
         processor = importlib.import_module("sentencepiece").SentencePieceProcessor(model_file=str(path))
         return lambda texts: processor.encode(list(texts))  # type: ignore[no-any-return]
     if file.kind == "tekken":
-        tekken = importlib.import_module("mistral_common.tokens.tokenizers.tekken").Tekkenizer.load(path)
+        tekken = importlib.import_module("mistral_common.tokens.tokenizers.tekken").Tekkenizer.from_file(path)
         return lambda texts: [tekken.encode(text, False, False) for text in texts]
     if file.kind == "npm ranks":
         encoding = npm_encoding(path)
