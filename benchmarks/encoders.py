@@ -71,7 +71,7 @@ def _tiktoken(job: Job) -> Encoder:
 def _fastokens(job: Job) -> Encoder:
     import fastokens
 
-    known = fastokens.Tokenizer.load(job["ranks"], pattern=job["pattern"], pretokenizer=None)
+    known = fastokens.Tokenizer.from_tiktoken(job["ranks"], pattern=job["pattern"])
     return Encoder(
         known.encode_batch_flat,
         lambda out: (np.frombuffer(out[0], np.uint32), np.frombuffer(out[1], np.uint64)),
@@ -82,7 +82,7 @@ def _fastokens(job: Job) -> Encoder:
 def _gigatoken(job: Job) -> Encoder:
     import gigatoken
 
-    known = gigatoken.Tokenizer.load(job["ranks"], pretokenizer=job["name"])
+    known = gigatoken.Tokenizer.from_tiktoken(job["ranks"], pretokenizer=job["name"])
     parallel = job["n_threads"] > 1
     return Encoder(
         lambda docs: known.encode_batch(docs, parallel=parallel),
