@@ -22,7 +22,7 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 47_600,
+    "lines": 47_700,
     "lines of code": 28_400,
     "functions": 2_210,
     "classes": 191,

@@ -4,9 +4,15 @@ Both are known to numba once one is passed to a compiled function. `register` ma
 signatures, and for those that make a `Ragged` and are given none.
 """
 
-from ubpe_numba.inside.header import NO_MEMORY, NO_ROOM, Kernels
+from ubpe_numba.inside import header
+from ubpe_numba.inside.header import Kernels
 
 __all__ = ["NO_MEMORY", "NO_ROOM", "Kernels", "register"]
+
+#: Result where memory for scratch cannot be had.
+NO_MEMORY: int = header.NO_MEMORY
+#: Result where there is no room for all ids or symbols.
+NO_ROOM: int = header.NO_ROOM
 
 
 def register() -> None:
