@@ -7,9 +7,7 @@ is outside the vocabulary. Only where a user gives the buffer they are, so that 
 
 from __future__ import annotations
 
-import functools
 import itertools
-import json
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +20,6 @@ from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, offsets_of, writable
-from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -272,14 +269,6 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
     by_id = offsets_of(sizes)
     source = np.arange(by_id[-1]) + np.repeat(np.where(gaps, 0, starts[token]) - by_id[:-1], sizes)
     return symbols[source], by_id, gaps if gaps.any() else None
-
-
-@functools.lru_cache(16)
-def decoder_of(steps: str) -> Any:
-    """A decoder of the package tokenizers, of the object of a `tokenizer.json`; ImportError, or what the package raises."""
-    package = require("tokenizers", "the decoder of this file", "hf")
-    file = json.loads(package.Tokenizer(package.models.BPE()).to_str()) | {"decoder": json.loads(steps)}
-    return package.Tokenizer.from_str(json.dumps(file)).decoder
 
 
 def joined(names: Iterable[str], decoding: Decoding) -> str:

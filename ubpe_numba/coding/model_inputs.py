@@ -45,11 +45,6 @@ class Template(NamedTuple):
     pair: Parts = ((FIRST, 0), (SECOND, 1))
     trims: tuple[bool, ...] = ()
 
-    def bare(self) -> Template:
-        """Without special tokens."""
-        single, pair = (tuple(part for part in parts if part[0] >= FIRST) for parts in self[:2])
-        return Template(single, pair, self.trims)
-
 
 def template_of(template: Any, special: Mapping[Any, int]) -> Template:
     """Read the argument `template`: special tokens and ``$A``, divided by white space, or a sequence of them and of ids.
@@ -189,7 +184,7 @@ class ModelInputs(dict[str, Any]):
 class Shape(NamedTuple):
     """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy.
 
-    `template` has the parts of this call, for one document or for a pair; `adds`, the items beside `input_ids`.
+    `parts` are those of the template, for one document or for a pair; `adds`, the items beside `input_ids`.
     """
 
     width: int | None
@@ -250,8 +245,8 @@ class Shape(NamedTuple):
             around = template_of(template, special)
         elif file.get("post_processor") is not None:
             around = processed(file["post_processor"])
-        around = around if add_special_tokens else around.bare()
         parts = around.pair if paired else around.single
+        parts = parts if add_special_tokens else tuple(part for part in parts if part[0] >= FIRST)
         if strategy and width is not None and (n_around := sum(i < FIRST for i, _ in parts)) > width:
             raise ValueError(f"max_length: the template alone has {n_around} ids, got {width}")
         if return_tensors not in (None, "np", "pt"):

@@ -7,7 +7,6 @@ not in what `encode` gives, the ids of Hugging Face with ``add_special_tokens=Fa
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import itertools
 import json
@@ -17,18 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.decode import decoder_of
 from ubpe_numba.coding.model_inputs import processed
-from ubpe_numba.errors import ModelFormatError, quoted, shortened
+from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
 from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index, two_parts
-from ubpe_numba.runtime.lazy import require
 from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
 from ubpe_numba.text.sentencepiece import BYTE_NAMES
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.text.steps import decoder_of, package_of
 from ubpe_numba.vocabulary.reserved import FLAGS, NORMALIZED, ONLY_DECODED, SINGLE_WORD
 from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
@@ -430,8 +428,8 @@ def decoding_of(
     except ImportError as error:
         if not exact:
             warnings.warn(f"decoder: {error}", UserWarning, stacklevel=2)
-    except Exception as error:
-        raise ModelFormatError(f"decoder: {shortened(error)}") from error
+    except ValueError as error:
+        raise ModelFormatError(str(error)) from error
     made = made if exact else made._replace(by_names=True)
     return made if made != Decoding() else None
 
@@ -443,14 +441,13 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
     """
     found = {name: file[name] for name in _OUTER if file.get(name) is not None}
     processed(found.get("post_processor") or {"type": "ByteLevel"})
-    with contextlib.suppress(ImportError):
-        package = require("tokenizers", "checking a file", "hf")
-        plain = json.loads(package.Tokenizer(package.models.BPE()).to_str())
-        try:
-            package.Tokenizer.from_str(json.dumps(plain | {name: file.get(name) for name in (*_OUTER, *_INSIDE)}))
-        except Exception as error:
-            where = "normalizer, pre_tokenizer, post_processor, decoder, padding or truncation"
-            raise ModelFormatError(f"{where}: the package tokenizers refuses it: {shortened(error)}") from error
+    parts = {name: file.get(name) for name in (*_INSIDE, *_OUTER)}
+    try:
+        package_of(parts, ", ".join(parts))
+    except ImportError:
+        pass
+    except ValueError as error:
+        raise ModelFormatError(str(error)) from error
     padding, truncation = found.get("padding", {}), found.get("truncation", {})
     config = {"pad_token": padding.get("pad_token"), "pad_token_type_id": padding.get("pad_type_id")}
     for at, part in (("padding_side", padding), ("truncation_side", truncation)):

@@ -90,19 +90,8 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     }
     none = np.zeros(0, np.int64)
     flags = {word: sum(FLAGS[name] for name in names) for word, names in words.flags.items()}
-    table = Table(
-        "str",
-        [],
-        none,
-        none,
-        {},
-        {},
-        None,
-        splitter=words.pretokenizer,
-        normalizer=words.normalizer,
-        flags=flags,
-        file=words.file,
-    )
+    table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer, flags=flags)
+    table = table._replace(file=words.file)
     file = file_of(table, words.special_tokens, words.known_words, model, post_processor)
     decoder = (words.file or {}).get("decoder") or {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}
     text = json.dumps({**file, "decoder": decoder}, ensure_ascii=False, indent=1)

@@ -146,12 +146,7 @@ class Kernels:
             ids = self._ids(doc)
         except UnknownSymbolError as error:
             return -1 - error.position
-        if not isinstance(out, np.ndarray) or out.dtype != np.int32 or out.ndim != 1 or not out.flags.carray:
-            raise TypeError(f"out: expected a 1-D, contiguous and writable array of int32, got {describe(out)}")
-        if ids.size > out.size:
-            return NO_ROOM
-        out[: ids.size] = ids
-        return ids.size
+        return _put(ids, out)
 
     def count(self, doc: Any) -> int:
         """Count the ids of a document.
@@ -230,12 +225,7 @@ class Kernels:
             symbols = self._symbols(ids)
         except UnknownTokenError as error:
             return -1 - error.position
-        if not isinstance(out, np.ndarray) or out.dtype != self.dtype or out.ndim != 1 or not out.flags.carray:
-            raise TypeError(f"out: expected a 1-D, contiguous and writable array of {self.dtype}, got {describe(out)}")
-        if symbols.size > out.size:
-            return NO_ROOM
-        out[: symbols.size] = symbols
-        return symbols.size
+        return _put(symbols, out)
 
     def decode(self, ids: Any) -> NDArray[Any]:
         """Decode ids to a new array of symbols.
@@ -281,6 +271,16 @@ class Kernels:
             raise TypeError(f"ids: expected a 1-D array of int32, got {describe(ids)}")
         values = np.ascontiguousarray(ids)
         return self._plan.tables.decoder.decode(Ragged._trusted(values, np.array([0, values.size])), 1)[0]
+
+
+def _put(values: NDArray[Any], out: Any) -> int:
+    """Write values to the beginning of an array of their dtype; their number, or `NO_ROOM`."""
+    if not isinstance(out, np.ndarray) or out.dtype != values.dtype or out.ndim != 1 or not out.flags.carray:
+        raise TypeError(f"out: expected a 1-D, contiguous and writable array of {values.dtype}, got {describe(out)}")
+    if values.size > out.size:
+        return NO_ROOM
+    out[: values.size] = values
+    return values.size
 
 
 def _header_of(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:

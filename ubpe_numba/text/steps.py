@@ -10,9 +10,10 @@ those of a text, among them the ill-formed bytes of UTF-8, become characters tha
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate, pairwise
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.pretokenizer import check_size, positions
 
-__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "Steps"]
+__all__ = ["NORMALIZERS", "PRE_TOKENIZERS", "Engine", "Piece", "Steps", "decoder_of", "package_of"]
 
 #: A piece of text, and the index that each of its characters comes from; None where that is not needed.
 Piece = tuple[str, "list[int] | None"]
@@ -192,6 +193,40 @@ class Steps:
         return f"{type(self).__name__}({self.state()!r})"
 
 
+def package_of(parts: Mapping[str, Any], name: str) -> Any:
+    """A tokenizer of the package tokenizers with these parts of a `tokenizer.json`; ImportError, or ValueError if it refuses."""
+    package = require("tokenizers", name, "hf")
+    model = {"type": "BPE", "vocab": {}, "merges": []}
+    try:
+        return package.Tokenizer.from_str(json.dumps({"version": "1.0", **parts, "model": model}))
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
+        raise ValueError(f"{name}: the package tokenizers refuses it: {shortened(error)}") from error
+
+
+@functools.lru_cache(16)
+def decoder_of(decoder: str) -> Callable[[list[str]], str]:
+    """Join names of tokens by a decoder of a `tokenizer.json`, as its text; errors as of `package_of`.
+
+    The result raises ValueError where the package fails, as where a pattern does not end.
+
+    >>> decoder_of('{"type": "Fuse"}')(["lo", "w"])
+    'low'
+    """
+    run = package_of({"decoder": json.loads(decoder)}, "decoder").decoder.decode
+
+    def join(names: list[str]) -> str:
+        try:
+            return str(run(names))
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+                raise
+            raise ValueError(f"ids: the decoder of this file fails on them: {shortened(error)}") from error
+
+    return join
+
+
 class Engine:
     """Steps of one kind, "normalizer" or "pre_tokenizer", run by the package tokenizers.
 
@@ -210,15 +245,7 @@ class Engine:
             except Exception as error:
                 told = f"{self._name}: {quoted(pattern)} is not a regular expression: {shortened(error)}"
                 raise ValueError(told) from error
-        model = {"type": "BPE", "vocab": {}, "merges": []}
-        file = {"version": "1.0", name: {"type": "Sequence", _INSIDE[name]: steps}, "model": model}
-        try:
-            made = self._theirs.Tokenizer.from_str(json.dumps(file))
-        except BaseException as error:
-            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
-                raise
-            raise ValueError(f"{self._name}: the package tokenizers refuses it: {shortened(error)}") from error
-        self._run = getattr(made, name)
+        self._run = getattr(package_of({name: {"type": "Sequence", _INSIDE[name]: steps}}, self._name), name)
         self._normalizes = name == "normalizer"
 
     def pieces(self, text: str, trace: bool) -> list[Piece]:

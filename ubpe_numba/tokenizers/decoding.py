@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.decode import decoder_of, ids_to_skip, joined
+from ubpe_numba.coding.decode import ids_to_skip, joined
 from ubpe_numba.coding.plan import BATCH
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
@@ -128,8 +128,10 @@ class Decoding(Encoding):
         decoding, decoder = segmenter.decoding, self._tables.decoder
         if decoding is not None and decoding.by_names:
             decoder.check(ids.values, ids.offsets, int(ids.offsets[0]))
-            by, names = decoder_of(json.dumps((segmenter.file or {}).get("decoder"))), self._names.names
-            return [by.decode([names[i] for i in doc.tolist()]) if doc.size else "" for doc in ids]
+            from ubpe_numba.text.steps import decoder_of  # here only: integers need not wait for it
+
+            join, names = decoder_of(json.dumps((segmenter.file or {}).get("decoder"))), self._names.names
+            return [join([names[i] for i in doc.tolist()]) if doc.size else "" for doc in ids]
         symbols, ends = decoder.decode(ids, self.n_threads)
         places = decoder.places(ids, symbols, ends)
         if segmenter.encoding is None and alphabet.kind == "str":

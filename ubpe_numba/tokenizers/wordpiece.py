@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from ubpe_numba.coding.decode import Decoder, decoder_of, ids_to_skip
+from ubpe_numba.coding.decode import Decoder, ids_to_skip
 from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.streams import DecoderStream
@@ -24,6 +25,7 @@ from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.text.steps import decoder_of
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
@@ -251,30 +253,27 @@ class WordPiece(Decoding, Saving):
         checked = WordByWord(self._names.names, self._spaced).ids(documents, gone)
         bounds = checked.offsets - checked.offsets[0]
         ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
-        if self._by_names:
-            by, called = decoder_of(json.dumps(self._decoder)), self._names.names
-            return [by.decode([called[i] for i in ids[a:b]]) if a < b else "" for a, b in pairwise(bounds.tolist())]
+        if self._joins[0] is not None:
+            join, called = decoder_of(self._joins[0]), self._names.names
+            return [join([called[i] for i in ids[a:b]]) if a < b else "" for a, b in pairwise(bounds.tolist())]
         names = [self._spaced(i) for i in ids]
         for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
             names[at] = self._spaced(ids[at], first=True)
         return ["".join(names[a:b]) for a, b in pairwise(bounds.tolist())]
 
-    @property
-    def _decoder(self) -> dict[str, Any]:
-        """The decoder of the file, or one that joins pieces."""
-        return (self._model.segmenter.file or {}).get("decoder") or {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
-
-    @property
-    def _by_names(self) -> bool:
-        """Whether the package tokenizers decodes."""
-        return self._decoder.get("type") != "WordPiece" or self._decoder.get("prefix") != self.prefix
+    @functools.cached_property
+    def _joins(self) -> tuple[str | None, bool]:
+        """The decoder of the file, if the package tokenizers runs it, and whether spaces before signs are left out."""
+        own = (self._model.segmenter.file or {}).get("decoder") or {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
+        is_ours = own.get("type") == "WordPiece" and own.get("prefix") == self.prefix
+        return None if is_ours else json.dumps(own), bool(own.get("cleanup", True))
 
     def _spaced(self, token: int, first: bool = False) -> str:
         """The text of an id that follows others, if it is not the first: with a space before it, or without the prefix."""
         name: str = self._names.names[token]
         if self.prefix and not first:
             name = name[len(self.prefix) :] if name.startswith(self.prefix) else f" {name}"
-        for old, new in _CLEANUP if self._decoder.get("cleanup", True) and " " in name else ():
+        for old, new in _CLEANUP if self._joins[1] and " " in name else ():
             name = name.replace(old, new)
         return name
 
@@ -283,7 +282,7 @@ class WordPiece(Decoding, Saving):
     ) -> DecoderStream:
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
         decoder: Any = WordByWord(self._names.names, self._spaced)
-        return DecoderStream(self._model, decoder, gone, errors, self.decode if self._by_names else None)
+        return DecoderStream(self._model, decoder, gone, errors, None if self._joins[0] is None else self.decode)
 
     # ---------------------------------------------------------------------------------------------- files
 
