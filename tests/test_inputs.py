@@ -249,15 +249,18 @@ def test_a_pool_of_threads(cls: Any) -> None:
 
 
 def allocated(call: Callable[[], object]) -> int:
-    """The most bytes that a call held at once, the second time, with what it returned."""
+    """The most bytes that a call held at once, with what it returned: the least of three, since other threads may allocate too."""
     call()
-    tracemalloc.start()
-    try:
-        result = call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    found = []
+    for _ in range(3):
+        tracemalloc.start()
+        try:
+            result = call()  # held until the memory is read
+            found.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
         del result
+    return min(found)
 
 
 @pytest.mark.parametrize("n", [20_000, 80_000])

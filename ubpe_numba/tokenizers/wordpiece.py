@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -22,6 +21,7 @@ from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter import Splitter
@@ -261,7 +261,7 @@ class WordPiece(Decoding, Saving):
             names[at] = self._spaced(ids[at], first=True)
         return ["".join(names[a:b]) for a, b in pairwise(bounds.tolist())]
 
-    @functools.cached_property
+    @cached_property
     def _joins(self) -> tuple[str | None, bool]:
         """The decoder of the file, if the package tokenizers runs it, and whether spaces before signs are left out."""
         own = (self._model.segmenter.file or {}).get("decoder") or {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
