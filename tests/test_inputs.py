@@ -249,7 +249,7 @@ def test_a_pool_of_threads(cls: Any) -> None:
 
 
 def allocated(call: Callable[[], object]) -> int:
-    """The most bytes that a call held at once, with what it returned: the least of three, since other threads may allocate too."""
+    """The most bytes that a call held at once, with its result; the least of three, since other threads may allocate too."""
     call()
     found = []
     for _ in range(3):

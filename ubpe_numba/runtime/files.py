@@ -173,7 +173,7 @@ def read_arrays(f: BinaryIO, known: dict[str, str], all_of: Iterable[str] | None
     all of `known`. Raises ModelFormatError for anything else, and for compressed members: an uncompressed one cannot claim more
     memory than the file has bytes.
     """
-    n_bytes = os.fstat(f.fileno()).st_size
+    n_bytes = f.seek(0, os.SEEK_END)
     try:
         with zipfile.ZipFile(f) as archive:
             arrays = {}
