@@ -281,8 +281,11 @@ def test_damaged_files_load_or_are_refused(data: st.DataObject) -> None:
     broken = whole[:at] + piece + whole[at + data.draw(st.integers(0, 4)) :]
     try:
         tok = BPE.load(broken, pretokenizer=None) if whole is DAMAGED[1] else BPE.load(broken)
+    except ModelFormatError:
+        return
     except ValueError as error:
-        assert isinstance(error, ModelFormatError) or "pretokenizer: bytes is a model of this library" in str(error)
+        if "pretokenizer: bytes is a model of this library" not in str(error):
+            raise
         return
     ids = range(len(tok._model.vocabulary)) if tok._model.segmenter.token_ids is None else tok._model.segmenter.token_ids.tolist()
     assert all(len(tok.decode([i])) for i in ids)
