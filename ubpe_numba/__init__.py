@@ -13,6 +13,8 @@ curves); `sklearn` and `distributed` need other packages, and an import of their
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ubpe_numba.runtime import forks as _forks  # noqa: F401  # first: forks wait for what is imported from now on
+
 if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
     from ubpe_numba.documents.counts import Counts as Counts
     from ubpe_numba.documents.counts import count_documents as count_documents

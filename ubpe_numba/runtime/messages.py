@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from ubpe_numba.errors import quoted
 
 T = TypeVar("T")
+log = logging.getLogger("ubpe_numba")
+
+_PATIENCE = 1.0  # seconds of compilation in a process before anything is shown
+_spent = 0.0  # seconds that this process has compiled for
 
 #: Packages whose lines are not the user's: this one, and pipelines and searches that call a fit.
 _PASSED = (__name__.partition(".")[0], "sklearn", "joblib")
@@ -45,6 +53,42 @@ def is_terminal() -> bool:
         return bool(sys.stderr.isatty())
     except (AttributeError, ValueError, OSError):  # it is None, or has no such method; it is closed
         return False
+
+
+@contextmanager
+def notice(name: str) -> Iterator[None]:
+    """Show a line while a kernel is compiled, once this process has compiled for a second in all; log the time.
+
+    Each option has kernels of its own: a call that was fast yesterday may compile. Kernels from the cache are not mentioned.
+    """
+    global _spent
+    often = "in each process, since UBPE_CACHE=0" if os.environ.get("UBPE_CACHE") == "0" else "once per machine"
+    text = f"ubpe_numba: compiling kernels, {often} ..."
+    began, lock, state = time.monotonic(), threading.Lock(), {"ended": False, "shown": False}
+
+    def show() -> None:
+        with lock, suppress(OSError, ValueError, AttributeError):  # a terminal may be gone
+            if not state["ended"]:
+                state["shown"] = True
+                print(f"\r{text}", end="", file=sys.stderr, flush=True)
+
+    timer = None
+    if os.environ.get("UBPE_PROGRESS") != "0" and is_terminal():
+        timer = threading.Timer(max(0.0, _PATIENCE - _spent), show)
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    finally:
+        took = time.monotonic() - began
+        _spent += took
+        if timer is not None:
+            timer.cancel()
+            with lock, suppress(OSError, ValueError, AttributeError):
+                state["ended"] = True
+                if state["shown"]:
+                    print("\r" + " " * len(text) + "\r", end="", file=sys.stderr, flush=True)
+    log.info("compiled the kernel %s in %.1f s", name, took)
 
 
 class Progress:

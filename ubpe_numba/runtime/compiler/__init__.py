@@ -14,7 +14,6 @@ The rest of this folder uses numba's internals:
 
     passes.py       a shorter compiler pipeline and lowering; with untested versions of numba its own are used
     cache.py        one private, checksummed file per compiled kernel; reads packages made by prebuilt.py
-    hooks.py        notice while kernels are compiled; forks wait for the compiler
 
 `UBPE_PLAIN_NUMBA=1` turns all of it off: kernels are compiled by `numba.njit(nogil=True)` in every process. Results are the same,
 kernels are a little slower, and compiling takes several times as long.
@@ -26,6 +25,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -33,6 +33,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import njit, typeof
+from numba.core import entrypoints
 from numba.core.compiler_lock import global_compiler_lock
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,10 +50,9 @@ _PLAIN = os.environ.get("UBPE_PLAIN_NUMBA") == "1"
 _OWN_PASSES = not _PLAIN and _is_tested(numba.__version__)
 
 if not _PLAIN:
-    from ubpe_numba.runtime.compiler import cache, hooks
+    from ubpe_numba.runtime.compiler import cache
+    from ubpe_numba.runtime.messages import notice
     from ubpe_numba.runtime.thread_pool import apart
-
-    hooks.hold_compiler()
 
 _KERNEL: dict[str, Any] = {"nogil": True}
 _INNER: dict[str, Any] = {"nogil": True}
@@ -73,14 +73,28 @@ if _OWN_PASSES:
     _INNER["pipeline_class"] = partial(_pipeline, False)
 
 
+_compiling = threading.local()  # whether this thread compiles or loads a kernel
+
+
+def _init_unless_kernel(init_all: Callable[[], None] = entrypoints.init_all) -> None:
+    """Import the extensions of numba that other packages have registered, but not for a kernel, which has arrays and numbers."""
+    if not getattr(_compiling, "is_kernel", False):
+        init_all()
+
+
+if not _PLAIN:
+    entrypoints.init_all = _init_unless_kernel  # called whenever numba compiles, and where `cache` has it set up what it knows
+
+
 @contextmanager
 def _enabled() -> Iterator[None]:
-    """Compile whatever NUMBA_DISABLE_JIT says."""
+    """Compile whatever NUMBA_DISABLE_JIT says, and without the extensions of other packages."""
     before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 0
+    outer, _compiling.is_kernel = getattr(_compiling, "is_kernel", False), True
     try:
         yield
     finally:
-        numba.config.DISABLE_JIT = before
+        numba.config.DISABLE_JIT, _compiling.is_kernel = before, outer
 
 
 def kernel(function: F) -> F:
@@ -103,10 +117,9 @@ def _compiled(function: F, **options: Any) -> F:
     compile_ = dispatcher.compile = _enabled()(dispatcher.compile)
     if _PLAIN:
         return dispatcher  # type: ignore[no-any-return]
-    # extensions of numba that other packages have registered are not imported (0.4 s of one): kernels take arrays and numbers
-    dispatcher._compilation_chain_init_hook = lambda: None
+    dispatcher._compilation_chain_init_hook = lambda: None  # which imports extensions of other packages: 0.4 s of one
     if (compiler := getattr(dispatcher, "_compiler", None)) is not None:  # called for kernels that are in no cache
-        compiler.compile = hooks.notice(f"{function.__module__.partition('.')[2]}.{function.__name__}")(compiler.compile)
+        compiler.compile = notice(f"{function.__module__.partition('.')[2]}.{function.__name__}")(compiler.compile)
     # numba and LLVM do not bear an interruption: a Ctrl-C while a kernel was compiled or loaded could end in a crash much later;
     # but another thread would wait for the lock that this one has, if it compiles a function that calls the kernel
     inside = global_compiler_lock.is_locked

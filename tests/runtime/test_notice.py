@@ -12,13 +12,13 @@ import time
 import pytest
 
 from ubpe_numba import BPE
-from ubpe_numba.runtime.compiler import hooks
+from ubpe_numba.runtime import messages
 
 SCRIPT = """
 import logging, sys
 logging.basicConfig(level=logging.INFO, filename=sys.argv[1])
-from ubpe_numba.runtime.compiler import hooks
-hooks._PATIENCE = 0.0
+from ubpe_numba.runtime import messages
+messages._PATIENCE = 0.0
 from ubpe_numba import BPE
 print(BPE.from_merges([[0, 1]], alphabet=2).encode([0, 1, 0]).tolist())
 """
@@ -85,8 +85,8 @@ def test_without_a_standard_error_kernels_are_compiled_and_fits_run(kind: str, m
     closed = io.StringIO()
     closed.close()
     monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no method": Written()}[kind])
-    monkeypatch.setattr(hooks, "_PATIENCE", 0.0)
-    assert hooks.notice("a_kernel")(lambda a: a + 1)(1) == 2
+    monkeypatch.setattr(messages, "_PATIENCE", 0.0)
+    assert messages.notice("a_kernel")(lambda a: a + 1)(1) == 2
     assert BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
 
 
@@ -103,9 +103,9 @@ def test_a_terminal_that_is_gone_while_a_kernel_is_compiled(monkeypatch: pytest.
 
     gone = Gone()
     monkeypatch.setattr(sys, "stderr", gone)
-    monkeypatch.setattr(hooks, "_PATIENCE", 0.0)
+    monkeypatch.setattr(messages, "_PATIENCE", 0.0)
     monkeypatch.delenv("UBPE_PROGRESS", raising=False)
-    with hooks.notice("a_kernel"):
+    with messages.notice("a_kernel"):
         deadline = time.monotonic() + 10
         while not gone.n and time.monotonic() < deadline:
             time.sleep(0.01)

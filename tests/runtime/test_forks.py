@@ -1,0 +1,108 @@
+"""Forks while another thread imports: they wait for the modules, but not for a program that runs within an import."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import ubpe_numba
+
+if not hasattr(os, "fork"):
+    pytest.skip("there are no forks on this system", allow_module_level=True)
+
+PRELUDE = """
+import importlib, os, signal, sys, threading, time
+import ubpe_numba
+from ubpe_numba.runtime import forks
+
+def child(function):
+    "Fork, call; the exit code is 0 if it returns."
+    if (pid := os.fork()) == 0:
+        code = 1
+        try:
+            function()
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
+
+def codes(pids, seconds=120):
+    "The exit codes of children; of one that hangs that of SIGKILL."
+    end, found = time.monotonic() + seconds, []
+    for pid in pids:
+        while not (done := os.waitpid(pid, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+        found.append(os.waitstatus_to_exitcode(done[1]))
+    return found
+"""
+
+
+def run(script: str, folder: pathlib.Path) -> None:
+    """A script in a process that imports nothing of the library before; it writes nothing."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pathlib.Path(ubpe_numba.__file__).parents[1]), str(folder)])}
+    command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", PRELUDE + script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_children_that_are_forked_while_a_thread_imports_and_fits(tmp_path: pathlib.Path) -> None:
+    run(
+        """
+def fit():
+    tok = ubpe_numba.BPE(260, alphabet=256).fit([[1, 2, 1, 2, 3, 4] * 50], progress=False)
+    assert tok.decode(tok.encode([1, 2, 3])).tolist() == [1, 2, 3]
+
+thread = threading.Thread(target=fit)
+thread.start()
+pids = []
+while thread.is_alive() and len(pids) < 25:
+    time.sleep(0.02)
+    pids.append(child(fit))
+thread.join()
+assert set(codes(pids)) == {0}
+""",
+        tmp_path,
+    )
+
+
+def test_a_fork_waits_for_an_import_but_not_for_a_program_that_is_one(tmp_path: pathlib.Path) -> None:
+    for name in ("soon", "never"):
+        (tmp_path / f"{name}.py").write_text("import threading\ngo = threading.go\nthreading.begun.set()\ngo.wait(60)\nx = 1\n")
+    run(
+        """
+def thread_that_imports(name):
+    threading.begun, threading.go = threading.Event(), threading.Event()
+    thread = threading.Thread(target=importlib.import_module, args=(name,))
+    thread.start()
+    assert threading.begun.wait(60)
+    return thread, threading.go
+
+def check():
+    import soon
+    assert soon.x == 1
+
+thread, go = thread_that_imports("soon")
+threading.Timer(0.3, go.set).start()
+assert codes([child(check)]) == [0] and go.is_set()
+thread.join()
+thread, go = thread_that_imports("never")
+forks._PATIENCE = 0.2
+assert codes([child(check)]) == [0] and not go.is_set()
+forks._PATIENCE = 1e9
+assert codes([child(check), child(check)]) == [0, 0] and not go.is_set()
+go.set()
+thread.join()
+""",
+        tmp_path,
+    )
+
+
+def test_a_module_that_forks_while_it_is_imported_does_not_wait_for_itself(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "forking.py").write_text("import os\npid = os.fork()\nif not pid:\n    import colorsys\n    os._exit(0)\n")
+    run("import forking\nassert codes([forking.pid]) == [0]\nimport colorsys\n", tmp_path)
