@@ -33,6 +33,7 @@ def trained(lines: list[str], size: int) -> Any:
     """Hugging Face's trainer, over bytes, by the pattern of GPT-2."""
     other = tokenizers.Tokenizer(tokenizers.models.BPE())
     other.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    other.decoder = tokenizers.decoders.ByteLevel()
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=size,
         min_frequency=2,

@@ -103,7 +103,7 @@ def test_ids_equal_those_of_tokenizers(data: bytes, tmp_path: Path) -> None:
     assert tok.encode("the LOW\n low's").tolist()[:3] == [513, 515, 515]
     file = vocab_merges.clip_document(data)
     file["model"] |= {"dropout": None, "continuing_subword_prefix": "", "fuse_unk": False}
-    file |= {"version": "1.0", "truncation": None, "padding": None, "post_processor": None, "decoder": None}
+    file |= {"version": "1.0", "truncation": None, "padding": None, "post_processor": None}
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
     again = BPE.load(written := export(tok, "tokenizer.json"))
     other = tokenizers.Tokenizer.from_str(written)

@@ -83,7 +83,7 @@ def test_origins_by_hand() -> None:
     assert strip.traced("  ab ")[1].tolist() == [2, 3]
     assert Normalizer({"type": "Prepend", "prepend": "__"}).traced("ab")[1].tolist() == [0, 0, 0, 1]
     replace = Normalizer({"type": "Replace", "pattern": {"String": "ab"}, "content": "xyz"})
-    assert replace.traced("cabab")[1].tolist() == [0, 1, 1, 1, 3, 3, 3]
+    assert replace.traced("cabab")[1].tolist() == [0, 2, 2, 2, 4, 4, 4]
     assert Normalizer("BertNormalizer").traced("É中")[1].tolist() == [0, 1, 1, 1]
 
 

@@ -49,7 +49,8 @@ def unigrams(scores: dict[str, float]) -> str:
     """A tokenizer.json of unigrams, of which the first is a special token too."""
     added = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
     unigram = {"type": "Unigram", "unk_id": 0, "vocab": [list(pair) for pair in scores.items()], "byte_fallback": False}
-    return json.dumps({"added_tokens": [{"id": 0, "content": next(iter(scores)), **added}], "model": unigram})
+    words = [{"id": 0, "content": next(iter(scores)), **added}]
+    return json.dumps({"added_tokens": words, "model": unigram, "decoder": {"type": "Fuse"}})
 
 
 def own() -> dict[str, Any]:

@@ -306,6 +306,6 @@ def ids_to_skip(skip: Any, skip_special: bool, special: Reserved | None) -> np.n
     given = np.zeros(0, np.int64) if skip is None else np.atleast_1d(np.asarray(skip))
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise TypeError(f"skip: expected an id or several, got {describe(skip)}")
-    own = special.ids[~special.always] if skip_special and special is not None else np.zeros(0, np.int64)
+    own = special.ids[~special.always & special.found] if skip_special and special is not None else np.zeros(0, np.int64)
     both: np.ndarray = np.concatenate([given.astype(np.int64), own.astype(np.int64)])
     return both

@@ -38,12 +38,14 @@ Parts = tuple[tuple[int, int], ...]
 class Template(NamedTuple):
     """The special tokens around a document and around a pair, and what a post-processor does to offsets.
 
-    `trims` has an item for each step that takes white space off the offsets of tokens: whether a first space was added.
+    `trims` has an item for each step that takes white space off the offsets of tokens: whether a first space was added. `types`
+    are those of the documents in windows after the first, for which the package tokenizers does not look at the template.
     """
 
     single: Parts = ((FIRST, 0),)
     pair: Parts = ((FIRST, 0), (SECOND, 1))
     trims: tuple[bool, ...] = ()
+    types: tuple[int, int] = (0, 1)
 
 
 def template_of(template: Any, special: Mapping[Any, int]) -> Template:
@@ -111,7 +113,9 @@ def processed(processor: Any) -> Template:
             if kind != "ByteLevel" and made[:2] != Template()[:2]:
                 raise ModelFormatError("post_processor: two steps that put tokens around a text are not supported")
             trims = kind in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
-            made = Template(single, pair, (*made.trims, *([bool(step.get("add_prefix_space", True))] if trims else [])))
+            added = [bool(step.get("add_prefix_space", True))] if trims else []
+            types = (0, 0) if kind == "RobertaProcessing" else made.types
+            made = Template(single, pair, (*made.trims, *added), types)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             if isinstance(error, ModelFormatError):
                 raise
@@ -197,6 +201,7 @@ class Shape(NamedTuple):
     cuts_left: bool
     parts: Parts
     trims: tuple[bool, ...]
+    types: tuple[int, int]
     tensors: str | None
     adds: frozenset[str]
 
@@ -263,8 +268,8 @@ class Shape(NamedTuple):
             adds["token_type_ids"] = paired or (template is None and "post_processor" in file)
         stride = 0 if not stride else positive(stride, "stride")
         return cls(
-            width, strategy, stride, pad, fills, multiple, left, cuts_left, parts, around.trims, return_tensors,
-            frozenset(name for name, wanted in adds.items() if wanted),
+            width, strategy, stride, pad, fills, multiple, left, cuts_left, parts, around.trims,
+            around.types, return_tensors, frozenset(name for name, wanted in adds.items() if wanted),
         )  # fmt: skip
 
     @property
@@ -301,8 +306,8 @@ class Shape(NamedTuple):
 
     def _rows(
         self, a: NDArray[np.int64], b: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]]]:
-        """The sample of each row, and where the windows of its documents begin, with their lengths; the main row is the first.
+    ) -> tuple[NDArray[np.int64], dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]]:
+        """The sample of each row; of its documents' windows the beginnings, lengths and numbers; the main row is the first.
 
         Further windows of the document that comes first in the template each get all of the other's, then the first one does.
         """
@@ -326,7 +331,7 @@ class Shape(NamedTuple):
             passed = np.where(size < n_ids, j * found[of][1][sample], 0)
             begin = np.maximum(n_ids - passed - size, 0) if self.cuts_left else passed
             end = n_ids - passed if self.cuts_left else np.minimum(passed + size, n_ids)
-            rows[of] = begin, end - begin
+            rows[of] = begin, end - begin, j
         return sample, rows
 
     def inputs(
@@ -355,7 +360,8 @@ class Shape(NamedTuple):
                 at += 1
                 continue
             places, source = places_of(at, sizes[i]), places_of(starts[i], sizes[i])
-            flat["input_ids"][places], flat["token_type_ids"][places] = values[source], kind
+            flat["input_ids"][places] = values[source]
+            flat["token_type_ids"][places] = np.where(rows[i][2] > 0, self.types[i - FIRST], kind).repeat(sizes[i])
             flat["special_tokens_mask"][places] = 0
             if spans is not None:
                 leads = np.isin(places, at)

@@ -281,7 +281,7 @@ def write(
     file = file_of(table, special, known, model, post_processor)
     if replaced:
         without = [{"type": "Replace", "pattern": {"Regex": regex}, "content": new} for _, regex, new in replaced]
-        if not (table.file or {}).get("decoder"):
+        if "decoder" not in (table.file or {}):
             file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
     # json would write the two large parts by a loop in Python, since they are indented
     text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
@@ -390,7 +390,7 @@ def decoding_of(
     marks. ModelFormatError for a decoder that is not valid.
     """
     if decoder is None:
-        return marks
+        return Decoding(by_names=True)
     steps = [decoder]
     while (at := next((i for i, s in enumerate(steps) if isinstance(s, dict) and s.get("type") == "Sequence"), None)) is not None:
         inside = steps[at].get("decoders")
@@ -439,7 +439,7 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
 
     ModelFormatError for a part that is not valid, or not supported; of all small parts where the package tokenizers is there.
     """
-    found = {name: file[name] for name in _OUTER if file.get(name) is not None}
+    found = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
     processed(found.get("post_processor") or {"type": "ByteLevel"})
     parts = {name: file.get(name) for name in (*_INSIDE, *_OUTER)}
     try:
@@ -448,10 +448,10 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
         pass
     except ValueError as error:
         raise ModelFormatError(str(error)) from error
-    padding, truncation = found.get("padding", {}), found.get("truncation", {})
+    padding, truncation = found.get("padding") or {}, found.get("truncation") or {}
     config = {"pad_token": padding.get("pad_token"), "pad_token_type_id": padding.get("pad_type_id")}
     for at, part in (("padding_side", padding), ("truncation_side", truncation)):
-        config[at] = {"Left": "left", "Right": "right"}.get(part.get("direction"))
+        config[at] = {"Left": "left", "Right": "right"}.get(str(part.get("direction")))
     config = {name: value for name, value in config.items() if value is not None}
     return {**found, **({"config": config} if config else {})} or None
 
@@ -553,6 +553,8 @@ def file_of(
         "normalizer": _sequence(changes, "normalizers"),
         "pre_tokenizer": _sequence(steps, "pretokenizers"),
         "post_processor": post_processor or own.get("post_processor"),
-        "decoder": own.get("decoder") or (level | {"use_regex": True} if bytewise else _sequence(joins, "decoders")),
+        "decoder": own["decoder"]
+        if "decoder" in own
+        else (level | {"use_regex": True} if bytewise else _sequence(joins, "decoders")),
         "model": model,
     }

@@ -29,6 +29,7 @@ from ubpe_numba.formats.merge_order import creation_order
 from ubpe_numba.formats.pair_table import WORK, Table
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.schema import integers_of
+from ubpe_numba.text.dialect import left_out
 from ubpe_numba.text.patterns import COVERING, name_of, published_for_tiktoken
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
@@ -65,9 +66,14 @@ def covering(pattern: str | None) -> str:
 
 
 def uncovered(pattern: str) -> str | None:
-    """The inverse of `covering`; a pattern that `covering` does not make is returned as it is."""
+    """The inverse of `covering`; a pattern that `covering` does not make is returned as it is, ValueError if it drops text."""
     inner = pattern[3 : (len(pattern) - len("(?:)|(?:(?!)(?s:.))+")) // 2 + 3]
-    return None if pattern == EVERYTHING else inner if inner and covering(inner) == pattern else pattern
+    if pattern == EVERYTHING or (inner and covering(inner) == pattern):
+        return None if pattern == EVERYTHING else inner
+    if name_of(pattern) not in COVERING and (char := left_out(pattern)):
+        told = f"pretokenizer: {quoted(pattern)} may match nothing at {quoted(char)}: tiktoken drops such text"
+        raise ValueError(f"{told}; load it with pretokenizer={quoted(pattern, 40)}, which keeps it")
+    return pattern
 
 
 def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
@@ -321,14 +327,14 @@ def javascript_object(head: bytes, data: Any) -> bytes | None:
     return whole[whole.index(b"{") :].rstrip(b" \t\r\n;")
 
 
-def read_javascript(document: dict[str, Any]) -> tuple[bytes, str, dict[str, int]]:
+def read_javascript(document: dict[str, Any]) -> tuple[bytes, str | None, dict[str, int]]:
     r"""The content of a `.tiktoken` file, the pattern and the special tokens of the object of a package; ModelFormatError.
 
     The packages are tiktoken and js-tiktoken, the object a file of JSON or a module. ``"bpe_ranks"`` has lines of a mark, the
     rank of the first token, and tokens in base64.
 
-    >>> read_javascript({"pat_str": "a+", "special_tokens": {"<e>": 9}, "bpe_ranks": "! 0 YQ== Yg==\n! 7 YWI="})
-    (b'YQ== 0\nYg== 1\nYWI= 7\n', 'a+', {'<e>': 9})
+    >>> read_javascript({"pat_str": r"\s|\S", "special_tokens": {"<e>": 9}, "bpe_ranks": "! 0 YQ== Yg==\n! 7 YWI="})
+    (b'YQ== 0\nYg== 1\nYWI= 7\n', '\\s|\\S', {'<e>': 9})
     """
     pattern, special, ranks = (document.get(field) for field in JAVASCRIPT_FIELDS)
     if not isinstance(pattern, str) or not isinstance(ranks, str):
@@ -343,7 +349,7 @@ def read_javascript(document: dict[str, Any]) -> tuple[bytes, str, dict[str, int
         if not (line.isascii() and first.isdigit()) or len(first) > 10:
             raise ModelFormatError(f"bpe_ranks: line {number}: expected a mark, a rank and tokens, got {quoted(line[:60])}")
         lines += [f"{token} {rank}\n" for rank, token in enumerate(tokens, int(first))]
-    return "".join(lines).encode(), pattern, special
+    return "".join(lines).encode(), uncovered(pattern), special
 
 
 # ---------------------------------------------------------------------------------------------------- published files

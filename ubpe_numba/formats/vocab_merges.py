@@ -24,6 +24,7 @@ import zlib
 from typing import Any
 
 from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.formats.character_bytes import SUFFIX
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
 from ubpe_numba.text.characters import byte_characters
@@ -132,13 +133,16 @@ def clip_document(data: bytes) -> dict[str, Any]:
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     spaces = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
     cut = {"type": "Split", "pattern": {"Regex": _PATTERN}, "behavior": "Removed", "invert": True}
+    ends = {"type": "Replace", "pattern": {"Regex": SUFFIX + "$"}, "content": "Ġ"}
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     return {
         "added_tokens": [{"id": i, "content": word, **flags} for word, i in special.items()],
         "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, spaces, {"type": "Lowercase"}]},
         "pre_tokenizer": {
             "type": "Sequence",
-            "pretokenizers": [cut, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}],
+            "pretokenizers": [cut, level],
         },
+        "decoder": {"type": "Sequence", "decoders": [ends, level]},
         "model": {
             "type": "BPE", "unk_token": _END, "end_of_word_suffix": "</w>",
             "vocab": {name: i for i, name in enumerate(names)} | special, "merges": merges,

@@ -93,7 +93,7 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     table = Table("str", [], none, none, {}, {}, None, splitter=words.pretokenizer, normalizer=words.normalizer, flags=flags)
     table = table._replace(file=words.file)
     file = file_of(table, words.special_tokens, words.known_words, model, post_processor)
-    decoder = (words.file or {}).get("decoder") or {"type": "WordPiece", "prefix": words.prefix, "cleanup": False}
+    decoder = (words.file or {}).get("decoder", {"type": "WordPiece", "prefix": words.prefix, "cleanup": False})
     text = json.dumps({**file, "decoder": decoder}, ensure_ascii=False, indent=1)
     try:
         text.encode()

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.runtime.arrays import offsets_of, writable
-from ubpe_numba.text.characters import names_of
 from ubpe_numba.text.steps import NORMALIZERS, Engine, Steps, checked, flat_steps, places_of, symbols_of, text_in
 
 __all__ = ["Normalizer", "normalized"]
@@ -105,7 +104,7 @@ def _replace(found: str, content: str, text: str, trace: bool) -> tuple[str, Seq
     origins: list[int] = []
     done = 0
     while (at := text.find(found, done)) >= 0:
-        origins += [*range(done, at), *[at] * len(content)]
+        origins += [*range(done, at), *[at + len(found) - 1] * len(content)]
         done = at + len(found)
     return text.replace(found, content), [*origins, *range(done, len(text))]
 
@@ -118,16 +117,10 @@ def _replace_matches(engine: Engine, matches: Engine, content: str, text: str, t
     origins, at = list[int](), 0
     for _, match in matches.pieces(text, True):
         begin, end = (match[0], match[-1] + 1) if match else (at, at)
-        origins += [*range(at, begin), *[begin] * len(content)]
+        origins += [*range(at, begin), *[end - 1] * len(content)]
         at = end
     origins += range(at, len(text))
     return (done, origins) if len(origins) == len(done) else next(iter(engine.pieces(text, True)), ("", []))  # matches of nothing
-
-
-def _byte_names(text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
-    """Each byte of UTF-8 as the character that names it in GPT-2's table."""
-    origins = [i for i, char in enumerate(text) for _ in char.encode("utf-8", "surrogatepass")] if trace else None
-    return names_of(text.encode("utf-8", "surrogatepass")), origins
 
 
 def _by_engine(engine: Engine, keeps_ascii: bool, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
@@ -151,8 +144,6 @@ def _step_of(step: dict[str, Any]) -> Step:
     if kind == "Replace":
         split = {"type": "Split", "pattern": step["pattern"], "behavior": "Removed", "invert": True}
         return partial(_replace_matches, Engine("normalizer", [step]), Engine("pre_tokenizer", [split]), step["content"])
-    if kind == "ByteLevel":
-        return _byte_names
     fields = {field: value for field, value in step.items() if field not in ("type", "precompiled_charsmap")}
     if kind == "StandIns":
         from ubpe_numba.text.sentencepiece import StandIns  # here only: few models have it, and a kernel
@@ -212,7 +203,7 @@ class Normalizer(Steps):
     ------
     ImportError
         Without the package tokenizers (``pip install "ubpe-numba[hf]"``), which StripAccents, Replace of a Regex, Strip,
-        BertNormalizer, Nmt and Precompiled need.
+        BertNormalizer, Nmt, ByteLevel and Precompiled need.
 
     Notes
     -----
@@ -296,7 +287,8 @@ class Normalizer(Steps):
     def traced(self, text: str) -> tuple[str, np.ndarray]:
         """The text changed, and int64, for each of its characters the index of the one that it comes from; ascending.
 
-        An inserted character comes from the one after it, at the end from the last; one made of several from the first.
+        An inserted character comes from the one after it, at the end from the last; one made of several from the first, and text
+        that replaces others from the last of these.
 
         Parameters
         ----------

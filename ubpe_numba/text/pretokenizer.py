@@ -23,12 +23,14 @@ from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.text.cut import PATTERNS, scan
+from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.metaspace import MarkCuts
 from ubpe_numba.text.patterns import NAMED, name_of
 
 __all__ = ["Pretokenizer", "PythonPattern", "check_size", "compiled", "positions", "size_of"]
 
 _SECONDS, _PER_CHARACTER = 10.0, 1e-4  # of processor time; the second is a thousand times what patterns in use take
+_SHORT = 500  # characters, on which n**3 ways are tried in a second
 _MOST_SIZE = 40_000  # as `size_of` counts: some tenths of a second, and 40 MB
 _HUGE = 1 << 40
 _MOST_CHOICES = 8  # optional parts or groups, one after the other
@@ -49,8 +51,8 @@ class Pretokenizer:
     ----------
     pattern
         The name of a pattern (`gpt2`, `cl100k`, `o200k`, `llama3`, `qwen2`, `qwen35`, `tekken`, `deepseek`, `starcoder`,
-        `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression of the package `regex`, which knows ``\p{L}`` and
-        the like. A str of letters, digits, ``-`` and ``_`` only is a name.
+        `kimi`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression as tiktoken reads it, such as ``\p{L}+``. A
+        str of letters, digits, ``-`` and ``_`` only is a name.
     unicode
         The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0", "16.0.0" (that of
         tiktoken and Hugging Face today), "15.1.0" or "15.0.0".
@@ -71,8 +73,10 @@ class Pretokenizer:
 
     Notes
     -----
-    A pattern without a name, such as ``(a+)+b``, may take 10 s and 0.1 ms a character of processor time for each document; then
-    it is a ValueError. Two pre-tokenizers are equal if their patterns and versions are.
+    A pattern is run by the package `regex` and means what it means in tiktoken: ``$`` is the end of the text, ``[a-z&&[^aeiou]]``
+    a class within a class. What that package reads in another way, such as ``(?x)`` or ``[[:alpha:]]``, and what may match
+    nothing, is a ValueError. A pattern without a name, such as ``(a+)+b``, may take 10 s and 0.1 ms a character of processor time
+    for each document; then that is a ValueError, too. Two pre-tokenizers are equal if their patterns and versions are.
 
     Examples
     --------
@@ -177,7 +181,7 @@ class Pretokenizer:
         """Where matches start and end, in characters; empty matches are left out."""
         if self._older is not None and not text.isascii():
             text = import_module("ubpe_numba.text.unicode_classes").as_of(self._older, text)
-        timed = self.name is None and may_take_long(self.pattern)
+        timed = self.name is None and (len(text) > _SHORT or may_take_long(self.pattern))
         limit = _SECONDS + _PER_CHARACTER * len(text) if timed else None  # the clock costs 0.7 us a match
         try:
             if self._compiled.groups == 0:
@@ -239,11 +243,15 @@ def positions(text: str) -> np.ndarray:
 
 
 def compiled(pattern: str, name: str) -> Any:
-    """A regular expression of the package `regex`; ValueError if it is none, ImportError without the package."""
+    """A regular expression as tiktoken reads it, compiled by `regex`; ValueError if it is none, or not the same there."""
     engine = require("regex", f"{name}: a pattern" if name != "pretokenizer" else "a pretokenizer", "text")
     check_size(pattern, name)
     try:
-        return engine.compile(pattern)
+        read = portable(pattern)
+    except ValueError as error:
+        raise ValueError(f"{name}: {quoted(pattern)}: {error}") from error
+    try:
+        return engine.compile(read)
     except (engine.error, RecursionError, OverflowError, MemoryError) as error:
         raise ValueError(f"{name}: {quoted(pattern)} is not a regular expression: {shortened(error)}") from error
 

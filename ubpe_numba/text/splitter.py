@@ -15,7 +15,6 @@ Where steps only cut, by published patterns or by patterns that `regex` reads as
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain, pairwise
@@ -26,8 +25,9 @@ import numpy as np
 from ubpe_numba.documents.read import code_points
 from ubpe_numba.runtime.arrays import distinct, offsets_of
 from ubpe_numba.text.characters import bytes_of, names_of
+from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, name_of
-from ubpe_numba.text.pretokenizer import Pretokenizer, compiled, positions, size_of
+from ubpe_numba.text.pretokenizer import Pretokenizer, positions, size_of
 from ubpe_numba.text.steps import (
     PRE_TOKENIZERS,
     Engine,
@@ -52,14 +52,6 @@ _DIGITS_VERSION = "17.0.0"  # of Unicode: Digits does not use the regex engine, 
 _READ_AS = {  # of BLOOM: `regex` has no sets in sets
     " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+": " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+",
 }
-
-_ESCAPE = r"\\(?:[dDsStnrfv]|[^\w\s]|[pP]\{\^?[LMNPSZ][ultmo]?\})"
-_CHAR = r"(?!&&|~~|\|\||--)[^\\\[\]-]"
-_SET = rf"\[\^?(?:{_ESCAPE}|{_CHAR}(?:-{_CHAR})?)+\]"
-_LOOK = rf"\(\?<?[=!](?:{_ESCAPE}|{_SET}|[^()\[\]\\{{}}*+?^$])+\)"
-_FOLDED = r"\(\?i:(?:(?!ss|st|f[fil])['a-hj-z|])+\)"  # letters that both engines take for the same in any case
-_REPEAT = r"(?:[*+?][+?]?|\{\d{1,4}(?:,\d{0,4})?\}(?![+?]))(?![*+?{])"
-_PLAIN = re.compile(rf"(?:{_LOOK}|\((?:\?:)?|\||(?:{_FOLDED}|\)|{_ESCAPE}|{_SET}|[^\\\[\](){{}}|*+?^$])(?:{_REPEAT})?)+")
 
 
 class Splitter(Steps):
@@ -233,31 +225,19 @@ def _cutters(step: dict[str, Any], version: str | None = VERSION_OF_OTHERS) -> t
     version = VERSION_OF_OTHERS
     if of == "String":
         version = UNICODE_VERSION
-        pattern: str | None = "".join(c if c.isalnum() or ord(c) > 0x7F else f"\\x{ord(c):02x}" for c in text)
+        pattern = "".join(c if c.isalnum() or ord(c) > 0x7F else f"\\x{ord(c):02x}" for c in text)
     else:
         found = name_of(text, oniguruma=True) if text not in NAMED else None
-        pattern = NAMED[found] if found else _READ_AS.get(text, text if _is_plain(text) else None)
-    if pattern is None:
-        return None
+        pattern = NAMED[found] if found else _READ_AS.get(text, text)
+        if found is None and pattern == text:
+            try:
+                portable(text, oniguruma=True)
+            except ValueError:
+                return None
     if pattern.replace("-", "").replace("_", "").isalnum():  # which would be taken for the name of a pattern
         pattern = f"(?:{pattern})"
     cutter = Pretokenizer(pattern, version)
     return (cutter,) if not inverted or cutter.name in COVERING else None
-
-
-def _is_plain(pattern: str) -> bool:
-    r"""Whether a regular expression matches the same in `regex` and in Oniguruma, and something: where that is easily seen.
-
-    >>> [_is_plain(pattern) for pattern in (r" ?\p{L}+|\s+(?!\S)", "(?=a)", "a*", r"\w+", "^a", "[a[b]]", "a{1,3}+")]
-    [True, False, False, False, False, False, False]
-    """
-    if not _PLAIN.fullmatch(pattern):
-        return False
-    consuming = re.sub(rf"({_ESCAPE}|{_SET})|{_LOOK}", lambda found: found[1] or "", pattern)
-    try:
-        return compiled(consuming, "pre_tokenizer").fullmatch("") is None
-    except ValueError:
-        return False
 
 
 def _stages(steps: Iterable[dict[str, Any]]) -> list[Stage]:

@@ -211,9 +211,11 @@ def decoder_of(decoder: str) -> Callable[[list[str]], str]:
 
     The result raises ValueError where the package fails, as where a pattern does not end.
 
-    >>> decoder_of('{"type": "Fuse"}')(["lo", "w"])
-    'low'
+    >>> decoder_of('{"type": "Fuse"}')(["lo", "w"]), decoder_of("null")(["lo", "w"])
+    ('low', 'lo w')
     """
+    if decoder == "null":
+        return " ".join
     run = package_of({"decoder": json.loads(decoder)}, "decoder").decoder.decode
 
     def join(names: list[str]) -> str:

@@ -264,9 +264,10 @@ class WordPiece(Decoding, Saving):
     @cached_property
     def _joins(self) -> tuple[str | None, bool]:
         """The decoder of the file, if the package tokenizers runs it, and whether spaces before signs are left out."""
-        own = (self._model.segmenter.file or {}).get("decoder") or {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
+        ours = {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
+        own = (self._model.segmenter.file or {}).get("decoder", ours) or {}
         is_ours = own.get("type") == "WordPiece" and own.get("prefix") == self.prefix
-        return None if is_ours else json.dumps(own), bool(own.get("cleanup", True))
+        return None if is_ours else json.dumps(own or None), bool(own.get("cleanup", True))
 
     def _spaced(self, token: int, first: bool = False) -> str:
         """The text of an id that follows others, if it is not the first: with a space before it, or without the prefix."""
