@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import tracemalloc
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,8 @@ from reference import encode_pairs
 from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba.coding import streams
+from ubpe_numba.coding.kernels import incremental
 from ubpe_numba.coding.streams import final_ids, groups_of
 from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
 
@@ -129,6 +132,54 @@ def test_a_stream_is_the_whole(data: st.DataObject, table: Table) -> None:
     n = final_ids(encoder, np.array(prefix, np.int32), ids, -1)
     for more in data.draw(st.lists(st.lists(st.integers(0, size - 1), max_size=30), max_size=8)):
         assert tok.encode([*prefix, *more])[:n].tolist() == ids[:n].tolist()
+
+
+@given(st.data(), tables(), st.integers(1, 9))
+def test_last_tokens_of_prefixes(data: st.DataObject, table: Table, tries: int) -> None:
+    """In slices of any number of tries; from a boundary on those of the prefixes whose encodings go through it."""
+    size, pairs, _ = table
+    tok = BPE.from_merges(pairs, alphabet=size)
+    text = np.array([i for d in data.draw(documents(size, 60)) for i in d], np.int32)
+    encoder, ids = tok._tables.pairs(), tok.encode(text)
+    k = data.draw(st.integers(0, ids.size))
+    start, before = int(encoder.lengths[ids[:k]].sum()), int(ids[k - 1]) if k else -1
+    last, place, made = np.empty(text.size - start + 1, np.int32), np.array([0, -1]), 0
+    edges, states, longest = encoder.endings
+    while place[0] < text.size - start:
+        made += incremental.last_tokens(text[start:], before, encoder.tables, edges, states, tries, place, last)
+    assert longest == encoder.lengths[[i for i in range(len(encoder.lengths)) if tok.encode(tok.decode([i])).size == 1]].max()
+    assert made <= last.size * len(set(encoder.lengths.tolist()))
+    for e in range(1, last.size):
+        whole = tok.encode(text[: start + e])
+        through = start in np.cumsum([0, *encoder.lengths[whole]])
+        assert last[e] == (whole[-1] if through else -1)
+
+
+def test_a_push_costs_a_try_for_every_length_however_long_tokens_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a run of one symbol, of which tokens have 2, 4, ... 65,536; Ctrl-C between slices leaves the stream as it was."""
+    n, longest = 2, 1 << 16
+    tok = BPE.from_merges([[0, 0], *([i, i] for i in range(n, n + 15))], alphabet=n)
+    text = np.zeros(3 * longest, np.int32)
+    made = []
+    kernel = incremental.last_tokens
+
+    def counted(*args: Any) -> int:
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        made.append(kernel(*args))
+        return made[-1]
+
+    monkeypatch.setattr(incremental, "last_tokens", counted)
+    monkeypatch.setattr(streams, "_TRIES", 1 << 17)
+    stream = tok.stream()
+    before = pickle.dumps((stream._n_chunks, stream._waiting))
+    with pytest.raises(KeyboardInterrupt):
+        stream.push(text)
+    assert pickle.dumps((stream._n_chunks, stream._waiting)) == before
+    made[:] = [0] * 3
+    ids = [stream.push(text), stream.finish()]
+    assert max(made) <= (1 << 17) + 17 and sum(made) <= 17 * text.size
+    assert np.array_equal(np.concatenate(ids), tok.encode(text))
 
 
 def test_a_long_stream_holds_little_back() -> None:

@@ -12,6 +12,7 @@ from ubpe_numba.coding.kernels import linear_bpe, merge_by_pass
 from ubpe_numba.coding.kernels.linear_bpe import MOST_OF_RUN, RUN_HEAD
 from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.tables.trie import EDGE
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -59,6 +60,20 @@ class PairEncoder:
             linear_bpe.build_tables(arena, tables, np.empty(n + m, np.uint8), np.empty(n + m, np.int64), *nodes)
             self._tables = tables
         return self._tables
+
+    @cached_property
+    def endings(self) -> tuple[Any, ...]:
+        """EDGE and STATE of the tokens that encode to themselves, from their last symbols on, and symbols of the longest."""
+        from ubpe_numba.runtime.tables.automaton import automaton_of  # here only: documents of integers need it not
+
+        vocabulary, prefixes = self.vocabulary, self.tables[5]
+        stable = np.flatnonzero((prefixes >= 0) | (np.arange(prefixes.size) < vocabulary.n_alphabet))
+        tokens = Ragged._trusted(vocabulary.arena, vocabulary.offsets).take(stable).compact()
+        first_and_last = np.repeat(tokens.offsets[:-1] + tokens.offsets[1:] - 1, tokens.lengths)
+        turned = tokens.values[first_and_last - np.arange(tokens.total)]
+        edges, states, _, longest = automaton_of(vocabulary.n_alphabet, turned, tokens.lengths)
+        states["token"] = np.append(stable, -1)[states["token"]]
+        return edges, states, longest
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
