@@ -84,7 +84,7 @@ def test_memory_is_shared_where_it_can_be(tmp_path: Path) -> None:
         as_documents(batch),
     ):
         assert np.shares_memory(documents.values, flat)
-    assert not np.shares_memory(as_documents(batch).offsets, batch.offsets) and rows(as_documents(batch)) == [[1, 2], [3, 4, 5]]
+    assert rows(as_documents(batch)) == [[1, 2], [3, 4, 5]]
     unsigned = flat.astype(np.uint64)
     assert np.shares_memory(as_document(unsigned).values, unsigned)
     flat.setflags(write=False)

@@ -176,7 +176,7 @@ def lower_bound(
     >>> found.tokens, found.own, round(found.gap, 2), found.converged
     (40, 54, 0.35, True)
     """
-    began = time.monotonic()
+    began, tok = time.monotonic(), tok._now()
     alphabet, vocabulary, segmenter = tok._fitted()
     n = vocabulary.n_alphabet
     size = len(vocabulary) if n_tokens is None else positive(n_tokens, "n_tokens")
@@ -207,7 +207,7 @@ def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Rag
     """
     given = segments.compact()
     total = np.ones(len(given), np.int64) if weights is None else weights
-    stay, total, _ = distinct(Documents(given.values, given.offsets, "int"), total)
+    stay, total, _ = distinct(Documents(given.values, given._offsets, "int"), total)
     inside = given.lengths[stay] > 0
     return given.take(stay[inside]).compact(), total[inside]
 
@@ -273,7 +273,7 @@ def _lattice_of(
     fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
     needed = fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, cap)
     most = 2**62 if needed <= limit else max(0, (limit - fixed) // (EDGE + CANDIDATE))
-    found = Substrings(units.values.astype(np.int32, copy=False), units.offsets, weights, n_alphabet, longest, min_count, most)
+    found = Substrings(units.values.astype(np.int32, copy=False), units._offsets, weights, n_alphabet, longest, min_count, most)
     if found.longest < cap and _is_cut(found):
         if longest is not None or found.longest < 2:
             least = needed if longest is not None else fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, 2)

@@ -74,6 +74,7 @@ def encode_nbest(
     >>> [tok.decode(ids).tolist() for ids in found.candidates], gaps.tolist()
     ([[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]], [0.0])
     """
+    tok = tok._now()
     if tok.objective != "tfidf":
         raise ValueError(f"objective: expected 'tfidf', got {quoted(tok.objective)}; by that one `encode_nbest` is exact")
     if beam is None and (exact or guided):
@@ -91,7 +92,7 @@ def encode_nbest(
         return [certified(encoder, doc, given[i][0], n, beam or n, *ways, i) for i, doc in enumerate(firsts, begin)]
 
     heads = given.candidates.take(given.offsets[:-1]).compact()
-    starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[heads.offsets]  # of documents, in symbols
+    starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[heads._offsets]  # of documents, in symbols
     chunks = thread_pool.chunks_of(starts, tok.n_threads)
     found = [one for some in thread_pool.run(part, chunks, tok.n_threads) for one in some]
     best = NBest.of((candidates, weights) for candidates, weights, _ in found)
@@ -137,7 +138,7 @@ def _weigh(encoder: PathEncoder, paths: Ragged) -> np.ndarray:
     """Weights of paths in fixed point."""
     weights, tables, paths = np.empty(len(paths)), encoder.tables, paths.compact()
     counts = np.zeros(tables.scaled_idf.size, np.int32)
-    path_prices.weigh_paths(paths.values, paths.offsets, tables.scaled_idf, tables.logs, counts, weights)
+    path_prices.weigh_paths(paths.values, paths._offsets, tables.scaled_idf, tables.logs, counts, weights)
     return weights
 
 

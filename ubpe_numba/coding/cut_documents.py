@@ -55,7 +55,7 @@ def encode_cut(
     if words is not None and pattern is not None and as_given and given.kind == "bytes":
         found = words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
         ids = segmenter.token_ids
-        return (found if ids is None else Ragged._trusted(ids[found.values], found.offsets)), None
+        return (found if ids is None else Ragged._trusted(ids[found.values], found._offsets)), None
     pieces = segmenter.stretches(given, name, special, trace)
     known: NDArray[np.bool_] | None = None
     if words is None and (unknown == "skip" or isinstance(unknown, tuple)):  # by words all symbols are known
@@ -68,12 +68,12 @@ def encode_cut(
         found = words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
     else:
         found = _encode_segments(model, encode, unstable, given, pieces, unknown, special, name)
-    values, offsets = found.values, found.offsets[pieces.first]
+    values, offsets = found.values, found._offsets[pieces.first]
     places: Places | None = None
     if pieces.origins is not None:
         origins = pieces.origins if known is None else pieces.origins[known]
         places = traced_places(np.diff(vocabulary.offsets)[values], origins, given, segmenter.rewrites)
-    ends = found.offsets
+    ends = found._offsets
     if segmenter.token_ids is not None:
         values, sources = _ids_of(model, values, pieces)
         if sources is not None:
@@ -129,7 +129,7 @@ def _encode_segments(
     found = encode(ids)
     if unstable:
         found = _whole_words(unstable, ids, found, np.diff(cuts) == ids.lengths)
-    return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, pieces.cuts)])
+    return Ragged._trusted(found.values, found._offsets[np.searchsorted(cuts, pieces.cuts)])
 
 
 def _whole_words(unstable: dict[bytes, int], segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
@@ -141,8 +141,8 @@ def _whole_words(unstable: dict[bytes, int], segments: Ragged, found: Ragged, co
     several = np.flatnonzero((found.lengths > 1) & (segments.lengths <= longest) & complete)
     which = [(i, unstable.get(segments[i].tobytes(), -1)) for i in several.tolist()]
     equal = np.array([pair for pair in which if pair[1] >= 0], np.int64).reshape(-1, 2)
-    lengths, values = found.lengths, found.values[found.offsets[0] : found.offsets[-1]].copy()
-    starts = (found.offsets[:-1] - found.offsets[0])[equal[:, 0]]
+    lengths, values = found.lengths, found.values[found._offsets[0] : found._offsets[-1]].copy()
+    starts = (found._offsets[:-1] - found._offsets[0])[equal[:, 0]]
     keep = np.ones(values.size, bool)
     keep[places_of(starts + 1, lengths[equal[:, 0]] - 1)] = False
     values[starts] = equal[:, 1]

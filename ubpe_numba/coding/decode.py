@@ -65,7 +65,7 @@ class Decoder:
 
     def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """The symbols of all documents, and int64 offsets of the documents in them; raises as `check`. O(ids + symbols)."""
-        values, offsets = writable(ids.values), writable(ids.offsets)
+        values, offsets = writable(ids.values), ids._offsets
         if self.gaps is not None:
             self.check(values, offsets, int(offsets[0]))
         ends = np.zeros(len(ids) + 1, np.int64)
@@ -93,7 +93,7 @@ class Decoder:
             return places
         if decoding.first:  # in the first token only
             sizes = np.zeros(len(ids), np.int64)
-            sizes[ids.lengths > 0] = self.lengths[ids.values[ids.offsets[:-1][ids.lengths > 0]]]
+            sizes[ids.lengths > 0] = self.lengths[ids.values[ids._offsets[:-1][ids.lengths > 0]]]
             return [(a + decoding.n_stripped(symbols[a : a + n]), b) for (a, b), n in zip(places, sizes.tolist(), strict=True)]
         return [(a + decoding.n_stripped(symbols[a:b]), b) for a, b in places]
 
@@ -109,7 +109,7 @@ class Decoder:
             raise ValueError(f"out: expected a 1-D, contiguous and aligned array, got {describe(out)}")
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
-        values, offsets = writable(ids.values), writable(ids.offsets)
+        values, offsets = ids.values.copy(), ids._offsets  # nobody changes them after the check
         self.check(values, offsets, int(offsets[0]))  # before anything is written to `out`
         chunks = thread_pool.chunks_of(offsets, n_threads)
         ends = np.zeros(len(ids) + 1, np.int64)
@@ -164,7 +164,7 @@ class Decoder:
             if bad.size:
                 document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
                 raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), self.sizes.size)
-            values = values.astype(np.int32)
+        values = values.astype(np.int32, copy=known)  # nobody changes them after the check
         if known:
             self.check(values, offsets, int(offsets[0]))
         return Ragged._trusted(values, offsets)
@@ -194,13 +194,13 @@ class Decoder:
                 size = int(size / sampled * (last - first) * _MARGIN)
         out = np.empty(int(size) + SPARE, np.uint8)
         done, size = decode.decode(values, offsets, first, *self.tables, out, 0, ends)
-        if done < last:
+        while done < last:  # again where others have written larger ones meanwhile
             self.check(values, all_offsets, done)
             larger = np.empty(size + self._size(values, done, last) + SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
             document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this one
-            _, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
+            done, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
         # a view keeps the whole buffer alive, most of which is spare room if the document is short
         return out[:size] if out.size - size <= size // 4 else out[:size].copy()
 

@@ -71,7 +71,7 @@ class Lattice:
         probability that a token begins at each symbol. Counts are multiples of 2**-40, or of a larger power
         of two where there are more than 2**22 symbols; the same for any number of threads.
         """
-        offsets = documents.offsets
+        offsets = documents._offsets
         copies = np.ones(len(documents), np.int64) if n_copies is None else writable(n_copies)
         total = int((np.diff(offsets) * copies).sum())
         tables = *self.encoder.matcher.tables(documents.values.size), self._listed

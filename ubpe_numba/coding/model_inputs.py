@@ -341,7 +341,7 @@ class Shape(NamedTuple):
         given = [(ids.compact(), spans) for ids, spans in (first, *([] if second is None else [second]))]
         a, b = given[0][0].lengths, given[1][0].lengths if second is not None else np.zeros(len(given[0][0]), np.int64)
         sample, rows = self._rows(a, b)
-        starts = {of: ids.offsets[:-1][sample] + rows[of][0] for of, (ids, _) in zip(rows, given, strict=False)}
+        starts = {of: ids._offsets[:-1][sample] + rows[of][0] for of, (ids, _) in zip(rows, given, strict=False)}
         sizes = {of: rows[of][1] for of in starts}
         if second is not None:
             starts[SECOND] += given[0][0].values.size

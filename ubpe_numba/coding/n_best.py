@@ -126,7 +126,7 @@ def n_best_paths(
     >>> paths.to_lists(), weights.tolist()
     ([[2, 0], [0, 1, 0]], [1.0, 0.0])
     """
-    offsets = documents.offsets
+    offsets = documents._offsets
     longest = int(np.diff(offsets).max(initial=0))
     if (nodes := (longest + 1) * beam) > _MAX_NODES:
         name = "n" if beam == n else "beam"

@@ -76,7 +76,7 @@ def usage_of(
     `n_copies` int64[d], as how many documents each counts, None for one; `gaps` as the attribute of `Usage`.
     """
     copies = np.ones(len(encoded), np.int64) if n_copies is None else writable(n_copies)
-    ids, offsets = writable(np.asarray(encoded.values, np.int32)), encoded.offsets
+    ids, offsets = writable(np.asarray(encoded.values, np.int32)), encoded._offsets
 
     def chunk(begin: int, end: int) -> np.ndarray:
         found = np.zeros((2, size), np.int64)
@@ -98,7 +98,7 @@ def usage_in(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) 
     >>> found.counts.tolist(), found.document_frequencies.tolist(), found.n_documents
     ([7, 3], [4, 3], 4)
     """
-    weights, offsets = corpus.weights, encoded.offsets
+    weights, offsets = corpus.weights, encoded._offsets
     if corpus.document_of is not None:
         first = np.flatnonzero(np.diff(corpus.document_of, prepend=-1))
         offsets = offsets[np.append(first, len(encoded))]
@@ -150,8 +150,8 @@ def spans_of(ids: Ragged, starts: Ragged, sizes: NDArray[np.int64], ends: NDArra
     if ends is None:
         return Spans(ids.values, first, sizes[ids.values], documents)
     following = np.append(first[1:], 0)
-    filled = ids.offsets[1:] > ids.offsets[:-1]
-    following[ids.offsets[1:][filled] - 1] = ends[filled]
+    filled = ids._offsets[1:] > ids._offsets[:-1]
+    following[ids._offsets[1:][filled] - 1] = ends[filled]
     return Spans(ids.values, first, following - first, documents)
 
 
@@ -219,10 +219,10 @@ class TokenIndex:
         whole = ids.compact()
         used = usage_of(whole, sizes.size, n_threads=n_threads)
         self.counts, self.document_frequencies = used.counts, used.document_frequencies
-        self._offsets, self._bounds = whole.offsets.copy(), offsets_of(self.counts)  # a Ragged may be written to
+        self._offsets, self._bounds = whole._offsets, offsets_of(self.counts)
         self._places, self._starts = np.empty((2, whole.values.size), np.int64)
         begins = self._bounds[:-1].copy()
-        list_places(writable(whole.values), writable(whole.offsets), writable(sizes), begins, self._places, self._starts)
+        list_places(writable(whole.values), whole._offsets, writable(sizes), begins, self._places, self._starts)
 
     def __len__(self) -> int:
         """The number V of tokens."""

@@ -77,7 +77,7 @@ class PairEncoder:
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
-        blocks = run.blocks_of(documents.offsets, n_threads) if self.linear else None
+        blocks = run.blocks_of(documents._offsets, n_threads) if self.linear else None
         if blocks is None:
             return run.over_documents(self.bound, documents, n_threads)
         parts = run.over_documents(self.bound, Ragged._trusted(documents.values, blocks[0]), n_threads)

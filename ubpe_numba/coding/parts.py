@@ -100,7 +100,7 @@ def _count_parts(
     if offsets is None and plan is not None and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1):
         docs = [docs]
     elif isinstance(docs, Ragged) and offsets is None:
-        docs, offsets = docs.values, docs.offsets
+        docs, offsets = docs.values, docs._offsets
     if isinstance(docs, (bytes, np.ndarray)) and isinstance(offsets, np.ndarray) and offsets.dtype == np.int64:
         check_offsets(offsets, len(docs))
         return _count_flat(plan, encode, docs, offsets, options)

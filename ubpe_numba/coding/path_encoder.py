@@ -108,7 +108,7 @@ class PathEncoder:
         if objective == "additive":
             worth, logs = self.added, logs[:0]
         weights, counts = np.empty(len(paths)), np.zeros(self.values.size, np.int32)
-        best_path.path_weights(writable(paths.values), paths.offsets, worth.copy(), logs, counts, weights)
+        best_path.path_weights(writable(paths.values), paths._offsets, worth.copy(), logs, counts, weights)
         return weights
 
     def bound(self, objective: str, n_symbols: int = 0) -> Bound:

@@ -67,6 +67,7 @@ class Tables:
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.kept: dict[str, Any] = {}  # by others that make something of a model
         segmenter, reserved = model.segmenter, model.segmenter.reserved
         #: Whether documents and ids pass unchanged, but for their encoding.
         self.is_plain = (
@@ -259,7 +260,7 @@ class Plan:
             raise ValueError(
                 f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32; use encode for it, or 'spans'"
             )
-        return encoded, Ragged._trusted(places[0].astype(np.int32), encoded.offsets)
+        return encoded, Ragged._trusted(places[0].astype(np.int32), encoded._offsets)
 
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
@@ -298,10 +299,10 @@ class Plan:
                 document = int(of[part])
                 position = error.position + int(starts[part] - starts[first[document]])
                 raise type(error)(document, position, *arguments[2:]) from None
-            encoded = Ragged._trusted(found.values, found.offsets[first])
+            encoded = Ragged._trusted(found.values, found._offsets[first])
             places = None if places is None else places + np.repeat(starts[:-1] - starts[first[of]], found.lengths)
         if places is not None and units is not None:
-            places = in_units(places, encoded.offsets, given, units)
+            places = in_units(places, encoded._offsets, given, units)
         return given, encoded, places
 
     def documents(
@@ -341,7 +342,7 @@ def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
     marked[alone] = marked[alone + 1] = marked[given.offsets] = True
     cuts = np.flatnonzero(marked)
     found = encode(Ragged._trusted(given.values, cuts))
-    return Ragged._trusted(found.values, found.offsets[np.searchsorted(cuts, given.offsets)])
+    return Ragged._trusted(found.values, found._offsets[np.searchsorted(cuts, given.offsets)])
 
 
 def plan_by_rank(tables: Tables, unknown: Any = "raise", n_threads: int | None = None, batch: bool = False) -> Plan:

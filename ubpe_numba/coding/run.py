@@ -42,18 +42,18 @@ def over_documents(bound: Bound, documents: Ragged, n_threads: int | None) -> Ra
     """Encode documents of alphabet ids in chunks for the threads; TypeError or ValueError for a bad `n_threads`."""
 
     def one(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        offsets = documents.offsets[begin : end + 1]
+        offsets = documents._offsets[begin : end + 1]
         size = offsets.item(-1) - offsets.item(0)  # twice as fast as int(offsets[-1] - offsets[0])
         out, out_offsets = np.empty(size, np.int32), np.empty(end - begin + 1, np.int64)
         kernel, args = bound(longest_of(offsets), out, out_offsets, begin)
         n = kernel(documents.values, offsets, *args)
         return out[:n].copy() if 2 * n < size else out[:n], out_offsets  # most of a long buffer is not used: give it back
 
-    size = documents.offsets.item(-1) - documents.offsets.item(0)
-    if documents.offsets.size == 2 and size < thread_pool.LONG:
+    size = documents._offsets.item(-1) - documents._offsets.item(0)
+    if documents._offsets.size == 2 and size < thread_pool.LONG:
         requested_threads(n_threads)  # a loop over short documents should not pay for threads, nor count processors
         return Ragged._trusted(*one(0, 1))
-    parts = thread_pool.run(one, thread_pool.chunks_of(documents.offsets, n_threads), n_threads, size)
+    parts = thread_pool.run(one, thread_pool.chunks_of(documents._offsets, n_threads), n_threads, size)
     if len(parts) == 1:
         return Ragged._trusted(*parts[0])
     values = np.concatenate([part for part, _ in parts])
@@ -107,19 +107,19 @@ def join(
     extra = np.zeros(len(documents), np.int64)
     extra[cut_ones] = pieces_of - 1
     first_block = np.arange(len(documents)) + np.cumsum(extra) - extra
-    sizes = np.diff(parts.offsets)[first_block]
+    sizes = np.diff(parts._offsets)[first_block]
     taken = 0
     for document, pieces in zip(cut_ones.tolist(), pieces_of.tolist(), strict=True):
         block = int(first_block[document])
-        values.append(parts.values[taken : parts.offsets[block]])
-        taken = int(parts.offsets[block + pieces])
+        values.append(parts.values[taken : parts._offsets[block]])
+        taken = int(parts._offsets[block + pieces])
         done = [parts[block]]
         for i in range(block + 1, block + pieces):
             cut, stop = block_offsets[i : i + 2].tolist()
-            _append(done, encode, documents.values, int(documents.offsets[document]), cut, stop, parts[i], lengths, around)
+            _append(done, encode, documents.values, int(documents._offsets[document]), cut, stop, parts[i], lengths, around)
         sizes[document] = sum(part.size for part in done)
         values.extend(done)
-    values.append(parts.values[taken : parts.offsets[-1]])
+    values.append(parts.values[taken : parts._offsets[-1]])
     return Ragged._trusted(np.concatenate(values), offsets_of(sizes))
 
 

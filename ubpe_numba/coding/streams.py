@@ -85,8 +85,8 @@ def encode_to(out: np.ndarray, groups: Groups, encode_batch: Callable[..., Ragge
     end = 0
     for first, part in _through(groups, encode_batch, options):
         room = out.size - end
-        fits = int(np.searchsorted(part.offsets, room, side="right")) - 1
-        whole = int(part.offsets[fits])
+        fits = int(np.searchsorted(part._offsets, room, side="right")) - 1
+        whole = int(part._offsets[fits])
         out[end : end + whole] = part.values[:whole]
         if fits < len(part):
             raise ValueError(

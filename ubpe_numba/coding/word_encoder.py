@@ -89,11 +89,11 @@ class WordEncoder:
                 ids[first[i] : first[end]] = parts[i].values
 
             thread_pool.run(copy, [(i, i + 1) for i in range(len(parts))], n_threads)
-            joined = [part.offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
+            joined = [part._offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
             found = Ragged._trusted(ids, np.concatenate([*joined, first[-1:]]))
         if not places.size:
             return found
-        return Ragged._trusted(found.values, found.offsets[np.arange(offsets.size) + np.searchsorted(places, offsets)])
+        return Ragged._trusted(found.values, found._offsets[np.arange(offsets.size) + np.searchsorted(places, offsets)])
 
     def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:
         """Encode in one thread."""

@@ -151,9 +151,9 @@ class PieceEncoder:
         found = self._cut(words, numbers, -1, n_threads)
         entries = found.values
         starts = offsets_of(self._lengths[entries])[:-1]  # an unknown word has only one id
-        starts -= starts[np.repeat(found.offsets[:-1], np.diff(found.offsets))]
+        starts -= starts[np.repeat(found._offsets[:-1], np.diff(found._offsets))]
         ids = np.where(entries < 0, np.int32(self._unknown), self._ids[entries])
-        return Ragged._trusted(ids, found.offsets), starts
+        return Ragged._trusted(ids, found._offsets), starts
 
     def _cut(self, words: Sequence[str], ids: np.ndarray, unknown: int, n_threads: int | None) -> Ragged:
         points = code_points(_END.join(words) + _END * (len(words) > 0))

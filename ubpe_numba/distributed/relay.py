@@ -104,7 +104,7 @@ def without(tokenizer: Tokenizer, *names: str) -> Tokenizer:
 
 def unfitted(tokenizer: Tokenizer) -> Tokenizer:
     """A copy of a tokenizer that knows its arguments only."""
-    return without(tokenizer, "_model", "history_", "_made_tables", "_made_names", "_made_vocabulary", "_made_plans")
+    return without(tokenizer, "_model", "history_", "_made_plans")
 
 
 #: Given a method and what consecutive hosts answered, in order: the same, or fewer answers, where they can be added up.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import MOST, Documents, as_documents, size_by_weight, text_of, weights_of
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import offsets_of, plain, writable
+from ubpe_numba.runtime.arrays import freeze, offsets_of, plain, writable
 
 _KINDS = ("int", "str", "bytes")
 _FORMAT = b"ubpe-numba counts 1"
@@ -50,10 +50,9 @@ class Counts:
     (['ab', 'b', 'c'], [2, 2, 1])
     """
 
-    are_segments: bool = False  # as in pickles that older releases wrote
-
     def __init__(self, flat: Documents, weights: np.ndarray, are_segments: bool = False) -> None:
         """Store without validation; use `count_documents`."""
+        freeze([*flat, weights])
         self.flat, self.weights, self.are_segments = flat, weights, are_segments
         self.kind = flat.kind
 
@@ -126,6 +125,9 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         return Counts.merge(self, other) if isinstance(other, Counts) else NotImplemented
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Counts, (self.flat, self.weights, self.are_segments)
 
     def __len__(self) -> int:
         return int(self.weights.size)

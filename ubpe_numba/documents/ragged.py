@@ -9,10 +9,10 @@ Layout, for the documents [1, 2], [] and [3]:
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import pairwise
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,9 +29,14 @@ from ubpe_numba.runtime.arrays import (
     places_of,
     plain,
 )
-from ubpe_numba.runtime.lazy import html_of, numba_type_of, require
+from ubpe_numba.runtime.lazy import require, view
 
 __all__ = ["Ragged"]
+
+_WAY = (
+    "a Ragged is no array of NumPy, whatever its lengths: work on ids.values, where Ragged(new_values, ids.offsets) keeps the "
+    "documents, on list(ids), an array each, or on ids.to_padded(), a matrix; Ragged.concat joins several, and == compares two"
+)
 
 
 class Ragged:
@@ -40,13 +45,16 @@ class Ragged:
     Document i is ``values[offsets[i]:offsets[i + 1]]``, as in Arrow: ``offsets[0]`` may be above 0 and ``offsets[-1]`` below
     ``len(values)`` (both occur after slicing; `compact` undoes them).
 
+    ``==`` and `numpy.array_equal` say whether two hold the same documents. Arithmetic, comparisons and functions of NumPy are a
+    TypeError that says how to go on, also where all lengths are equal.
+
     Parameters
     ----------
     values : int32[n_values]
         The documents, one after the other. Copied only if it is not contiguous or not aligned; writing to it writes to the
         `Ragged`.
     offsets : int64[n + 1]
-        Where each document begins, and where the last ends. Likewise not copied.
+        Where each document begins, and where the last ends. Copied; the attribute is read-only.
 
     Raises
     ------
@@ -66,9 +74,9 @@ class Ragged:
     [[], [3]]
     """
 
-    __slots__ = ("offsets", "values")
+    __slots__ = ("_offsets", "values")
     values: NDArray[np.int32]
-    offsets: NDArray[np.int64]
+    _offsets: NDArray[np.int64]  # the library's own, never written to; kernels are compiled for arrays that can be
 
     def __init__(self, values: NDArray[np.int32], offsets: NDArray[np.int64]) -> None:
         for name, array, dtype in (("values", values, np.int32), ("offsets", offsets, np.int64)):
@@ -76,16 +84,17 @@ class Ragged:
                 raise TypeError(f"{name}: expected a 1-D array of {dtype.__name__}, got {describe(array)}")
             if array.ndim != 1:
                 raise ValueError(f"{name}: expected a 1-D array, got {describe(array)}")
-        check_offsets(offsets, values.size)
+        own = np.array(offsets)
+        check_offsets(own, values.size)
         object.__setattr__(self, "values", plain(values))
-        object.__setattr__(self, "offsets", plain(offsets))
+        object.__setattr__(self, "_offsets", own)
 
     @classmethod
     def _trusted(cls, values: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
         """Make one of arrays that the library has made itself, without a check."""
         self = object.__new__(cls)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "offsets", offsets)
+        object.__setattr__(self, "_offsets", offsets)
         return self
 
     @classmethod
@@ -177,8 +186,7 @@ class Ragged:
         Returns
         -------
         Ragged
-            Its values are memory of the array, read-only, if they are int32, in one chunk and in order; otherwise a copy. So are
-            the offsets of large lists from the first on.
+            Its values are memory of the array, read-only, if they are int32, in one chunk and in order; otherwise a copy.
 
         Raises
         ------
@@ -204,7 +212,7 @@ class Ragged:
         narrow = values.astype(np.int32, copy=False)
         if narrow is not values and (at := np.flatnonzero(narrow != values)).size:
             raise ValueError(f"{place_of('array', offsets, int(at[0]))}: {values[at[0]]} does not fit int32")
-        return cls._trusted(plain(narrow), plain(offsets))
+        return cls(plain(narrow), offsets)
 
     @classmethod
     def concat(cls, parts: Iterable[Ragged]) -> Ragged:
@@ -234,41 +242,60 @@ class Ragged:
         values = np.concatenate([np.zeros(0, np.int32), *(part.values for part in whole)])
         return cls._trusted(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in whole)])))
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Ragged is frozen: cannot set {name!r}")
+    def __setattr__(self, name: str, value: object = None) -> None:
+        raise AttributeError(f"a Ragged is frozen: cannot set or delete {name!r}")
 
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Ragged is frozen: cannot delete {name!r}")
+    __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[object, ...]:
         whole = self.compact()  # a slice is pickled without the documents outside it
-        return Ragged, (whole.values, whole.offsets)
+        return Ragged, (whole.values, whole._offsets)
 
     def __repr__(self) -> str:
         return f"Ragged({len(self)} documents, {self.total} values)"
 
     def _repr_html_(self) -> str:
         """Lengths and some documents for a notebook."""
-        return html_of(self, "ragged_html")
+        return str(view("notebook", "ragged_html")(self))
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self._offsets) - 1
 
     def __iter__(self) -> Iterator[NDArray[np.int32]]:
         values = self.values
-        return (values[start:stop] for start, stop in pairwise(self.offsets.tolist()))
+        return (values[start:stop] for start, stop in pairwise(self._offsets.tolist()))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same documents, at any positions of `values`."""
+        """Whether both hold the same documents, at any positions of `values`; TypeError for lists, arrays and numbers."""
         if not isinstance(other, Ragged):
-            return NotImplemented
+            return self._refuse() if isinstance(other, (list, tuple, int, float)) else NotImplemented
         mine, theirs = self.compact(), other.compact()
-        return np.array_equal(mine.offsets, theirs.offsets) and np.array_equal(mine.values, theirs.values)
+        return np.array_equal(mine._offsets, theirs._offsets) and np.array_equal(mine.values, theirs.values)
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        """Raise the TypeError for what is done to arrays."""
+        raise TypeError(_WAY)
+
+    __array__ = __array_ufunc__ = __contains__ = __setitem__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __or__ = __ror__ = __neg__ = __abs__ = __invert__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __floordiv__ = __truediv__ = _refuse
+
+    def __array_function__(self, function: Callable[..., Any], _: object, args: Any, kwargs: dict[str, Any]) -> Any:
+        """`numpy.array_equal` as ``==``, and the TypeError for all others."""
+        if function is not np.array_equal:
+            return self._refuse()
+        one, other = [*args, *kwargs.values()][:2]
+        return one == other
+
+    if not TYPE_CHECKING:  # or checkers would know every attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"'Ragged' object has no attribute {name!r}: {_WAY}", name=name, obj=self)
 
     @property
     def _numba_type_(self) -> Any:
         """The type of this as an argument of compiled functions; the first one registers it."""
-        return numba_type_of(self)
+        return import_module("ubpe_numba.inside.native").ragged_type(self)
 
     __hash__ = None  # type: ignore[assignment]  # holds arrays that may be written to
 
@@ -284,19 +311,20 @@ class Ragged:
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step == 1:
-                return Ragged._trusted(self.values, self.offsets[start : max(start, stop) + 1])
+                return Ragged._trusted(self.values, self._offsets[start : max(start, stop) + 1])
             return self.take(np.arange(start, stop, step))
         if isinstance(index, list) or (isinstance(index, np.ndarray) and index.ndim > 0):
             return self.take(index)
         try:
-            i = operator.index(index)
+            i = integer(index, "index")
         except TypeError:
-            raise TypeError(f"index: expected an integer, a slice, integers or a mask, got {describe(index)}") from None
+            expected = f"expected an integer, a slice, integers or a mask, got {describe(index)}"
+            raise TypeError(f"index: {expected}; ids[i][j] is one value") from None
         n = len(self)
         if not -n <= i < n:
             raise IndexError(f"index: expected a document in {-n}..{n - 1}, got {i}")
         i %= n
-        return self.values[self.offsets[i] : self.offsets[i + 1]]
+        return self.values[self._offsets[i] : self._offsets[i + 1]]
 
     def take(self, indices: ArrayLike) -> Ragged:
         """Copy some of the documents.
@@ -333,18 +361,24 @@ class Ragged:
         chosen = chosen.astype(np.int64) % max(n, 1)
         lengths = self.lengths[chosen]
         offsets = offsets_of(lengths)
-        source = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
-        return Ragged._trusted(self.values[source], offsets)
+        return Ragged._trusted(self.values[places_of(self._offsets[chosen], lengths)], offsets)
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each document begins in `values`, and where the last ends: int64[n + 1], read-only."""
+        offsets = self._offsets.view()
+        offsets.setflags(write=False)
+        return offsets
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """The number of values of each document, int64[n]."""
-        return np.diff(self.offsets)
+        return np.diff(self._offsets)
 
     @property
     def total(self) -> int:
         """The number of values of all documents together."""
-        return int(self.offsets[-1] - self.offsets[0])
+        return int(self._offsets[-1] - self._offsets[0])
 
     def compact(self) -> Ragged:
         """Drop values outside the documents: the same documents with ``offsets[0] == 0`` and ``offsets[-1] == len(values)``.
@@ -354,10 +388,10 @@ class Ragged:
         Ragged
             Itself if that is so already; otherwise one with a view of `values` and new offsets.
         """
-        first, last = self.offsets[0], self.offsets[-1]
+        first, last = self._offsets[0], self._offsets[-1]
         if first == 0 and last == self.values.size:
             return self
-        return Ragged._trusted(self.values[first:last], self.offsets - first)
+        return Ragged._trusted(self.values[first:last], self._offsets - first)
 
     def to_lists(self) -> list[list[int]]:
         """Copy the documents into lists.
@@ -369,7 +403,9 @@ class Ragged:
         """
         whole = self.compact()
         flat = whole.values.tolist()
-        return [flat[start:stop] for start, stop in pairwise(whole.offsets.tolist())]
+        return [flat[start:stop] for start, stop in pairwise(whole._offsets.tolist())]
+
+    tolist = to_lists  # as arrays have it
 
     @overload
     def to_padded(
@@ -452,7 +488,7 @@ class Ragged:
                     f"length: document {at[0]} has {lengths[at[0]]} values, more than {width}; truncate=True cuts it off"
                 )
             kept = np.minimum(lengths, width)
-            starts = whole.offsets[1:] - kept if truncate == "left" else whole.offsets[:-1]
+            starts = whole._offsets[1:] - kept if truncate == "left" else whole._offsets[:-1]
             values, lengths = whole.values[places_of(starts, kept)], kept
         else:
             values = whole.values
@@ -501,8 +537,8 @@ class Ragged:
         Returns
         -------
         torch.Tensor
-            A nested tensor of int32 with the layout `torch.jagged`, whose values and offsets are those of `compact`, in the same
-            memory; but copies of those that are read-only, such as Arrow's: any tensor of torch can be written to.
+            A nested tensor of int32 with the layout `torch.jagged`, whose values are those of `compact`, in the same memory; but
+            a copy of those that are read-only, such as Arrow's, as of the offsets: any tensor of torch can be written to.
 
         Raises
         ------
@@ -511,10 +547,8 @@ class Ragged:
         """
         torch = require("torch", "to_torch", "torch")
         whole = self.compact()
-        values, offsets = (
-            torch.from_numpy(array if array.flags.writeable else array.copy()) for array in (whole.values, whole.offsets)
-        )
-        return torch.nested.nested_tensor_from_jagged(values, offsets)
+        values = whole.values if whole.values.flags.writeable else whole.values.copy()
+        return torch.nested.nested_tensor_from_jagged(torch.from_numpy(values), torch.from_numpy(whole._offsets.copy()))
 
     def to_awkward(self) -> Any:
         """Share the documents with Awkward Array.

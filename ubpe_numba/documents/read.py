@@ -1,8 +1,8 @@
 """Reading documents: every form that a user may pass becomes one flat array, offsets and a kind.
 
 All other modules get only such arrays: C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
-Arrays of this form are not copied. Offsets are always writable (copied if need be), since kernels are compiled for writable
-arrays only; values remain read-only if they are, until `Alphabet.to_ids`.
+Values of this form are not copied, and may change while they are read: `Alphabet.to_ids` and `Decoder.ids` copy what they check.
+Offsets are always the library's own.
 
 Where text is to be UTF-8, lone surrogates become three bytes each, as by Python's "surrogatepass", so that different texts have
 different bytes.
@@ -36,6 +36,7 @@ from ubpe_numba.runtime.arrays import (
     has_arrow,
     offsets_of,
     plain,
+    writable,
 )
 
 __all__ = ["Corpus", "Documents", "as_corpus", "as_document", "as_documents", "as_utf8", "code_points", "read_document"]
@@ -137,13 +138,11 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         cuts = as_document(offsets, name="offsets")
         if cuts.kind != "int":
             raise TypeError(f"offsets: expected integers, got {describe(offsets)}")
-        cuts64 = cuts.values.astype(np.int64, copy=not cuts.values.flags.writeable)
+        cuts64 = cuts.values.astype(np.int64)
         check_offsets(cuts64, flat.values.size)
         return Documents(flat.values, cuts64, flat.kind)
     if isinstance(docs, Ragged):
-        cuts64 = docs.offsets.copy()  # those that are checked here: the user's may change
-        check_offsets(cuts64, docs.values.size)
-        return Documents(docs.values, cuts64, "int")
+        return Documents(docs.values, docs._offsets, "int")
     if isinstance(docs, (str, bytes, bytearray, memoryview, stdlib_array)):
         return as_document(docs, name=name)
     if isinstance(docs, np.ndarray):
@@ -156,7 +155,9 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     if isinstance(given, np.ndarray):
         return _from_array(given, name)
     if has_arrow(type(given)) and not isinstance(given, (list, tuple)):
-        return _from_arrow(_arrow_documents(given, name))
+        from ubpe_numba.documents.arrow import read_arrow
+
+        return _from_arrow(read_arrow(given, name))
     cls = type(given)
     if isinstance(given, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):  # of sparse matrices
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(given, name)}")
@@ -208,9 +209,12 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
         return Documents(np.frombuffer(data, np.uint8), offsets_of(lengths), "bytes")
     if offsets is None and type(docs) is not list:
         docs = _unpacked(docs, name)
-        found = _arrow_documents(docs, name) if has_arrow(type(docs)) and not isinstance(docs, Ragged) else docs
-        if isinstance(found, Documents):
-            return as_utf8(_from_arrow(found, as_bytes=True), name)
+        if has_arrow(type(docs)) and not isinstance(docs, Ragged):
+            from ubpe_numba.documents.arrow import read_arrow
+
+            docs = read_arrow(docs, name)
+        if isinstance(docs, Documents):
+            return as_utf8(_from_arrow(docs, as_bytes=True), name)
     if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
         encoded = (doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs)
         docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # an iterator is not held in memory
@@ -252,12 +256,6 @@ def _unpacked(docs: Any, name: str) -> Any:
     return docs
 
 
-def _arrow_documents(source: Any, name: str) -> Documents:
-    from ubpe_numba.documents.arrow import read_arrow
-
-    return read_arrow(source, name)
-
-
 def _is_array(cls: type) -> bool:
     """Whether NumPy takes instances of the class for arrays; being iterable is not enough."""
     return issubclass(cls, (np.ndarray, memoryview, stdlib_array)) or hasattr(cls, "__array__")
@@ -291,6 +289,8 @@ def _way(value: Any, name: str) -> str:
         return "; give its input_ids" if "input_ids" in value else "; give a list of its values"
     if isinstance(value, Set):
         return "; sort it to a list"
+    if isinstance(value, Ragged):
+        return "; Ragged.concat joins several to one"
     if hasattr(value, "to_lists"):  # `Counts`
         return "; give its to_lists()"
     if isinstance(value, (int, np.integer)):
@@ -358,7 +358,9 @@ def _kind_of(cls: type) -> str | None:
         return "bytes"
     if issubclass(cls, _LISTS):
         return "list"
-    if has_arrow(cls) and not issubclass(cls, Ragged):
+    if issubclass(cls, Ragged):
+        return None
+    if has_arrow(cls):
         return "array"
     if _is_array(cls):
         return None if issubclass(cls, np.generic) else "array"
@@ -446,8 +448,7 @@ def _from_arrays(items: Sequence[Any], name: str, number: int) -> Documents:
 
 def _from_arrow(given: Documents, as_bytes: bool = False) -> Documents:
     """Documents that Arrow holds: `utf8` as code points or as bytes; no documents are integers, as everywhere."""
-    values, offsets, kind = plain(given.values), plain(given.offsets), given.kind
-    offsets = offsets if offsets.flags.writeable else offsets.copy()
+    values, offsets, kind = plain(given.values), np.array(given.offsets), given.kind
     if kind in ("int", "one") or offsets.size == 1:
         return Documents(values if kind in ("int", "one") else np.zeros(0, np.int64), offsets, "int")
     if kind == "bytes" or as_bytes:
@@ -500,8 +501,8 @@ def as_corpus(
     if hasattr(docs, "are_segments"):  # `Counts`
         if not (offsets is None and sample_weight is None):
             raise TypeError("docs: Counts have offsets and weights of their own")
-        given = docs.flat
-        weights: np.ndarray | None = docs.weights
+        given = docs.flat._replace(offsets=writable(docs.flat.offsets))
+        weights: np.ndarray | None = writable(docs.weights)
     else:
         given = read(docs, offsets)
         weights = None if sample_weight is None else weights_of(sample_weight, given.offsets)

@@ -559,7 +559,7 @@ def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, n_thre
         if len(bounds) > 2:
             parts.append(ids.values)
             lengths.append(ids.lengths)
-    given = Documents(ids.values, ids.offsets, "int")
+    given = Documents(ids.values, ids._offsets, "int")
     if len(bounds) > 2:
         given = Documents(parts.finish(), offsets_of(np.concatenate(lengths)), "int")
     return corpus._replace(given=given, values=given.values, offsets=given.offsets), Alphabet.dense(old.n_alphabet + m)

@@ -97,7 +97,7 @@ def refined(
 
     if wanted:
         documents = units.documents
-        given = documents.values, documents.offsets, units.weights, n_alphabet
+        given = documents.values, documents._offsets, units.weights, n_alphabet
         candidates = Substrings(*given, longest, least, most_edges, most)
         sizes = len(candidates), candidates.longest, candidates.lengths.size
         log.info("refine: %d candidates of up to %d symbols, %d edges", *sizes)

@@ -235,8 +235,9 @@ class LocalText:
         counts = np.zeros(alphabet.size, np.int64)
         for first in range(begin, end, _CHUNK):
             ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
-            if ids.min() < 0:
-                alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol
+            while ids.min() < 0:
+                alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol, unless they were changed meanwhile
+                ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
             segment = s.load(ids, first, offsets, segment, shard.cells)
             if not self._counted:
                 continue

@@ -66,12 +66,12 @@ def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | 
     if document_of is not None:
         return units_in_batches([(ids, document_of, weights)], ids.total)
     weights = np.ones(len(ids), np.int64) if weights is None else weights
-    ids, length = ids.compact(), _length_of_part(ids.total)
+    ids, length = ids.compact(), max(_SHORTEST, -(-ids.total // _PARTS))
     n_pieces = np.maximum(1, ids.lengths // length)  # documents of `2 * length` symbols or more: pieces of `length` at least
     of = np.repeat(np.arange(len(ids)), n_pieces)
     number = np.arange(of.size) - np.repeat(np.cumsum(n_pieces) - n_pieces, n_pieces)
-    starts = ids.offsets[of] + ids.lengths[of] * number // n_pieces[of]
-    pieces, weights = Ragged(ids.values, np.append(starts, ids.offsets[-1])), weights[of]
+    starts = ids._offsets[of] + ids.lengths[of] * number // n_pieces[of]
+    pieces, weights = Ragged(ids.values, np.append(starts, ids._offsets[-1])), weights[of]
     if not counted:
         return _distinct(_Segments(pieces, np.arange(len(pieces)), weights).full())
     full = pieces.lengths > 0
@@ -91,7 +91,7 @@ def units_in_batches(batches: Iterable[tuple[Ragged, np.ndarray, np.ndarray | No
     >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
     ([[0, 1], [2]], [3, 1], [2, 1])
     """
-    length, first = _length_of_part(n_symbols), 0
+    length, first = max(_SHORTEST, -(-n_symbols // _PARTS)), 0
     nothing = np.empty(0, np.int64)
     found = [_Segments(Ragged.from_lists([]), nothing, nothing)]
     for ids, document_of, weights in batches:
@@ -142,7 +142,7 @@ def _numbered(ids: Ragged) -> tuple[Ragged, np.ndarray]:
     n = len(ids)
     table = np.full(1 << max(4, (2 * n).bit_length()), -1, np.int32)
     first_of = np.empty(n, np.int64)
-    find_distinct(writable(ids.values).view(np.uint32), ids.offsets, table, np.empty(n, np.uint64), first_of)
+    find_distinct(writable(ids.values).view(np.uint32), ids._offsets, table, np.empty(n, np.uint64), first_of)
     first = first_of == np.arange(n)
     return ids[first].compact(), (np.cumsum(first) - 1)[first_of]
 
@@ -153,13 +153,9 @@ def _enough(units: Units) -> Units:
     return units._replace(held=units.held[stay], most_seen=units.most_seen[stay])
 
 
-def _length_of_part(n_symbols: int) -> int:
-    return max(_SHORTEST, -(-n_symbols // _PARTS))
-
-
 def _parts(ids: Ragged, document_of: np.ndarray, length: int) -> np.ndarray:
     """The part of each segment, int64 from 0: its document, where that is not long, or a stretch of `length` symbols in it."""
     new = np.diff(document_of, prepend=-1) != 0
-    starts = ids.offsets[:-1]
+    starts = ids._offsets[:-1]
     within = (starts - np.maximum.accumulate(np.where(new, starts, 0))) // length
     return np.cumsum(new | (np.diff(within, prepend=0) != 0)) - 1

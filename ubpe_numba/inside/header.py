@@ -318,13 +318,6 @@ def compile_all() -> None:
         _address_of(getattr(kernels, name))
 
 
-def kernels_of(tokenizer: Any, plan: Plan) -> Kernels:
-    """The `Kernels` of a tokenizer and its plan, which is a copy's: what the user sets later does not change it."""
-    copy = object.__new__(type(tokenizer))
-    vars(copy).update(vars(tokenizer), _made_plans={})
-    return Kernels(copy, plan)
-
-
 def of_header(header: NDArray[np.int64]) -> Kernels:
     """The `Kernels` of a header that comes back from compiled code."""
     tokenizer, plan = header.base.of  # type: ignore[union-attr]

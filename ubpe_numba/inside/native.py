@@ -58,10 +58,10 @@ _STAMP = _stamp()
 class RaggedType(types.IterableType):  # type: ignore[misc]
     """A `Ragged`; whether its arrays are read-only."""
 
-    def __init__(self, values_frozen: bool, offsets_frozen: bool) -> None:
+    def __init__(self, values_frozen: bool) -> None:
         self.values = types.Array(types.int32, 1, "C", readonly=values_frozen)
-        self.offsets = types.Array(types.int64, 1, "C", readonly=offsets_frozen)
-        super().__init__(f"ubpe_numba.Ragged({values_frozen}, {offsets_frozen}, {_STAMP})")
+        self.offsets = types.Array(types.int64, 1, "C", readonly=True)
+        super().__init__(f"ubpe_numba.Ragged({values_frozen}, {_STAMP})")
 
     @property
     def iterator_type(self) -> RaggedIterator:
@@ -86,14 +86,14 @@ class KernelsType(types.Type):  # type: ignore[misc]
 
 
 # made once: to make a type takes 80 us
-_RAGGED = {(a, b): RaggedType(a, b) for a in (False, True) for b in (False, True)}
+_RAGGED = RaggedType(False), RaggedType(True)
 _KERNELS = {np.dtype(name): KernelsType(getattr(types, name)) for name in ("uint8", "uint32", "int32", "int64")}
 kernels_type = _KERNELS.__getitem__
 
 
 def ragged_type(ragged: Ragged) -> RaggedType:
     """The type of a `Ragged`."""
-    return _RAGGED[not ragged.values.flags.writeable, not ragged.offsets.flags.writeable]
+    return _RAGGED[not ragged.values.flags.writeable]
 
 
 Ragged._numba_type_ = property(ragged_type)  # type: ignore[assignment]  # without the look at this module from now on
@@ -149,7 +149,7 @@ def _made(context):
         for array, dtype in ((values, types.int32), (offsets, types.int64)):
             if not isinstance(array, types.Array) or (array.dtype, array.ndim, array.layout) != (dtype, 1, "C"):
                 return None
-        return _RAGGED[not values.mutable, not offsets.mutable]
+        return _RAGGED[not values.mutable]
 
     return typed
 

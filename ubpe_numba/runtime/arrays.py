@@ -5,6 +5,7 @@ Two parts, in this order:
 - any value: `describe` names it in messages, `positive` checks an integer that a user gave, `resolve_threads` finds out how many
   threads to use;
 - arrays of documents: `Documents` is their form, `plain` and `writable` give arrays the layout that kernels are compiled for,
+  `frozen` copies what others may change, `freeze` is for what they may see,
   `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the indices of ranges,
   `flatten_ints` flattens lists, `GrowingArray` collects batches.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -130,6 +131,21 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
     """The values as a C-contiguous, aligned `np.ndarray` of native byte order: the array itself if it is one, else a copy."""
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return array if array.flags.aligned else array.copy()
+
+
+def frozen(value: Any) -> Any:
+    """A copy of an array, read-only, or of a list, which nobody changes between two looks at it; other values as they are."""
+    if isinstance(value, list) or (isinstance(value, np.ndarray) and value.flags.writeable):
+        value = value.copy()
+        freeze([value])
+    return value
+
+
+def freeze(values: Iterable[Any]) -> None:
+    """Make all arrays among some values read-only: those that are the library's own and that a user can reach."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
 
 
 def writable(array: np.ndarray) -> np.ndarray:

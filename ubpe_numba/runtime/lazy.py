@@ -35,7 +35,7 @@ else:
             return value
 
 
-__all__ = ["cached_property", "html_of", "numba_type_of", "require", "view"]
+__all__ = ["cached_property", "require", "view"]
 
 
 def require(module: str, what: str, extra: str, package: str | None = None) -> Any:
@@ -60,14 +60,3 @@ def require(module: str, what: str, extra: str, package: str | None = None) -> A
 def view(module: str, name: str) -> Any:
     """A function of `ubpe_numba.views`, which uses what calls it; imported when it is first needed."""
     return getattr(import_module(f"ubpe_numba.views.{module}"), name)
-
-
-def html_of(value: object, name: str) -> str:
-    """The HTML of a value, made by a function of `ubpe_numba.views.notebook`."""
-    made: str = view("notebook", name)(value)
-    return made
-
-
-def numba_type_of(ragged: object) -> Any:
-    """The type of a `Ragged` in compiled functions, known to numba from the first one on."""
-    return import_module("ubpe_numba.inside.native").ragged_type(ragged)

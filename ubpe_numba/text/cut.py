@@ -25,7 +25,7 @@ import numpy as np
 
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import check_offsets, describe, plain, writable
+from ubpe_numba.runtime.arrays import check_offsets, describe, frozen, plain, writable
 
 __all__ = ["PATTERNS", "scan"]
 
@@ -94,12 +94,12 @@ def places_between_parts(values: np.ndarray, offsets: np.ndarray, cut: str | np.
 def as_text(values: np.ndarray) -> np.ndarray:
     """Bytes as kernels take them: 64 and more, which they read at a time, and of the type of an array that may be written to.
 
-    `values` uint8[n], contiguous; a short text is copied and padded, a long one is not copied.
+    `values` uint8[n], contiguous; a short text is copied and padded, a long one that is read-only is not copied.
 
     >>> as_text(np.frombuffer(b"abc", np.uint8)).size
     67
     """
-    return np.concatenate([values, _PADDING]) if values.size < _COPIED else writable(values)
+    return np.concatenate([values, _PADDING]) if values.size < _COPIED else writable(frozen(values))
 
 
 def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:

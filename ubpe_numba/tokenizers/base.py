@@ -206,34 +206,34 @@ class Tokenizer(Decoding, Saving):
         >>> [tok.id_to_token(i) for i in tok.encode("by the way").tolist()]
         ['by', 'ĠtheĠway']
         """
-        model = self._fitted()
-        alphabet, old, segmenter = model
-        present = len(old) if segmenter.token_ids is None or segmenter.n_first else self.vocab_size
+        now = self._now()
+        alphabet, old, segmenter = model = now._fitted()
+        present = len(old) if segmenter.token_ids is None or segmenter.n_first else now.vocab_size
         if positive(n_tokens, "n_tokens") < present:
             raise ValueError(f"n_tokens: expected at least the present {present} ids, got {n_tokens}")
-        if not old.in_order_of_creation or (self.rules or DEFAULT_RULES).order != "creation":
+        if not old.in_order_of_creation or (now.rules or DEFAULT_RULES).order != "creation":
             raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
         if n_tokens > MAX_SIZE:
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
-        first, last = segmenter.n_first, self.vocab_size
+        first, last = segmenter.n_first, now.vocab_size
         ids, special = segmenter.token_ids, segmenter.special
         goes_on = ids is None or bool(first)  # whether the next ids are free
         n_more = n_tokens - (len(old) if goes_on else last)
         if goes_on and special is not None:
             goes_on = int(special.ids[special.ids >= first].min(initial=first + n_tokens)) >= first + n_tokens
-        settings = self._settings(memory_limit)._replace(n_tokens=len(old) + int(n_more))
+        settings = now._settings(memory_limit)._replace(n_tokens=len(old) + int(n_more))
         bar = None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
-        prepared = self._prepared
+        prepared = now._prepared
         if not isinstance(pretokenizer, str) or pretokenizer != UNCHANGED:
             prepared = dataclasses.replace(prepared, pretokenizer=pretokenizer)
-        corpus = self._corpus(*given, prepared)
-        history: History | None = getattr(self, "history_", None)
+        corpus = now._corpus(*given, prepared)
+        history: History | None = getattr(now, "history_", None)
         if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
             history = None
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
-        if self._weighs_by_text:
-            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
+        if now._weighs_by_text:
+            vocabulary = now._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
         size = len(vocabulary)
         if goes_on:
             ids = np.arange(first, first + size) if first else None
@@ -241,20 +241,15 @@ class Tokenizer(Decoding, Saving):
             ids = np.concatenate(
                 [np.arange(len(old)) + first if ids is None or first else ids, last + np.arange(size - len(old))]
             )
-            self._refuse_parts(alphabet, vocabulary, ids, len(old))
+            now._refuse_parts(alphabet, vocabulary, ids, len(old))
         segmenter = segmenter.numbered(ids, size)
-        if is_new := prepared.pretokenizer != self._prepared.pretokenizer:
+        params: dict[str, Any] = {"n_tokens": n_tokens}
+        if prepared.pretokenizer != now._prepared.pretokenizer:
+            params["preprocessing"] = None if prepared.is_plain else prepared
             segmenter = segmenter._replace(pretokenizer=prepared.pretokenizer)
             if not any(part is not None and part is not False for part in segmenter):
                 segmenter = PLAIN
-        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter))
-        if is_new:  # past `__setattr__`, by which users cannot
-            vars(self)["preprocessing"] = None if prepared.is_plain else prepared
-        self.n_tokens = n_tokens
-        if history is not None:
-            self.history_ = history
-        else:
-            self.__dict__.pop("history_", None)
+        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter), history, **params)
         if size < settings.n_tokens != MAX_SIZE:
             self._tell_the_end(settings, size, len(old))
         return self
@@ -319,10 +314,11 @@ class Tokenizer(Decoding, Saving):
             made = segmenter._replace(token_ids=made.token_ids, reserved=segmenter.special.with_ids(made.special.ids))
         elif ids is not None:
             made = segmenter._replace(token_ids=ids[: len(shorter)])
-        other._adopt(Model(alphabet, shorter, made))
         history: History | None = getattr(self, "history_", None)
-        if by == "creation" and history is not None and history.counts.size == vocabulary.n_learned:
-            other.history_ = history.first(shorter.n_learned)
+        if history is not None:
+            whole = by == "creation" and history.counts.size == vocabulary.n_learned
+            history = history.first(shorter.n_learned) if whole else None
+        other._adopt(Model(alphabet, shorter, made), history)
         return other
 
     def with_objective(self, objective: Any) -> Tokenizer:
@@ -351,9 +347,7 @@ class Tokenizer(Decoding, Saving):
         else:
             params["objective"] = objective
         other: Tokenizer = cls(**params)
-        other._adopt(model)
-        if hasattr(self, "history_"):
-            other.history_ = self.history_
+        other._adopt(model, getattr(self, "history_", None))
         return other
 
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None) -> Corpus:

@@ -37,8 +37,9 @@ class _PairTokenizer(Tokenizer):
             return None
         if self.rules is not None and self.rules.encode == "batch":
             raise ValueError("sample: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
-        pairs, n_threads, seed = self._tables.pairs(), self.n_threads, checked_seed(options.get("seed", 0))
-        return Plan(self._tables, lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads), self.unknown, n_threads)
+        tables, n_threads, seed = self._tables, self.n_threads, checked_seed(options.get("seed", 0))
+        pairs = tables.pairs()
+        return Plan(tables, lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads), self.unknown, n_threads)
 
     @classmethod
     def from_merges(cls, merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:

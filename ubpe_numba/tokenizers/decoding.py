@@ -20,7 +20,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of, weights_of
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import requested_threads
-from ubpe_numba.runtime.lazy import html_of, view
+from ubpe_numba.runtime.lazy import view
 from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 from ubpe_numba.vocabulary.segmenter import Decoding as Rules
 
@@ -109,14 +109,14 @@ class Decoding(Encoding):
             doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, errors)
             if doc is not None:
                 return doc  # type: ignore[no-any-return]
-        model = self._fitted()
-        checked = self._left(as_document(ids, name="ids"), skip, skip_special_tokens)
-        decoder = self._tables.decoder
+        now = self._now()
+        model, decoder = now._fitted(), now._tables.decoder
+        checked = now._left(as_document(ids, name="ids"), skip, skip_special_tokens)
         if out is not None:
-            return decoder.decode_into(checked, out, self.n_threads)[0]
+            return decoder.decode_into(checked, out, now.n_threads)[0]
         if not as_bytes:
-            return self._documents(checked, errors)[0]  # type: ignore[no-any-return]
-        symbols = decoder.decode(checked, self.n_threads)[0]
+            return now._documents(checked, errors)[0]  # type: ignore[no-any-return]
+        symbols = decoder.decode(checked, now.n_threads)[0]
         if model.alphabet.kind == "bytes":
             return symbols.tobytes()
         text = model.segmenter.restored(f"x{text_of(symbols)}", "surrogateescape")[1:]  # the beginning of a text is changed
@@ -127,7 +127,7 @@ class Decoding(Encoding):
         alphabet, _, segmenter = self._fitted()
         decoding, decoder = segmenter.decoding, self._tables.decoder
         if decoding is not None and decoding.by_names:
-            decoder.check(ids.values, ids.offsets, int(ids.offsets[0]))
+            decoder.check(ids.values, ids._offsets, int(ids._offsets[0]))
             from ubpe_numba.text.steps import decoder_of  # here only: integers need not wait for it
 
             join, names = decoder_of(json.dumps((segmenter.file or {}).get("decoder"))), self._names.names
@@ -290,7 +290,7 @@ class Decoding(Encoding):
             raise TypeError(f"ids: they are encoded already; unexpected argument {quoted(next(iter(options)))}")
         else:
             encoded = self._known(ids, offsets)
-        copies = None if sample_weight is None else weights_of(sample_weight, encoded.offsets)
+        copies = None if sample_weight is None else weights_of(sample_weight, encoded._offsets)
         decoder = self._tables.decoder
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
 
@@ -372,4 +372,4 @@ class Decoding(Encoding):
 
     def _repr_html_(self) -> str:
         """Facts and motifs for a notebook."""
-        return html_of(self, "tokenizer_html")
+        return str(view("notebook", "tokenizer_html")(self))

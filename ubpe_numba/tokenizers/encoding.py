@@ -167,12 +167,13 @@ class Encoding(Fitted):
             return self._plan(options).many(docs, offsets, return_offsets, options)
         from ubpe_numba.coding import streams
 
-        self._fitted()
+        now = self._now()
+        now._fitted()
         streams.check_buffer(out)
         if offsets is not None or return_offsets is not False:
             raise ValueError("out: it takes the ids of an iterable of documents, without offsets and return_offsets")
         groups = streams.groups_of(docs, BATCH, "docs")
-        ends = streams.encode_to(out, groups, self.encode_batch, streams.check_options(dict(options)))
+        ends = streams.encode_to(out, groups, now.encode_batch, streams.check_options(dict(options)))
         return Ragged._trusted(out[: ends[-1]], ends)
 
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:

@@ -120,6 +120,7 @@ def _exported(tok: Tokenizer | WordPiece) -> Exported:
         return Exported(words, "words", lambda docs: tok.encode_batch(docs).to_lists(), None, load)
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a tokenizer, got {type(tok).__name__}: export(tok, format, path)")
+    tok = tok._now()
     model = tok._fitted()
     tok._check_model(model)  # arguments that a user may have set since
     return Exported(

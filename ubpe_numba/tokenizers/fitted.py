@@ -17,7 +17,7 @@ from ubpe_numba.documents.read import Corpus
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import describe, integer
+from ubpe_numba.runtime.arrays import describe, freeze, frozen, integer
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -46,19 +46,23 @@ _MANY = 1000  # fits of fewer tokens are trials
 log = logging.getLogger("ubpe_numba")
 
 
+#: Methods that read the state of a tokenizer more than once: they run on the state at the moment of the call.
+_READING = frozenset((
+    "truncate", "refine", "reweight", "with_objective", "usage", "index", "spans", "count", "explore", "encode_nbest", "stream",
+    "boundary_probabilities", "save", "decode_batch", "encode_iter", "decode_iter", "decode_stream", "token_to_id", "__call__",
+))  # fmt: skip
 #: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be wrapped.
-_WRAPPED = frozenset(
-    ["__init__", "fit", "fit_more", "truncate", "refine", "reweight", "usage", "index", "save", "decode_batch", "__call__"]
-)
+_WRAPPED = _READING | {"__init__", "fit", "fit_more"}
 
 
 def _told(name: str, function: Any) -> Any:
-    """A method, or a constructor, whose error of an unknown argument says what that is called here."""
+    """A method, or a constructor, whose error of an unknown argument says what that is called here, on one state if it reads."""
+    reads = name in _READING
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*args, **kwargs)
+            return function(self._now() if reads else self, *args, **kwargs)
         except TypeError as error:
             _, mark, argument = str(error).partition(f"{name}() got an unexpected keyword argument '")
             if not mark:
@@ -112,9 +116,7 @@ class Fitted(metaclass=_Class):
     _plan: Callable[..., Any]  # of a call with these options
     _model: Model
     history_: History
-    _made_tables: Tables | None = None
-    _made_names: TokenNames | None = None
-    _made_vocabulary: TokenTable | None = None
+    #: What is made when it is first needed, of a fitted one a dict, which copies of this state share.
     _made_plans: Mapping[str, Any] = MappingProxyType({})
 
     if not TYPE_CHECKING:  # or checkers would know every attribute
@@ -214,10 +216,30 @@ class Fitted(metaclass=_Class):
             raise NotFittedError(f"this {type(self).__name__} has no vocabulary yet: call fit or load first")
         return model
 
-    def _adopt(self, model: Model) -> None:
-        """Become fitted, or refitted. ValueError if encoding needs what the model does not have."""
+    def _adopt(self, model: Model, history: History | None = None, **params: Any) -> None:
+        """Become fitted, or refitted, with other `params`; other threads see the state before or after.
+
+        ValueError if encoding needs what the model does not have.
+        """
         self._check_model(model)
-        vars(self).update(_model=model, _made_tables=None, _made_names=None, _made_vocabulary=None, _made_plans={})
+        state = {**vars(self), **params, "history_": history, "_model": model, "_made_plans": {}}
+        if history is None:
+            del state["history_"]
+        else:
+            for array in history[:4]:
+                array.setflags(write=False)
+        given = {name: frozen(value) for name, value in state.items() if isinstance(value, (list, np.ndarray))}
+        super().__setattr__("__dict__", state | given)
+
+    def _now(self) -> Self:
+        """Copy the state of this moment, for what reads it more than once while other threads may set another."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        freeze([*state.values(), *state.get("history_", ())])  # pickle makes arrays that can be written to
+        vars(self).update(state, _made_plans={})
 
     def _check_model(self, model: Model) -> None:
         """ValueError if encoding needs what the model does not have."""
@@ -249,8 +271,7 @@ class Fitted(metaclass=_Class):
         if corpus is not None and self._weighs_by_text:
             vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
         size = vocabulary.offsets.size - 1
-        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, size)))
-        self.history_ = history
+        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, size)), history)
         if size < settings.n_tokens != MAX_SIZE:
             self._tell_the_end(settings, size, alphabet.size)
         return self
@@ -281,22 +302,24 @@ class Fitted(metaclass=_Class):
     @property
     def _tables(self) -> Tables:
         """The encoders and the decoder of the model."""
-        made = self._made_tables
-        if made is None:
-            made = self.__dict__["_made_tables"] = Tables(self._fitted())
-        return made
+        model, made = self._fitted(), self._made_plans
+        tables: Tables | None = made.get("tables")
+        if tables is None or tables.model is not model:  # of the model that there was before
+            tables = self.__dict__["_made_plans"]["tables"] = Tables(model)
+        return tables
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute, and forget the plans made before; ValueError for one that decides ids, once these are learned."""
         if name in _LEARNED and "_model" in self.__dict__:
             hint = f"{type(self).__name__}(**{{**tok.get_params(), '{name}': ...}}) makes a new tokenizer"
             raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; {hint}")
-        super().__setattr__(name, value)
-        self.__dict__["_made_plans"] = {}
+        super().__setattr__(name, frozen(value) if "_model" in self.__dict__ else value)
+        tables = self._made_plans.get("tables")
+        self.__dict__["_made_plans"] = {} if tables is None else {"tables": tables}
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes but those that are made when first needed; equal for equal tokenizers."""
-        return dict(plain_copy({name: self.__dict__[name] for name in sorted(self.__dict__) if not name.startswith("_made_")}))
+        return dict(plain_copy({name: v for name, v in sorted(vars(self).copy().items()) if not name.startswith("_made_")}))
 
     @property
     def vocabulary(self) -> TokenTable:
@@ -308,26 +331,27 @@ class Fitted(metaclass=_Class):
         >>> len(v), v[3], v.merges.tolist()
         (4, 'aba', [[0, 1], [2, 0]])
         """
-        made = self._made_vocabulary
+        tables = self._tables
+        made: TokenTable | None = tables.kept.get("vocabulary")
         if made is None:
             from ubpe_numba.tokenizers.token_table import TokenTable  # here only: encoding need not wait for it
 
-            made = self.__dict__["_made_vocabulary"] = TokenTable(self._fitted(), self._symbols_by_id())
+            made = tables.kept["vocabulary"] = TokenTable(tables.model, self._symbols_by_id(tables))
         return made
 
-    def _symbols_by_id(self) -> Decoder:
+    def _symbols_by_id(self, tables: Tables) -> Decoder:
         """The decoder whose tables have the symbols of every id as its token is written."""
-        return self._tables.decoder
+        return tables.decoder
 
     @property
     def kernels(self) -> Kernels:
         """The tokenizer as it is now inside functions that numba compiles, as for `ubpe_numba.kernels.Kernels`."""
-        made = self._made_plans.get("kernels")
+        made: Kernels | None = self._made_plans.get("kernels")
         if made is None:
-            from ubpe_numba.inside.header import kernels_of  # here only: other calls need not wait for it
+            from ubpe_numba.inside.header import Kernels  # here only: other calls need not wait for it
 
-            plans, plan = self.__dict__.setdefault("_made_plans", {}), self._plan()
-            made = plans["kernels"] = kernels_of(self, plan)
+            now = self._now()
+            made = now.__dict__["_made_plans"]["kernels"] = Kernels(now, now._plan())
         return made
 
     @property
@@ -357,10 +381,11 @@ class Fitted(metaclass=_Class):
         >>> BPE.from_merges([[0, 1]], alphabet="ab").fingerprint == BPE.from_merges([[1, 0]], alphabet="ab").fingerprint
         False
         """
-        model, params = self._fitted(), self._encode_params()
-        if (unknown := self._unknown(None)) != "raise":
+        now = self._now()
+        params = now._encode_params()
+        if (unknown := now._unknown(None)) != "raise":
             params["unknown"] = unknown if isinstance(unknown, (str, int)) else unknown[1]
-        return model.fingerprint(type(self).__name__, params)
+        return now._fitted().fingerprint(type(self).__name__, params)
 
     def _encode_params(self) -> dict[str, Any]:
         """The constructor arguments that change how it encodes."""
@@ -374,11 +399,12 @@ class Fitted(metaclass=_Class):
     @property
     def _names(self) -> TokenNames:
         """The names of ids, made when they are first needed."""
-        made = self._made_names
+        tables = self._tables
+        made: TokenNames | None = tables.kept.get("names")
         if made is None:
             from ubpe_numba.tokenizers.token_names import token_names  # here only: encoding need not wait for it
 
-            made = self.__dict__["_made_names"] = token_names(self._fitted())
+            made = tables.kept["names"] = token_names(tables.model)
         return made
 
     @property

@@ -130,9 +130,7 @@ class Saving(Fitted):
             tok.set_params(**params)
             tok._settings()
             model = Model.from_state(state, at_most)
-            tok._take(model)
-            if "history" in state:
-                tok.history_ = History.from_state(state["history"], model.vocabulary)
+            tok._take(model, History.from_state(state["history"], model.vocabulary) if "history" in state else None)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error
         if (cutter := model.segmenter.pretokenizer) is not None and cutter.unicode:
@@ -154,10 +152,10 @@ class Saving(Fitted):
             raise ModelFormatError(str(error)) from error
         return tok
 
-    def _take(self, model: Model) -> None:
+    def _take(self, model: Model, history: History | None = None) -> None:
         """Become fitted with a model from elsewhere, and set the constructor's arguments to match."""
         self.preprocessing = Preprocessing._of_segmenter(model.segmenter, len(model.vocabulary))
-        self._adopt(model)
+        self._adopt(model, history)
 
 
 #: The module of each class that model files name; modules are imported when their class is needed, since they import this one.

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.documents.read import code_points, text_of
-from ubpe_numba.runtime.arrays import checked_token, integer, offsets_of
-from ubpe_numba.runtime.lazy import html_of
+from ubpe_numba.runtime.arrays import checked_token, freeze, integer, offsets_of
+from ubpe_numba.runtime.lazy import view
 from ubpe_numba.vocabulary.model import Model
 
 __all__ = ["MergeTree", "TokenTable"]
@@ -146,9 +146,7 @@ class TokenTable:
             self.log_probabilities = by_id(vocabulary.log_probabilities, np.nan)
         self.n_alphabet, self.n_learned = n, int(self._learned.sum())
         self.n_documents, self.n_symbols = vocabulary.n_documents, vocabulary.n_symbols
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        freeze(vars(self).values())
 
     def __len__(self) -> int:
         """The number V of ids, one more than the largest: the rows of an embedding."""
@@ -238,4 +236,4 @@ class TokenTable:
 
     def _repr_html_(self) -> str:
         """Sizes and some tokens for a notebook."""
-        return html_of(self, "vocabulary_html")
+        return str(view("notebook", "vocabulary_html")(self))

@@ -123,12 +123,6 @@ class UBPE(Tokenizer):
         token_weights(model.vocabulary, self._of_tokens(objective_of(self.objective)[1], model))
         super()._check_model(model)
 
-    def _adopt(self, model: Model) -> None:
-        super()._adopt(model)
-        if isinstance(self.objective, np.ndarray) and self.objective.flags.writeable:  # the user's, which may change
-            vars(self)["objective"] = own = self.objective.copy()
-            own.setflags(write=False)
-
     def _check_objective(self) -> None:
         if isinstance(self.objective, str) and self.objective not in OBJECTIVES:
             raise ValueError(f"objective: expected one of {', '.join(map(repr, OBJECTIVES))}, got {quoted(self.objective)}")
@@ -372,15 +366,17 @@ class UBPE(Tokenizer):
         return self._lattice(alpha).boundaries(ids.values)
 
     def _new_plan(self) -> Plan:
-        objective, weights = self._search()
-        objective = BY_PROBABILITY[self.objective] if self._weighs_by_text else objective
-        return plan_by_path(self._tables, weights, objective, self.unknown, self.n_threads)
+        now = self._now()
+        objective, weights = now._search()
+        objective = BY_PROBABILITY[now.objective] if now._weighs_by_text else objective
+        return plan_by_path(now._tables, weights, objective, now.unknown, now.n_threads)
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
         if (power := options.get("sample")) is None:
             return None
-        lattice, seed = self._lattice(power, "sample"), checked_seed(options.get("seed", 0))
-        return Plan(self._tables, lambda ids: lattice.sample(ids, seed, self.n_threads), self.unknown, self.n_threads)
+        now = self._now()
+        lattice, seed = now._lattice(power, "sample"), checked_seed(options.get("seed", 0))
+        return Plan(now._tables, lambda ids: lattice.sample(ids, seed, now.n_threads), now.unknown, now.n_threads)
 
     def _lattice(self, alpha: float, name: str = "alpha") -> Lattice:
         """All segmentations, with weights to the power of the argument `alpha`, which has this name."""

@@ -48,7 +48,7 @@ class WordPlan(Plan):
         assert segmenter.token_ids is not None
         words = [str(alphabet.output(alphabet.to_symbols(word))) for word in documents]
         found, order = self.encoder.encode(words, self.n_threads), np.argsort(segmenter.token_ids).astype(np.int32)
-        return Ragged._trusted(order[np.searchsorted(segmenter.token_ids, found.values, sorter=order)], found.offsets)
+        return Ragged._trusted(order[np.searchsorted(segmenter.token_ids, found.values, sorter=order)], found._offsets)
 
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
@@ -103,20 +103,20 @@ class WordPlan(Plan):
             raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}") from error
         if special:  # stand as empty words, which have no pieces
             here = np.fromiter(special, np.int64, len(special))
-            lengths = np.diff(found.offsets)
+            lengths = np.diff(found._offsets)
             lengths[here] = 1
-            places = found.offsets[here]
+            places = found._offsets[here]
             ids = np.insert(found.values, places, np.fromiter(special.values(), np.int32, len(special)))
             starts = np.insert(starts, places, 0) if return_offsets else starts
             found = Ragged._trusted(ids, offsets_of(lengths))
-        encoded = Ragged._trusted(found.values, found.offsets[bounds])
+        encoded = Ragged._trusted(found.values, found._offsets[bounds])
         if not return_offsets:
             return _NONE, encoded, None
         parts = zip(documents, number, pairwise(ends), strict=True)
         whole = [doc if n >= 0 else "".join(listed[a:b]) for doc, n, (a, b) in parts]
         joined = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
         spans = _spans(encoded, found, starts, listed, bounds, np.array(number, np.int64), texts)
-        return joined, encoded, spans if units is None else in_units(spans, encoded.offsets, joined, units)
+        return joined, encoded, spans if units is None else in_units(spans, encoded._offsets, joined, units)
 
     def _cut(self, text: str, words: list[str], special: dict[int, int]) -> None:
         """Append the words of a text to `words`: an empty one for a special token, whose id `special` gets by its number.
@@ -148,7 +148,7 @@ def _spans(
     word = np.repeat(np.arange(len(listed)), found.lengths)
     sizes = np.fromiter(map(len, listed), np.int64, len(listed))
     stops = np.append(starts[1:], starts[:1])
-    last = found.offsets[1:][found.lengths > 0] - 1
+    last = found._offsets[1:][found.lengths > 0] - 1
     stops[last] = sizes[word[last]]
     first = np.repeat(bounds[:-1], encoded.lengths)
     before = offsets_of(sizes)[word] - offsets_of(sizes)[first]

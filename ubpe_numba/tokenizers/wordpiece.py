@@ -132,7 +132,8 @@ class WordPiece(Decoding, Saving):
         flags = prepared.flags or {}
         cutter = Segmenter(prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer)
         self._encoder = PieceEncoder(self.pieces, prefix, self.pieces[unknown], min(self.longest, 2**62))
-        vars(self)["_model"] = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
+        self._model = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
+        self._keep(None)
 
     def __repr__(self) -> str:
         params = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS)
@@ -148,14 +149,14 @@ class WordPiece(Decoding, Saving):
 
     def _keep(self, file: dict[str, Any] | None) -> Self:
         """Keep the parts of a file that act after encoding."""
-        vars(self)["_model"] = self._model._replace(segmenter=self._model.segmenter._replace(file=file))
+        model = self._model._replace(segmenter=self._model.segmenter._replace(file=file))
+        vars(self).update(_model=model, _made_plans={})
         return self
 
     def set_params(self, **params: Any) -> Self:  # noqa: D102
         super().set_params(**params)
         made = type(self)(**self.get_params())._keep(self._model.segmenter.file)
-        vars(self).clear()
-        vars(self).update(vars(made))
+        self.__dict__ = vars(made)  # at once, for other threads
         return self
 
     # ---------------------------------------------------------------------------------------------- the model
@@ -173,11 +174,12 @@ class WordPiece(Decoding, Saving):
 
     @property
     def _names(self) -> TokenNames:
-        if self._made_names is None:
+        kept = super()._tables.kept
+        if "names" not in kept:
             ids = {**self.pieces, **self._added}
             names = {i: piece for piece, i in self.pieces.items()} | {i: word for word, i in self._added.items()}
-            self._made_names = TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, {})
-        return self._made_names
+            kept["names"] = TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, {})
+        return kept["names"]  # type: ignore[no-any-return]
 
     @property
     def _tables(self) -> Tables:
@@ -185,8 +187,8 @@ class WordPiece(Decoding, Saving):
             raise ValueError(f"pieces: the id {size - 1} is too far from the others to count by id")
         return super()._tables
 
-    def _symbols_by_id(self) -> Decoder:
-        alphabet, vocabulary, segmenter = self._tables.model
+    def _symbols_by_id(self, tables: Tables) -> Decoder:
+        alphabet, vocabulary, segmenter = tables.model
         return Decoder(vocabulary, alphabet, segmenter._replace(decoding=None))  # with the prefix
 
     def _unknown(self, unknown: Any) -> str:
@@ -198,7 +200,9 @@ class WordPiece(Decoding, Saving):
     # ---------------------------------------------------------------------------------------------- encoding
 
     def _new_plan(self) -> Plan:
-        return WordPlan(super()._tables, self._added, bool(self._prepared.flags), self._encoder, self.n_threads)
+        now = self._now()
+        tables = super(WordPiece, now)._tables
+        return WordPlan(tables, now._added, bool(now._prepared.flags), now._encoder, now.n_threads)
 
     def spans(self, docs: Any, offsets: None = None, **options: Any) -> Spans:  # noqa: D102
         ids, found = self.encode_batch(docs, offsets, return_offsets="spans", **options)

@@ -29,11 +29,9 @@ _WAYS = {
     ("str", "int"): "ids are for decode",
 }
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
-_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _DENSE = 65536  # learned integer alphabets are 0..max below this: each symbol is its own id, and no table is needed
 _DENSE_MOST = 2**22  # likewise below this for a large corpus; an unused id of a vocabulary costs 36 bytes
 _NO_IDS: NDArray[np.int32] = np.zeros(0, np.int32)
-_NO_IDS.setflags(write=False)
 TABLE_SPAN = 2**21  # the largest high - low + 1 of symbols for which there is a table: at most 8 MB, and all of Unicode fits
 CHUNK = 2**15  # symbols looked up at once, so that temporary arrays stay in the processor's cache
 
@@ -130,7 +128,7 @@ class Alphabet:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def dense(cls, size: int, kind: str = "int") -> Alphabet:
+    def dense(cls, size: Any, kind: str = "int", name: str = "size") -> Alphabet:
         """Make the identity, in which the symbols 0..size-1 are their own ids.
 
         Parameters
@@ -139,11 +137,9 @@ class Alphabet:
             The number of symbols.
         kind : str
             What the symbols are: ``"int"``, ``"bytes"``, or ``"str"`` (code points).
+        name : str
+            The name of the size in messages.
         """
-        return cls._dense(size, kind, "size")
-
-    @classmethod
-    def _dense(cls, size: Any, kind: str, name: str) -> Alphabet:
         limit = _limit(kind)
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
             raise TypeError(f"{name}: expected an integer, got {describe(size)}")
@@ -224,7 +220,7 @@ class Alphabet:
         if isinstance(alphabet, (bool, float, Set)) or alphabet is None:
             raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
         if isinstance(alphabet, (int, np.integer)):
-            return cls._dense(alphabet, kind or "int", "alphabet")
+            return cls.dense(alphabet, kind or "int", "alphabet")
         values, _, found = _read_symbols(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
         if kind not in (None, found) and "str" in (kind, found):
             raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[found]}")
@@ -323,7 +319,7 @@ class Alphabet:
             raise TypeError(f"{name}: the tokenizer was fitted on {fitted}, expected the same, got {got}; {way}")
 
     def lookup(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        """Map symbols to ids, int32[n], -1 for unknown ones; `values` itself if it holds them already and is writable.
+        """Map symbols to ids, int32[n], -1 for unknown ones, in new memory.
 
         Parameters
         ----------
@@ -338,7 +334,7 @@ class Alphabet:
         return self._find(values)[0]
 
     def to_ids(self, documents: Documents, unknown: str | int = "raise", *, name: str = "docs") -> Ragged:
-        """Map the symbols of all documents to ids, which share their memory if those of `lookup` do.
+        """Map the symbols of all documents to ids, in new memory.
 
         Parameters
         ----------
@@ -378,7 +374,7 @@ class Alphabet:
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint + way)
         if unknown == "skip":
             return Ragged._trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
-        ids[missing] = unknown  # not the user's memory: `_find` copies if any symbol is unknown
+        ids[missing] = unknown
         return Ragged._trusted(ids, offsets)
 
     def _find(self, values: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
@@ -388,15 +384,17 @@ class Alphabet:
         if not self.is_identity:
             ids = self.finder(values)
             return ids, int(ids.min(initial=0)) >= 0
-        # As unsigned integers negative symbols are large ones, so the maximum alone decides whether all are known.
-        width = values.dtype.itemsize
-        limit = min(self.size, 1 << (8 * width - (values.dtype.kind == "i")))
-        unsigned = values.view(_UNSIGNED[width])
-        # `np.maximum.reduce` instead of `max`, a Python function whose overhead is that of encoding a short document
-        if limit == 1 << 8 * width or int(np.maximum.reduce(unsigned, initial=0)) < limit:
-            return values.astype(np.int32, copy=not values.flags.writeable), True
-        ids = values.astype(np.int32)
-        ids[unsigned >= limit] = -1
+        ids = np.empty(values.size, np.int32)
+        if values.dtype == np.int64:  # what int32 has no room for stays unknown
+            np.clip(values, -1, self.size, out=ids, casting="unsafe")
+        else:
+            ids[:] = values
+        # Ids are checked, not symbols, which others may write to meanwhile. As unsigned integers negative ones are large, so the
+        # maximum alone decides. `np.maximum.reduce`, since `max` is a Python function as slow as encoding a short document.
+        unsigned = ids.view(np.uint32)
+        if int(np.maximum.reduce(unsigned, initial=0)) < self.size:
+            return ids, True
+        ids[unsigned >= self.size] = -1
         return ids, False
 
     def to_symbols(self, ids: NDArray[np.int32]) -> NDArray[Any]:
@@ -439,7 +437,7 @@ class Alphabet:
     ) -> Alphabet:
         """Make an alphabet from a result of `state`, where arrays may have become lists; symbols as for `from_symbols`."""
         try:
-            dense = cls._dense(size, kind, "alphabet size")
+            dense = cls.dense(size, kind, "alphabet size")
             made = dense if symbols is None else cls.from_symbols(symbols, kind)
             if made.size != dense.size:
                 raise ValueError(f"symbols: expected {dense.size}, the size, got {made.size}")
@@ -458,11 +456,10 @@ class Alphabet:
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"alphabet: {error}") from error
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"an Alphabet is frozen: cannot set {name!r}")
+    def __setattr__(self, name: str, value: object = None) -> None:
+        raise AttributeError(f"an Alphabet is frozen: cannot set or delete {name!r}")
 
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"an Alphabet is frozen: cannot delete {name!r}")
+    __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[object, ...]:
         return pickled(Alphabet.from_state, *self.state().values())

@@ -16,7 +16,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import SpecialTokenError
-from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
+from ubpe_numba.runtime.arrays import distinct, frozen, offsets_of, places_of
 from ubpe_numba.vocabulary.reserved import BREAK, Reserved, SpecialChoice
 
 __all__ = ["Stretches", "traced", "without_late_words", "without_symbols", "without_words"]
@@ -62,7 +62,7 @@ def without_words(
     >>> found.cuts.tolist(), found.first.tolist(), found.before.tolist()
     ([0, 2, 3, 5], [0, 2, 2, 3], [1, 2])
     """
-    values, offsets, kind = documents
+    values, offsets, kind = frozen(documents.values), documents.offsets, documents.kind
     if offsets[0] or offsets[-1] != values.size:
         values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
     words = at = left = owners = sizes = _NONE

@@ -108,7 +108,7 @@ class Vocabulary:
         array([0, 1, 0, 1], dtype=int32)
         """
         _check_size(n_alphabet, "n_alphabet", 1)
-        pairs = integers_of(merges, "merges")
+        pairs = np.array(integers_of(merges, "merges"))
         if pairs.size == 0:
             pairs = pairs.reshape(0, 2)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
