@@ -84,6 +84,5 @@ def test_an_index_stays_when_its_batch_is_written_to() -> None:
     ids = tok.encode_batch(["aab", "abab"])
     index = tok.index(ids)
     before = [found.documents.tolist() for found in index]
-    ids.offsets[1] = 0
     ids.values[:] = 0
     assert [found.documents.tolist() for found in index] == before
