@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,51 +62,42 @@ def _slowly(docs: list[str]) -> list[str]:
     return docs
 
 
+@contextmanager
+def encoding(client: Any, n: int) -> Iterator[None]:
+    """An encode of n partitions at work in a thread; it has given the right ids at the end."""
+    docs = [["ab", "b" * i] for i in range(n)]
+    tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    found: list[Any] = []
+    parts = [delayed(_slowly)(part) for part in docs]
+    thread = threading.Thread(target=lambda: found.append(encode(tok, parts, client=client)))
+    thread.start()
+    assert eventually(lambda: any(client.processing().values()))
+    yield
+    thread.join(120)
+    assert found == [tok.encode_batch([doc for part in docs for doc in part])]
+
+
 def test_a_worker_of_another_version_that_joins_late_gets_no_task(tmp_path: Path) -> None:
-    docs = [["ab", "b" * i] for i in range(60)]
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    found: list[Any] = []
-    with started(1) as client:
-        parts = [delayed(_slowly)(part) for part in docs]
-        thread = threading.Thread(target=lambda: found.append(encode(tok, parts, client=client)))
-        thread.start()
-        with other_worker(client, tmp_path / "other") as other:
-            thread.join(120)
-            assert found == [tok.encode_batch([doc for part in docs for doc in part])]
-            assert client.run(lambda dask_worker: dask_worker.state.executed_count, workers=[other]) == {other: 0}
-            with pytest.warns(UserWarning, match=rf"the worker {other} on host \S+ has ubpe-numba 0\.0\.1, .*: it gets no task"):
-                assert encode(tok, [["ab"]], client=client).to_lists() == [[2]]  # type: ignore[union-attr]
-            client.cluster.scale(0)
-            assert eventually(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == 1)
-            with pytest.raises(RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {BUILD}"):
-                encode(tok, [["ab"]], client=client)
+    with started(1) as client, ExitStack() as stack:
+        with encoding(client, 60):
+            other = stack.enter_context(other_worker(client, tmp_path / "other"))
+        assert client.run(lambda dask_worker: dask_worker.state.executed_count, workers=[other]) == {other: 0}
+        with pytest.warns(UserWarning, match=rf"the worker {other} on host \S+ has ubpe-numba 0\.0\.1, .*: it gets no task"):
+            assert encode(tok, [["ab"]], client=client).to_lists() == [[2]]  # type: ignore[union-attr]
+        client.cluster.scale(0)
+        assert eventually(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == 1)
+        with pytest.raises(RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {BUILD}"):
+            encode(tok, [["ab"]], client=client)
 
 
-def test_tasks_wait_for_a_worker_that_joins_when_all_are_lost(tmp_path: Path) -> None:
-    docs = [["ab", "b" * i] for i in range(40)]
-    tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    found: list[Any] = []
-    with started(1) as client:
-        parts = [delayed(_slowly)(part) for part in docs]
-        thread = threading.Thread(target=lambda: found.append(encode(tok, parts, client=client)))
-        thread.start()
-        assert eventually(lambda: any(client.processing().values()))
+def test_tasks_wait_for_a_worker_that_joins_when_all_are_lost() -> None:
+    with started(1) as client, encoding(client, 40):
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)  # its nanny starts another one
-        thread.join(120)
-        assert found == [tok.encode_batch([doc for part in docs for doc in part])]
 
 
-def test_a_worker_that_joins_gets_tasks(tmp_path: Path) -> None:
-    docs = [["ab", "b" * i] for i in range(150)]
-    tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    found: list[Any] = []
-    with started(1) as client:
-        parts = [delayed(_slowly)(part) for part in docs]
-        thread = threading.Thread(target=lambda: found.append(encode(tok, parts, client=client)))
-        thread.start()
-        assert eventually(lambda: any(client.processing().values()))
+def test_a_worker_that_joins_gets_tasks() -> None:
+    with started(1) as client, encoding(client, 150):
         first = set(client.scheduler_info(n_workers=-1)["workers"])
         client.cluster.scale(2)
         assert eventually(lambda: any(client.processing().get(where) for where in client.processing().keys() - first))
-        thread.join(120)
-        assert found == [tok.encode_batch([doc for part in docs for doc in part])]

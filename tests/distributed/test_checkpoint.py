@@ -139,5 +139,5 @@ def test_on_a_cluster(client: Any, tmp_path: Path, kind: str, monkeypatch: pytes
     for other, message in ((BPE(60), "class"), (UBPE(61, n_candidates=4), "parameters")):
         with pytest.raises(ValueError, match=f"^checkpoint: .*: was made with another {message}"):
             fit(other, parts, client, checkpoint=tmp_path / "saved")
-    with pytest.raises(ValueError, match="^checkpoint: with pretokenizer the fit itself is here, and short"):
+    with pytest.raises(ValueError, match="^checkpoint: with pretokenizer the fit is here, of counts; save"):
         fit(BPE.for_text(300, pretokenizer="gpt2"), [["a"]], client, checkpoint=tmp_path / "saved")

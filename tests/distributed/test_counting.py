@@ -12,9 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from flat_arguments import arguments_of
-from hypothesis import given
-from hypothesis import strategies as st
-from reference import tables_by_hash
 
 dask = pytest.importorskip("dask")
 pa = pytest.importorskip("pyarrow")
@@ -30,11 +27,10 @@ from ubpe_numba.distributed import (  # noqa: E402
     fit,
 )
 from ubpe_numba.distributed.counting import (  # noqa: E402
-    Counted,
     counted,
     lines_of,
 )
-from ubpe_numba.distributed.partitions import partitions_of  # noqa: E402
+from ubpe_numba.distributed.sources import partitions_of  # noqa: E402
 from ubpe_numba.errors import UnknownSymbolError  # noqa: E402
 
 WORDS = ["the", "low", "lower", "lowest", "newer", "né", "😀", "x\u0301", "wide\r\n", "", "12", "it's"]
@@ -51,16 +47,15 @@ def divided(docs: list[Any], n: int) -> list[list[Any]]:
 # ---------------------------------------------------------------------------------------------------- on a cluster
 
 
-@pytest.mark.parametrize("tables", [1, 2, 5])
 @pytest.mark.parametrize("kind", ["int", "str", "bytes"])
-def test_counts_of_parts_are_those_of_all_documents(client: Any, kind: str, tables: int) -> None:
+def test_counts_of_parts_are_those_of_all_documents(client: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_SPLIT_EVERY", 2)
     docs: list[Any] = [text[:3] for text in TEXTS]
     if kind != "str":
         docs = [list(map(ord, doc)) if kind == "int" else doc.encode() for doc in docs]
-    got = count(divided(docs, 6), client=client, tables=tables, split_every=2, progress=False)
+    got = count(divided(docs, 6), client=client, progress=False)
     assert got == count_documents(docs)
-    assert all(array.flags.writeable and array.flags.c_contiguous for array in (*got.flat[:2], got.weights))
-    often = count(divided(docs, 6), client=client, tables=tables, min_count=2, progress=False)
+    often = count(divided(docs, 6), client=client, min_count=2, progress=False)
     want = count_documents(docs)
     stay = np.flatnonzero(want.weights > 1)
     assert 0 < stay.size < len(want)
@@ -94,8 +89,8 @@ TEXT_FITS: dict[str, Any] = {
 @pytest.mark.parametrize("make", TEXT_FITS.values(), ids=TEXT_FITS)
 def test_a_fit_on_counts_of_text(client: Any, make: Any) -> None:
     want = make().fit(TEXTS, progress=False)
-    for tables in (1, 3):
-        counts = count(divided(TEXTS, 5), make(), client=client, tables=tables, split_every=3, progress=False)
+    for n in (5, 20):
+        counts = count(divided(TEXTS, n), make(), client=client, progress=False)
         got = make().fit(counts, progress=False)
         assert got.fingerprint == want.fingerprint
         assert got._model.alphabet.symbols.tolist() == want._model.alphabet.symbols.tolist()
@@ -129,7 +124,7 @@ def test_collections_of_dask(client: Any) -> None:
     parts = [count_documents(part) for part in divided(TEXTS, 4)]
     assert count(parts, client=client, progress=False) == Counts.merge(*parts)
     futures = client.map(count_documents, divided(TEXTS, 4), pure=False)
-    assert count(futures, tables=2, progress=False) == count_documents(TEXTS)  # with the client of the futures
+    assert count(futures, progress=False) == count_documents(TEXTS)  # with the client of the futures
     assert count([], client=client) == count_documents([])
     assert count([[], []], client=client, progress=False) == count_documents([])
 
@@ -145,7 +140,7 @@ def test_the_alphabet_of_integers_depends_on_how_many_there_are(client: Any) -> 
 
 
 def test_errors_name_the_partition(client: Any) -> None:
-    count_ = functools.partial(count, client=client, progress=False, split_every=2)
+    count_ = functools.partial(count, client=client, progress=False)
     with pytest.raises(TypeError, match=r"^partition 2: docs: document 1: expected one of .*, got 3"):
         count_([["a"], ["b"], ["c", 3], ["d"], ["e"]])
     with pytest.raises(UnknownSymbolError, match=r"^partition 1: document 1, position 2: symbol 'x' is not in the alphabet"):
@@ -173,7 +168,7 @@ def test_a_killed_worker(mortal: Any, tmp_path: Path) -> None:
 
     docs = [text for i in range(12) for text in TEXTS[i::12]]
     tok = BPE.for_text(300)
-    counts = count([part(i) for i in range(12)], tok, client=mortal, tables=2, split_every=2, progress=False)
+    counts = count([part(i) for i in range(12)], tok, client=mortal, progress=False)
     assert flag.exists()
     assert tok.fit(counts, progress=False).fingerprint == BPE.for_text(300).fit(docs, progress=False).fingerprint
 
@@ -181,35 +176,10 @@ def test_a_killed_worker(mortal: Any, tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------------- in this process
 
 
-@given(
-    st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=4), max_size=12), st.integers(1, 5), st.sampled_from([1, 4096])
-)
-def test_tables_are_divided_by_hash(docs: list[list[int]], tables: int, gathered: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_GATHERED", gathered)
-        whole = count_documents(docs)
-        parts = counting.split(Counted(whole, np.arange(len(whole)), 3, "all"), tables)
-        assert [part.counts.to_lists() for part in parts] == tables_by_hash.split(whole.to_lists(), tables)
-        assert [part.n_symbols for part in parts] == [3] + [0] * (tables - 1)
-        assert counting.together(parts).counts == whole
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int64])
-def test_the_hash_does_not_depend_on_the_dtype(dtype: Any) -> None:
-    docs = [[1, 2], [200], [], [3, 3, 3]]
-    counts = count_documents([np.array(doc, dtype) for doc in docs])
-    parts = counting.split(Counted(counts, np.arange(4), 0, ""), 3)
-    assert [part.counts.to_lists() for part in parts] == tables_by_hash.split(docs, 3)
-
-
 def test_counts_that_hold_a_document_twice() -> None:
     """Only who makes `Counts` without `count_documents` can do that."""
     twice = Counts(count_documents([[1], [2]]).flat._replace(values=np.array([1, 1])), np.array([2, 3]))
-    for tables in (1, 2):
-        made = counting.count_part(twice, pickle.dumps(None), 0, "", tables)
-        assert counting.together(made if tables > 1 else [made]).counts == count_documents([[1]] * 5)
-    parts = counting.split(Counted(twice, np.arange(2), 0, ""), 2)
-    assert counting.together(parts).counts == count_documents([[1]] * 5)
+    assert counting.count_part(twice, pickle.dumps((None, None)), "").counts == count_documents([[1]] * 5)
 
 
 def test_lines_are_what_a_fit_takes() -> None:
@@ -220,10 +190,7 @@ def test_lines_are_what_a_fit_takes() -> None:
 @pytest.mark.parametrize(
     "options, error, message",
     [
-        ({"tables": 0}, ValueError, "tables: expected at least 1, got 0"),
-        ({"tables": 1.5}, TypeError, "tables: expected an int, got 1.5"),
         ({"min_count": 0}, ValueError, "min_count: expected at least 1"),
-        ({"split_every": 1}, ValueError, "split_every: expected at least 2, got 1"),
         ({"progress": "yes"}, ValueError, "progress: expected 'auto', True or False"),
         ({"client": 3}, TypeError, "client: expected a distributed.Client"),
         ({"tokenizer": "gpt2"}, TypeError, "tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got str"),

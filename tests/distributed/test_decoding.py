@@ -51,7 +51,7 @@ def test_from_parquet_to_parquet_and_back(client: Any, tmp_path: Path, name: str
     assert _column(back, "doc").to_pylist() == docs and _column(back, "n").to_pylist() == list(range(len(docs)))
     assert str(pq.read_schema(back[0]).field("doc").type) == kind
     here = decode(tok, str(tmp_path / "ids"), client=client)
-    with pytest.raises(ValueError, match="^ids: expected one column 'x' in "):
+    with pytest.raises(ValueError, match="^ids: expected the name of one column of .*, got 'x'"):
         decode(tok, str(tmp_path / "ids"), ids="x", client=client)
     batch = tok.decode_batch(tok.encode_batch(docs))
     assert type(here) is type(batch)
@@ -64,7 +64,7 @@ def test_documents_stand_beside_their_ids(client: Any, tmp_path: Path) -> None:
     back = decode(tok, files, str(tmp_path / "back"), client=client)
     assert pq.read_schema(back[0]).names == ["ids", "document"]
     assert _column(back, "document").to_pylist() == TEXTS
-    with pytest.raises(ValueError, match="^column: .*part-00000.parquet has a column 'ids' already"):
+    with pytest.raises(ValueError, match="^column: there is a column 'ids' already"):
         decode(tok, files, column="ids", client=client)
 
 
@@ -98,7 +98,6 @@ def test_arguments_are_checked() -> None:
         ({"column": 3}, TypeError, "^column: expected a str, got 3"),
         ({"errors": None}, TypeError, "^errors: expected a str, got None"),
         ({"ids": 3}, TypeError, "^ids: expected a name, got 3"),
-        ({"compression": 9}, ValueError, "^compression: expected None, 'snappy'"),
     ]:
         with pytest.raises(error, match=message):
             decode(tok, [[[0]]], client=none, **options)

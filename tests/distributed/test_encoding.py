@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from dask import delayed
+from polling import eventually
 
 from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.distributed import encode
@@ -183,7 +184,7 @@ def test_columns_that_folders_name_are_kept(client: Any, of_text: BPE, tmp_path:
     assert kept(folder, "dropped", drop=True).schema.names == ["ids", "n", "lang", "year"]
     found = kept(sorted(map(str, folder.rglob("a.parquet"))), "files")  # of files that are given all of the path counts
     assert found.schema.names == ["doc", "n", "run", "lang", "year", "ids"] and set(found["run"].to_pylist()) == {3}
-    with pytest.raises(ValueError, match=r"^ids: .*\.parquet has a column 'year' already"):
+    with pytest.raises(ValueError, match="^ids: there is a column 'year' already"):
         kept(folder, "year", ids="year")
     shutil.move(str(folder / "lang=fr"), str(folder / "lang=it"))
     with pytest.raises(ValueError, match=r"was made with another partition 5: .*, lang='fr', year=.*, now .*, lang='it', "):
@@ -265,7 +266,7 @@ def test_nothing_is_mixed(client: Any, of_text: BPE, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="^target: .*: was made of 3 partitions, the source now has 2"):
         encode(of_text, paths[:2], out, column="doc", client=client)
     pq.write_table(_table(_texts(seed=9)[:67]), paths[2])
-    with pytest.raises(ValueError, match="^target: .*: was made with another partition 2: source-2.parquet, .* bytes, "):
+    with pytest.raises(ValueError, match="^target: .*: was made with another partition 2: source-2.parquet, footer "):
         encode(of_text, paths, out, column="doc", client=client)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").touch()
@@ -298,13 +299,16 @@ def test_arguments_are_checked_before_anything_is_done(of_text: BPE, tmp_path: P
             encode(*arguments, client=none)  # type: ignore[arg-type]
     options: Any
     for options, error, message in [
-        ({"column": "nope"}, ValueError, "^column: expected one column 'nope' in .*source-0.parquet, there are 'n', 'doc'"),
-        ({}, ValueError, "^column: expected the name of one of the columns"),
+        (
+            {"column": "nope"},
+            ValueError,
+            "^column: expected the name of one column of .*source-0.parquet: 'n', 'doc', .* got 'nope'",
+        ),
+        ({}, ValueError, "^column: expected the name of one column of"),
         ({"column": 3}, TypeError, "^column: expected a name, got 3 .int."),
-        ({"column": "doc", "ids": "n"}, ValueError, "^ids: .*source-0.parquet has a column 'n' already; give another name"),
+        ({"column": "doc", "ids": "n"}, ValueError, "^ids: there is a column 'n' already; give another name"),
         ({"column": "doc", "ids": 1}, TypeError, "^ids: expected a name, got 1 .int."),
         ({"column": "n"}, TypeError, "column 'n': expected lists of integers, strings or binary, got int64"),
-        ({"column": "doc", "compression": "rar"}, ValueError, "^compression: expected None, 'snappy', .* got 'rar'"),
         ({"column": "doc", "dropout": 0.1}, ValueError, "^dropout: draws depend on the number of a document in the whole"),
         ({"column": "doc", "sample": True}, ValueError, "^sample: draws depend"),
         ({"column": "doc", "return_offsets": True}, TypeError, "^unexpected argument 'return_offsets'"),
@@ -339,7 +343,7 @@ def test_a_damaged_file_is_one_error_with_its_name(client: Any, of_text: BPE, tm
     paths = _write(tmp_path / "in", _table(_texts(2000)), 2, rows=1000)
     whole = Path(paths[1]).read_bytes()
     Path(paths[1]).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="source-1.parquet: not a Parquet file that can be read"):
+    with pytest.raises(ValueError, match="^source: not a Parquet file that can be read: .*source-1.parquet"):
         encode(of_text, paths, str(tmp_path / "out"), column="doc", client=client)
     broken = bytearray(whole)
     broken[200:3000] = b"\xff" * 2800  # the footer is as it was
@@ -422,17 +426,17 @@ def test_what_a_killed_process_left_is_cleaned_up(client: Any, tmp_path: Path) -
         import os, signal
         from distributed import Client
         from ubpe_numba import BPE
-        from ubpe_numba.distributed import encode, map_partitions
+        from ubpe_numba.distributed import encode, encoding, sources
 
-        beside, made = map_partitions.NewColumn.beside, []
+        column, made = encoding._column, []
 
         def kill(*arguments):
             made.append(1)
             if len(made) == 150:  # the second file is half written
                 os.kill(os.getpid(), signal.SIGKILL)
-            return beside(*arguments)
+            return column(*arguments)
 
-        map_partitions.NewColumn.beside, map_partitions.BATCH_BYTES = kill, 200
+        encoding._column, sources._BATCH_BYTES = kill, 200
         with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
             encode(BPE.from_merges([[0, 1]], alphabet=4), {str(tmp_path / "in")!r}, {str(tmp_path / "out")!r}, client=client)
     """
@@ -458,7 +462,7 @@ def test_a_disk_that_is_full_is_one_error_and_leaves_nothing_half(mortal: Any, t
     mortal.run(_limit_files, 100_000)
     with pytest.raises(OSError, match=r"source-1.parquet, rows 0..0: File too large: '.*/part-00001.parquet'"):
         encode(tok, paths, out, client=mortal)
-    assert not list(Path(out).glob(".part*")) and not Path(out, "part-00001.parquet").exists()
+    assert eventually(lambda: not list(Path(out).glob(".part*"))) and not Path(out, "part-00001.parquet").exists()
     mortal.run(_limit_files, resource.RLIM_INFINITY)
     files = encode(tok, paths, out, client=mortal)
     assert _read(files)["ids"].to_pylist() == tok.encode_batch(docs).to_lists()
@@ -533,7 +537,7 @@ def test_a_list_of_tables_keeps_their_columns_and_is_checked(client: Any, tmp_pa
     for bad, column, error, message in [
         (tables, "x", ValueError, "^partition 0: column 'x': expected one column of this name, there are 'doc', 'n'"),
         ([["ab"]], "doc", TypeError, "^partition 0: column 'doc': expected a partition that is a table"),
-        ([pa.table({"doc": ["ab"], "ids": [1]})], "doc", ValueError, "^partition 0: ids: the table has a column 'ids' already"),
+        ([pa.table({"doc": ["ab"], "ids": [1]})], "doc", ValueError, "^partition 0: ids: there is a column 'ids' already"),
     ]:
         with pytest.raises(error, match=message):
             encode(tok, given(bad[:1]), str(tmp_path / "bad"), column=column, client=client)

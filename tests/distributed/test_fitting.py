@@ -26,7 +26,7 @@ import dask.bag as db
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, count_documents
 from ubpe_numba.cli.demo import load_ecg
 from ubpe_numba.distributed import fit, hosts
-from ubpe_numba.distributed.remote_text import RemoteText, ask_at_first
+from ubpe_numba.distributed.remote_text import RemoteText, until_done
 from ubpe_numba.errors import UnknownSymbolError
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -160,17 +160,17 @@ def test_every_form_of_partitions(client: Any, tmp_path: Path, form: str) -> Non
 def test_hosts_have_about_as_much_where_sizes_are_known(
     client: Any, monkeypatch: pytest.MonkeyPatch, joined: bool, known: bool
 ) -> None:
-    asked: dict[str, Any] = {}
+    asked: list[Any] = []
 
-    def ask(engine: Any, method: str) -> Any:
-        asked[method] = ask_at_first(engine, method)
-        return asked[method]
+    def ask(message: Any, make_anew: Any) -> Any:
+        asked.append(until_done(message, make_anew))
+        return asked[-1]
 
     ends = [0, 20, 40, 60, 80, 12_000]
     sizes = np.diff(ends)
     values = array(ECG[:12_000], tuple(sizes))
     docs = [[ECG[a:b]] for a, b in pairwise(ends)]
-    monkeypatch.setattr("ubpe_numba.distributed.fitting.ask_at_first", ask)
+    monkeypatch.setattr("ubpe_numba.distributed.fitting.until_done", ask)
     if joined:
         if not known:
             values = values[array(np.ones(12_000, bool), tuple(sizes))]
@@ -183,7 +183,7 @@ def test_hosts_have_about_as_much_where_sizes_are_known(
     names = (
         ["partition 0 to partition 3", "partition 4"] if known else ["partition 0 to partition 1", "partition 2 to partition 4"]
     )
-    assert [part.name for part in asked["part"]] == names
+    assert [part.name for part in asked[0]] == names
 
 
 def test_rows_of_an_array(client: Any) -> None:

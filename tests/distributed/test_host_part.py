@@ -36,7 +36,7 @@ def _on_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(parts: list[Any], marks: Any = None, joined: bool = False, **params: Any) -> Any:
     names = [f"p{i}" for i in range(len(parts))]
     marks = [(None, None)] * (1 if joined else len(parts)) if marks is None else marks
-    return make_host(parts, pickle.dumps((BPE(9, **params), marks, names, joined, 0)))
+    return make_host(parts, pickle.dumps((BPE(9, **params), None, marks, names, joined, 0)))
 
 
 def rows(host: Any) -> list[list[int]]:

@@ -13,7 +13,7 @@ from remote_fits import InProcess, Losing, Place, Sizes, cut, here, remotely, sa
 from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
 from ubpe_numba.distributed.messages import LostHostsError
-from ubpe_numba.distributed.remote_text import RemoteText, ask_at_first
+from ubpe_numba.distributed.remote_text import RemoteText, until_done
 from ubpe_numba.documents.read import Corpus, as_corpus
 
 Fate = Callable[[int, str, int], str | None]
@@ -175,12 +175,12 @@ def test_losses_without_end_are_an_error() -> None:
         engine = Losing(parts, lambda n, method, k, m=message: "before" if (method, k) == m else None)
         with pytest.raises(RuntimeError, match=rf"fit: .*lost.* host {message[1]}"):
             remotely(engine, goes_on, 3, settings_of(9, min_count=1))
-        assert engine.n_renewed <= remote_text._MOST_LOSSES**2
+        assert engine.n_renewed <= remote_text._MOST_LOSSES
     for method in ("part", "list_again"):  # while they are made anew
         engine = Losing(parts, lambda n, now, k, m=method: "before" if n > 9 and now in (m, "step") else None)
         with pytest.raises(RuntimeError, match=r"fit: .*lost .*times"):
             remotely(engine, goes_on, 3, settings_of(9, min_count=1))
-        assert engine.n_renewed <= 2 * remote_text._MOST_LOSSES**2
+        assert engine.n_renewed <= 2 * remote_text._MOST_LOSSES
 
 
 def test_hosts_that_cannot_be_made_anew_are_an_error() -> None:
@@ -193,8 +193,9 @@ def test_hosts_that_cannot_be_made_anew_are_an_error() -> None:
         remotely(Dead(parts, fate_at([6], "before")), goes_on, 3, settings_of(9, min_count=1))
 
 
-def test_many_losses_of_different_messages_are_no_endless_ones() -> None:
+def test_many_losses_of_different_messages_are_no_endless_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is of one message."""
+    monkeypatch.setattr(remote_text, "_MOST_LOSSES", 5)
     fit = Fit(*FITS["plain"])
     lost: set[int] = set()
 
@@ -228,6 +229,5 @@ def test_losses_before_a_fit_begins() -> None:
     want = InProcess([Host(part) for part in parts]).ask("part")
     for kind in (Losing, Unsteady):
         for when in ("before", "after"):
-            assert ask_at_first(kind(parts, fate_at([0, 3], when)), "part") == want
-    with pytest.raises(RuntimeError, match=r"fit: hosts were lost 5 times before it began: lost: host 0, host 1"):
-        ask_at_first(Losing(parts, lambda number, method, host: "before"), "part")
+            engine = kind(parts, fate_at([0, 3], when))
+            assert until_done(lambda asked=engine: asked.ask("part"), engine.renew) == want

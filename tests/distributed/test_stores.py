@@ -16,7 +16,7 @@ from s3_server import serving
 
 from ubpe_numba import BPE
 from ubpe_numba.distributed import decode, encode, fit
-from ubpe_numba.distributed.files import publish
+from ubpe_numba.distributed.encoding import publish
 
 pytestmark = pytest.mark.xdist_group("cluster")
 HAS_S3 = all(importlib.util.find_spec(name) for name in ("s3fs", "moto", "flask"))

@@ -207,7 +207,7 @@ def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Rag
     """
     given = segments.compact()
     total = np.ones(len(given), np.int64) if weights is None else weights
-    stay, total, _ = distinct(Documents(given.values, given._offsets, "int"), total)
+    stay, total = distinct(Documents(given.values, given._offsets, "int"), total)
     inside = given.lengths[stay] > 0
     return given.take(stay[inside]).compact(), total[inside]
 

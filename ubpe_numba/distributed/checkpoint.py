@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.distributed.cluster import BUILD
-from ubpe_numba.distributed.files import persistently, publish, store_of
+from ubpe_numba.distributed.encoding import publish
+from ubpe_numba.distributed.sources import store_of
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.files import npz_of
 
@@ -41,7 +42,7 @@ class Checkpoint:
         self.saved = time.monotonic()
         there: dict[str, Any] = {}
         if self.store.exists(self.path):
-            data = persistently(self.store, lambda: self.store.cat_file(self.path))
+            data = self.store.cat_file(self.path)
             try:
                 with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
                     self.found = {name: arrays[name] for name in _NAMES}
@@ -104,7 +105,7 @@ class Checkpoint:
         }
         data = npz_of(arrays)
         try:
-            persistently(self.store, lambda: publish(self.store, self.path, lambda file: file.write(data)))
+            publish(self.store, self.path, lambda file: file.write(data))
         except Exception as error:
             warnings.warn(f"checkpoint: {self.path}: not written: {error}", stacklevel=2)
         self.saved = time.monotonic()

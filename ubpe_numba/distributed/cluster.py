@@ -3,9 +3,7 @@
 Every worker, one that joins later too, declares its build of this library as a resource of Dask, by a plugin that `using`
 registers; tasks need the resource of the driver's build, so that Dask gives them to no other worker.
 
-If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times). A thread that
-works on a task cannot be interrupted: where a call ends early, its token is put into `_stopped` of every worker process, and long
-tasks look there (`check_stopped`) between two batches.
+If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times).
 
 Dask writes results to disk by the sizes of objects, of which it is told here: without that a `Ragged` of a gigabyte is an object
 of 56 bytes. Registered when the wing is imported, on every worker too, since its tasks are functions of the wing.
@@ -46,9 +44,6 @@ if TYPE_CHECKING:
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
 
 _LOOK = 5.0  # seconds between two looks at the workers while none of them finishes a task
-
-#: The tokens of calls that ended early; of each worker process its own.
-_stopped: set[str] = set()
 
 
 @contextmanager
@@ -200,26 +195,20 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
     return same
 
 
-def check_stopped(token: str) -> None:
-    """End a task, whose result is not needed, by a RuntimeError if the call with this token has ended early."""
-    if token in _stopped:
-        raise RuntimeError(f"the call {token} was stopped")
-
-
 def results(
     client: Client,
     delayeds: Sequence[Delayed],
     names: Sequence[str],
     progress: bool | str,
     what: str,
-    token: str | None = None,
+    retries: int = 0,
 ) -> Iterator[tuple[int, Any]]:
     """Run tasks and yield their indices and results as they finish; the rest is cancelled when the iterator ends.
 
     A result is fetched when the iterator comes to it, and the worker may forget it then: one result at a time is in memory here.
-    names: of the tasks in messages; what: the label of the bar; token: put where tasks look with `check_stopped`, if the iterator
-    ends early. ConnectionError if the scheduler is lost; RuntimeError if several workers died one after the other while they ran
-    one task, or its input is lost; and the exception of a task, of its class, with the name of the task before the message.
+    names: of the tasks in messages; what: the label of the bar; retries: of a task that fails. ConnectionError if the scheduler
+    is lost; RuntimeError if several workers died one after the other while they ran one task, or its input is lost; and the
+    exception of a task, of its class, with the name of the task before the message.
     """
     indices: dict[Any, list[int]] = {}
     for i, task in enumerate(delayeds):
@@ -229,7 +218,7 @@ def results(
         return
     with reaching(client):
         with dask.config.set(LARGE_GRAPHS):
-            futures = {future.key: future for future in client.compute(unique, resources={BUILD: 1})}
+            futures = {future.key: future for future in client.compute(unique, resources={BUILD: 1}, retries=retries)}
         done, told = False, set[str]()
         try:
             waiting = as_completed(list(futures.values()), loop=client.loop)
@@ -253,28 +242,19 @@ def results(
         finally:
             if not done and client.status == "running":
                 client.cancel(list(futures.values()), force=True)
-                if token is not None:
-                    client.run(stop_here, token, wait=False, on_error="ignore")
-
-
-async def stop_here(token: str) -> None:
-    """In a worker process, beside its tasks: make those of a call end."""
-    _stopped.add(token)
 
 
 def _result(future: Any, name: str) -> Any:
     """The result of a task that is done; its exception has the name before the message."""
     try:
         return future.result()
-    except KilledWorker as error:
-        raise failure(error, name) from None
     except FutureCancelledError as error:
         if error.reason == "scheduler-connection-lost":
             raise
         raise RuntimeError(f"{name}: cancelled: {error}") from None
     except Exception as error:
-        named = with_name(error, name)
-        raise named from (None if named is error else error)
+        named = failure(error, name)
+        raise named from (None if named is error or isinstance(error, KilledWorker) else error)
 
 
 def failure(error: Exception, name: str) -> Exception:

@@ -1,23 +1,17 @@
 """Equal documents, or segments of text, counted partition by partition; the counts are added up on the workers.
 
-Each partition is counted where it is, and what that gives is added up in a tree, `split_every` at a time, in the order of the
-partitions. With several tables every count is divided by a hash of the document, and each table has a tree of its own::
+Each partition is counted where it is, and the counts are added up in a tree, `_SPLIT_EVERY` at a time, in the order of the
+partitions: so documents keep the order of their first appearance, as in one process.
 
-    partitions    0      1      2      3              tables = 2, split_every = 2
-    counted      a b    a c    b d    a               each divided in two: a, d belong to table 0, b, c to table 1
-    table 0      [0 1]: a         [2 3]: d a          -> a d
-    table 1      [0 1]: b c       [2 3]: b            -> b c
-    here         a b c d                              by the place of the first appearance
-
-That place travels with each document, as 2**32 times the partition and the number of the document among the distinct ones of it.
-The order, and so the result, is that of counting in one process, for any number of tables and workers.
+    partitions    0      1      2      3
+    counted      a b    a c    b d    a
+    two a time   [0 1]: a b c  [2 3]: b d a        -> a b c d
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import operator
 import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,11 +21,11 @@ import numpy as np
 from dask import delayed
 
 from ubpe_numba.distributed.cluster import results, using, with_name
-from ubpe_numba.distributed.partitions import Partitions, no_documents, partitions_of
 from ubpe_numba.distributed.relay import unfitted
+from ubpe_numba.distributed.sources import Partitions, documents_of, no_documents, partitions_of
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
 from ubpe_numba.documents.read import Documents
-from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
+from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -40,15 +34,16 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
+_SPLIT_EVERY = 8  # counts are added up at a time
+
+
 def count(
     parts: Any,
     tokenizer: Tokenizer | None = None,
     *,
     column: str | None = None,
     client: Client | None = None,
-    tables: int = 1,
     min_count: int = 1,
-    split_every: int = 8,
     blocksize: int | str | None = None,
     progress: bool | str = "auto",
 ) -> Counts:
@@ -68,13 +63,8 @@ def count(
         The column of documents, where `parts` are tables.
     client
         The cluster; None is Dask's current client, or else processes on this machine for this call.
-    tables
-        In how many parts the counts of the whole corpus are added up, each on a worker, for a table that would be too large for
-        one. The result is the same.
     min_count
         Documents that occur less often are left out, before they are sent here.
-    split_every
-        How many counts are added up at a time.
     blocksize
         Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number.
     progress
@@ -98,10 +88,9 @@ def count(
     Notes
     -----
     Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes, where b is 1 for bytes, 4 for
-    characters, and the width of integers. To count documents takes at most 48 n + 8 s more, n and s being those of a whole
-    partition; to count segments of bytes 160 for each distinct one. To add up takes 48 n + 8 s more, n and s being those of
-    `split_every` counts, divided by `tables`: for eight partitions of a million different words of 8 bytes each 0.3 GB and 0.9
-    GB more. Counts that wait for their turn are written to disk by Dask where its limit of memory asks for it.
+    characters, and the width of integers. To count documents, or to add up eight counts, takes at most 48 n + 8 s more for all of
+    them: for eight partitions of a million different words of 8 bytes each 0.3 GB and 0.9 GB more; to count segments of bytes 160
+    for each distinct one. Counts that wait for their turn are written to disk by Dask where its limit of memory asks for it.
 
     A fit on counted documents of integers learns the alphabet from the distinct ones. Where symbols reach 65,536, give it:
     ``alphabet=``.
@@ -123,8 +112,7 @@ def count(
             raise TypeError(f"tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got {describe(tokenizer)}")
         tokenizer = steady(tokenizer)
     partitions = partitions_of(parts, column, lines=lines_of(tokenizer), blocksize=blocksize)
-    options: dict[str, Any] = {"tables": tables, "min_count": min_count, "split_every": split_every, "progress": progress}
-    return counted(partitions, tokenizer, client, **options).counts
+    return counted(partitions, tokenizer, client, min_count=min_count, progress=progress).counts
 
 
 def counted(
@@ -132,47 +120,35 @@ def counted(
     tokenizer: Tokenizer | None = None,
     client: Client | None = None,
     *,
-    tables: int = 1,
     min_count: int = 1,
-    split_every: int = 8,
     progress: bool | str = "auto",
 ) -> Counted:
     """Count partitions that have been read, with what a fit needs beside the counts; arguments and errors as for `count`."""
     Progress(progress)  # raises for another value
-    n_tables, least = positive(tables, "tables"), positive(min_count, "min_count")
-    if positive(split_every, "split_every") < 2:
-        raise ValueError("split_every: expected at least 2, got 1")
+    least = positive(min_count, "min_count")
     if partitions.joined:
         raise ValueError("parts: a 1-D dask.array is one document: there is nothing to count; rows of a 2-D one are documents")
     if tokenizer is not None:
         tokenizer._settings()  # raises for arguments that are not valid, before anything is read
     if not partitions.delayed:
-        return Counted(count_documents([]), np.zeros(0, np.int64), 0, "")
-    call = uuid4().hex
+        return Counted(count_documents([]), 0, "")
     bare = None
     if tokenizer is not None:  # without a model, and what leaves documents whole, which is done when all are counted
         bare = unfitted(tokenizer)
         bare.n_threads = 1
         if bare._prepared.pretokenizer is None:
             bare.preprocessing = dataclasses.replace(bare._prepared, break_tokens=None, stop_tokens=None)
-    how = delayed(pickle.dumps(bare, 5), name=f"ubpe-tokenizer-{call}", traverse=False)
-    leaves = [
-        _task("count", call, count_part, part, how, i, name, n_tables)
-        for i, (part, name) in enumerate(zip(partitions.delayed, partitions.names, strict=True))
-    ]
-    sums = []
-    for t in range(n_tables):
-        row = [_task("table", call, operator.getitem, leaf, t) for leaf in leaves] if n_tables > 1 else leaves
-        while len(row) > split_every:
-            row = [_task("add", call, add, row[i : i + split_every]) for i in range(0, len(row), split_every)]
-        sums.append(_task("add", call, add, row, least))
-    watched = [_task("counted", call, bool, leaf) for leaf in leaves]  # they tell that a partition is counted
-    names, n_watched, found = [*partitions.names, *["parts"] * n_tables], len(watched), dict[int, Counted]()
+    how = delayed(pickle.dumps((bare, partitions.column), 5), name=f"ubpe-tokenizer-{uuid4().hex}", traverse=False)
+    named = zip(partitions.delayed, partitions.names, strict=True)
+    leaves = [_task("count", count_part, part, how, name) for part, name in named]
+    row = leaves
+    while len(row) > _SPLIT_EVERY:
+        row = [_task("add", add, row[i : i + _SPLIT_EVERY]) for i in range(0, len(row), _SPLIT_EVERY)]
+    tasks = [*(_task("counted", bool, leaf) for leaf in leaves), _task("add", add, row, least)]  # the first tell of progress
     with using(client if client is not None else partitions.client) as used:
-        for i, result in results(used, [*watched, *sums], names, progress, "count"):
-            if i >= n_watched:
-                found[i - n_watched] = result
-    return together([found[t] for t in range(n_tables)])
+        found = dict(results(used, tasks, [*partitions.names, "parts"], progress, "count", 3 * partitions.remote))
+    total: Counted = found[len(leaves)]
+    return total
 
 
 def steady(tokenizer: Tokenizer) -> Tokenizer:
@@ -193,34 +169,27 @@ def lines_of(tokenizer: Tokenizer | None) -> str:
     return "str" if Alphabet.from_user(tokenizer.alphabet).kind == "str" else "bytes"
 
 
-# -------------------------------------------------------------------------------------------------- the graph
-
-
-def _task(what: str, call: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def _task(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """A task whose name Dask's dashboard shows as ``ubpe-count`` and the like."""
-    return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"ubpe-{what}-{call}-{uuid4().hex}")
+    return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"ubpe-{what}-{uuid4().hex}")
 
 
 _CHANGES = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which segments are not documents
-_GATHERED = 1 << 17  # symbols that are put in order at a time
 
 
 class Counted(NamedTuple):
     """The counts of one or several partitions."""
 
     counts: Counts  # of documents or segments, in order of first appearance
-    places: np.ndarray  # int64[n]: where each appeared first, 2**32 * partition + its number there
     n_symbols: int  # of all documents; of partitions that were `Counts` already 0
     name: str  # the first partition that has documents, for messages
 
 
-def count_part(docs: Any, how: bytes, number: int, name: str, tables: int) -> Any:
-    """The counts of one partition: `Counted`, or with several tables a list of one for each."""
+def count_part(docs: Any, how: bytes, name: str) -> Counted:
+    """The counts of one partition."""
     try:
-        tokenizer: Tokenizer | None = pickle.loads(how)
-        counts, n_symbols = _counts(docs, tokenizer)
-        made = Counted(counts, (number << 32) + np.arange(len(counts)), n_symbols, name)
-        return made if tables == 1 else split(made, tables)
+        tokenizer, column = pickle.loads(how)
+        return Counted(*_counts(documents_of(docs, column), tokenizer), name)
     except Exception as error:
         raise with_name(error, name) from None
 
@@ -254,65 +223,19 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     return counts, 0 if isinstance(docs, Counts) else int(given.offsets[-1] - given.offsets[0])
 
 
-def split(counted: Counted, tables: int) -> list[Counted]:
-    """The documents of each table: those for whose hash ``(hash >> 33) % tables`` is its number."""
-    counts = counted.counts
-    stay, total, hashes = distinct(counts.flat, counts.weights)
-    table = (hashes >> np.uint64(33)) % np.uint64(tables)
-    parts = []
-    for t in range(tables):
-        at = np.flatnonzero(table == t)
-        part = _chosen(counts, stay[at])
-        part.weights = total[at]
-        parts.append(Counted(part, counted.places[stay[at]], 0 if t else counted.n_symbols, counted.name))
-    return parts
-
-
 def add(parts: list[Counted], min_count: int = 1) -> Counted:
-    """The sum of counts, without what occurs less than `min_count` times."""
+    """The sum of counts, without what occurs less than `min_count` times; TypeError, naming two, unless they are of one kind."""
     filled = [part for part in parts if len(part.counts)]
     n_symbols = sum(part.n_symbols for part in parts)
     if not filled:
         return parts[0]._replace(n_symbols=n_symbols)
-    first = filled[0]
-    _check_kinds(filled)
-    flat, weights = side_by_side([part.counts for part in filled])
-    stay, total, _ = distinct(flat, weights)
-    often = total >= min_count
-    counts = _chosen(Counts(flat, weights, first.counts.are_segments), stay[often])
-    counts.weights = total[often]
-    return Counted(counts, np.concatenate([part.places for part in filled])[stay[often]], n_symbols, first.name)
-
-
-def _check_kinds(parts: list[Counted]) -> None:
-    """TypeError, with the names of two partitions, unless the documents of all parts are of one kind."""
-    kinds = ["integers" if part.counts.kind == "int" else part.counts.kind for part in parts]
-    kinds = [f"segments of {kind}" if part.counts.are_segments else kind for kind, part in zip(kinds, parts, strict=True)]
-    for kind, part in zip(kinds, parts, strict=True):
+    kinds = ["integers" if part.counts.kind == "int" else part.counts.kind for part in filled]
+    kinds = [f"segments of {kind}" if part.counts.are_segments else kind for kind, part in zip(kinds, filled, strict=True)]
+    for kind, part in zip(kinds, filled, strict=True):
         if kind != kinds[0]:
-            raise TypeError(f"parts: expected documents of one kind, got {kinds[0]} ({parts[0].name}) and {kind} ({part.name})")
-
-
-def _chosen(counts: Counts, rows: np.ndarray) -> Counts:
-    """The documents with these indices, int64[k], in this order; O(their symbols), without a loop over documents."""
-    values, offsets, kind = counts.flat
-    starts, lengths = offsets[rows], offsets[rows + 1] - offsets[rows]
-    ends = offsets_of(lengths)
-    out = np.empty(ends[-1], values.dtype)
-    begin = 0
-    while begin < rows.size:  # in pieces: a place is 8 bytes
-        end = max(int(np.searchsorted(ends, ends[begin] + _GATHERED, side="right")) - 1, begin + 1)
-        out[ends[begin] : ends[end]] = values[places_of(starts[begin:end], lengths[begin:end])]
-        begin = end
-    return Counts(Documents(out, ends, kind), counts.weights[rows], counts.are_segments)
-
-
-def together(tables: list[Counted]) -> Counted:
-    """The documents of all tables in order of first appearance, in memory of their own."""
-    filled = [table for table in tables if len(table.counts)] or tables[:1]
-    _check_kinds(filled)
-    places = np.concatenate([table.places for table in filled])
-    order = np.argsort(places, kind="stable")
-    flat, weights = side_by_side([table.counts for table in filled])
-    counts = _chosen(Counts(flat, weights, filled[0].counts.are_segments), order)
-    return Counted(counts, places[order], sum(table.n_symbols for table in tables), filled[0].name)
+            raise TypeError(f"parts: expected documents of one kind, got {kinds[0]} ({filled[0].name}) and {kind} ({part.name})")
+    flat, weights = side_by_side([part.counts for part in filled])
+    stay, total = distinct(flat, weights)
+    often = total >= min_count
+    counts = Counts(flat.take(stay[often]), total[often], filled[0].counts.are_segments)
+    return Counted(counts, n_symbols, filled[0].name)

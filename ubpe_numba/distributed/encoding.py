@@ -1,13 +1,41 @@
-"""`encode` and `decode`: documents of a cluster become ids, and ids documents, partition by partition, in files or here."""
+"""`encode` and `decode`: documents of a cluster become ids, and ids documents, partition by partition, in files or here.
+
+Tables are read in batches of bounded memory, one column is made of another, and written whole: a file appears under its name when
+all of it is written. The target folder, on a disk or in a store:
+
+    _ubpe.json              the manifest: made by `encode` or `decode`, with which model and settings, of which partitions
+    part-00000.parquet      a partition that is there whole
+    .part-00001.parquet.4f00c2a9d1b7e655.tmp     on disks: one that is being written, or was when its process was killed
+
+A run that finds files does the rest only, and is refused where the manifest says anything else than it would write itself.
+Several runs may write to one folder at once: each under temporary names of its own, and what one has finished the others leave
+out. Nothing is locked, and no clock is asked, as neither can be relied on where file systems are shared by a network.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import errno
+import io
+import json
+import os
+import posixpath
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+from dask import delayed
 
 from ubpe_numba.coding.streams import check_options
-from ubpe_numba.distributed.map_partitions import NewColumn, check_arguments, recoded, source_of
+from ubpe_numba.distributed.cluster import reaching, results, shared, using, value_of
+from ubpe_numba.distributed.relay import without
+from ubpe_numba.distributed.sources import Partitions, batches_of, documents_of, is_local, is_path, partitions_of, store_of
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.files import atomically
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
@@ -17,6 +45,8 @@ __all__ = ["decode", "encode"]
 
 #: Options of `encode_batch` whose draws depend on the number of a document in its batch.
 _DRAWS = ("dropout", "sample", "alpha", "seed")
+_MANIFEST = "_ubpe.json"
+_FORMAT = 1
 
 
 def encode(
@@ -28,7 +58,6 @@ def encode(
     ids: str = "ids",
     drop: bool = False,
     blocksize: int | str | None = None,
-    compression: str | None = None,
     client: Client | None = None,
     progress: bool | str = "auto",
     **options: Any,
@@ -40,29 +69,19 @@ def encode(
     tokenizer
         A fitted tokenizer. It travels once to every worker.
     source
-        As `parts` of `count`: paths of Parquet or text files, a dataframe, a column, a bag or a 2-D array of Dask, or a list of
-        partitions. All other columns of tables are kept; so are those that folders of Parquet files name (``year=2024/``),
-        after the file's own, unless the file has a column of this name itself.
+        As `parts` of `count`. All other columns of tables are kept, and after them those that folders of Parquet files name
+        (``year=2024/``), unless the file has a column of this name itself.
     target
-        A folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on in their order, and
-        a manifest, ``_ubpe.json``. None: the ids are brought here.
+        The path or URL of a folder that all machines see: one Parquet file for each partition, ``part-00000.parquet`` and so on
+        in their order, and a manifest, ``_ubpe.json``. None: the ids are brought here.
     column
-        The column of documents where `source` is tables: Parquet files, a dataframe, or a list of tables or of
-        `Delayed` that give them. Not
-        needed if there is one column.
+        The column of documents where `source` is tables; not needed if there is one column.
     ids
         The column that ids are written to, ``list<int32>``.
     drop
         False: the ids are one more column of a table, after all others. True: they take the place of `column`.
-    blocksize
-        Of files: bytes of documents in a partition, as for `count`.
-    compression
-        Of the files: ``"snappy"``, ``"lz4"``, ``"zstd"`` (the smallest, and slowest) or ``"none"``. None: ids are packed as
-        differences (``DELTA_BINARY_PACKED``), which takes half the bytes and little time, other columns by snappy.
-    client
-        A `distributed.Client`. None: Dask's current one, or if there is none processes on this machine.
-    progress
-        ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
+    blocksize, client, progress
+        As for `count`.
     **options
         `unknown`, `allowed_special` and `disallowed_special`, as for `Tokenizer.encode_batch`.
 
@@ -76,9 +95,8 @@ def encode(
     NotFittedError
         Without a vocabulary.
     UnknownSymbolError, SpecialTokenError, TypeError, ValueError
-        As `encode_batch`, with the partition before the message; `document` is the row in its file, or in the partition.
-        For `dropout` and `sample`, whose draws depend on the number of a document in the whole. For a target that was made by
-        another model, with other settings or of another source.
+        As `encode_batch`, with the partition before the message; `document` is the row in its file, or in the partition. For
+        `dropout` and `sample`. For a target that was made by another model, with other settings or of another source.
     OSError
         For a file that cannot be read or written, with its path.
     ConnectionError
@@ -87,9 +105,8 @@ def encode(
     Notes
     -----
     A file appears under its name when all of it is on the disk, so a run that was killed, or stopped by an error, is continued by
-    the same call: what is there is not written again. It may also be made several times at once, on one machine or several.
-    Parquet files of a source are recognised by their footers; of other sources only the names and the number of partitions are
-    compared.
+    the same call. It may also be made several times at once, on one machine or several. Parquet files of a source are recognised
+    by their footers; of other sources only the names and the number of partitions are compared.
 
     A worker holds the compressed row group that it reads, 16 MB of its documents and their ids, and the rows that belong to them.
     Partitions that are no files are in its memory as Dask made them.
@@ -106,23 +123,18 @@ def encode(
     >>> here.to_lists(), [path[-18:] for path in files]
     ([[2], [], [1, 2]], ['part-00000.parquet', 'part-00001.parquet'])
     """
-    check_arguments(tokenizer, compression)
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"tokenizer: expected a BPE, UBPEClassic or UBPE, got {describe(tokenizer)}")
     for name in _DRAWS:
         if name in options:
             raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
-    check_options(options)
-    tokenizer.encode_batch([], **options)  # raises for a value that is not valid, before anything is written
+    tokenizer.encode_batch([], **check_options(options))  # raises for a value that is not valid, before anything is written
     if not isinstance(ids, str):
         raise TypeError(f"ids: expected a name, got {describe(ids)}")
     lines = "bytes" if tokenizer._model.alphabet.kind == "bytes" else "str"
-    found = source_of(source, column, "column", lines, blocksize)
-    new = NewColumn(found.column or ids, ids, drop or found.column is None, "ids")
-    shown = {
-        name: sorted(map(repr, value)) if isinstance(value, (set, frozenset, list, tuple)) else str(value)
-        for name, value in options.items()
-    }
-    settings = {"column": found.column, "ids": ids, "drop": drop, "compression": compression, "options": shown}
-    return recoded("encode", tokenizer, options, found, new, target, settings, client, progress)  # type: ignore[no-any-return]
+    found = partitions_of(source, column, lines=lines, blocksize=blocksize, name="source")
+    result: Ragged | list[str] = _recoded("encode", tokenizer, options, found, (ids, "ids", drop), target, client, progress)
+    return result
 
 
 def decode(
@@ -135,7 +147,6 @@ def decode(
     drop: bool = False,
     errors: str = "replace",
     blocksize: int | str | None = None,
-    compression: str | None = None,
     client: Client | None = None,
     progress: bool | str = "auto",
 ) -> Ragged | list[Any]:
@@ -144,21 +155,20 @@ def decode(
     Parameters
     ----------
     tokenizer
-        A fitted tokenizer. It travels once to every worker.
+        A fitted tokenizer.
     source
         As for `encode`, of documents of ids: a folder that `encode` wrote, for example.
     target
         As for `encode`. None: the documents are brought here.
     ids
-        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. It is needed where `Delayed` give
-        tables.
+        The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. Needed where `Delayed` give tables.
     column
         The column that documents are written to: lists of integers, strings, or binary, by the kind of the model.
     drop
         False: the documents are one more column of a table, after all others. True: they take the place of `ids`.
     errors
         As for `Tokenizer.decode`.
-    blocksize, compression, client, progress
+    blocksize, client, progress
         As for `encode`.
 
     Returns
@@ -168,16 +178,10 @@ def decode(
 
     Raises
     ------
-    NotFittedError
-        Without a vocabulary.
     UnknownTokenError
         For an id outside the vocabulary, with its partition, row and position.
-    TypeError, ValueError, OSError, ConnectionError
+    NotFittedError, TypeError, ValueError, OSError, ConnectionError
         As `encode`.
-
-    Notes
-    -----
-    Files are continued as by `encode`, and memory is bounded likewise: 16 MB of ids, and their documents.
 
     Examples
     --------
@@ -188,11 +192,271 @@ def decode(
     ...     decode(tok, [[[2], []], [[1, 2]]], client=client)
     ['ab', '', 'bab']
     """
-    check_arguments(tokenizer, compression)
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"tokenizer: expected a BPE, UBPEClassic or UBPE, got {describe(tokenizer)}")
+    tokenizer._fitted()
     for name, value in (("column", column), ("errors", errors)):
         if not isinstance(value, str):
             raise TypeError(f"{name}: expected a str, got {describe(value)}")
-    found = source_of(source, ids, "ids", "bytes", blocksize, default="ids")
-    new = NewColumn(found.column or column, column, drop or found.column is None, "column")
-    settings = {"ids": found.column, "column": column, "drop": drop, "compression": compression, "errors": errors}
-    return recoded("decode", tokenizer, {"errors": errors}, found, new, target, settings, client, progress)  # type: ignore[no-any-return]
+    found = partitions_of(source, ids, lines="bytes", blocksize=blocksize, name="source", argument="ids", default="ids")
+    names = column, "column", drop
+    result: Ragged | list[Any] = _recoded("decode", tokenizer, {"errors": errors}, found, names, target, client, progress)
+    return result
+
+
+class Work(NamedTuple):
+    """Options that all tasks of a call share."""
+
+    tokenizer: Tokenizer  # of one thread
+    fingerprint: str  # that it has here
+    method: str  # of the tokenizer, which makes a `Ragged` or a list of documents, or of an array of Arrow
+    options: dict[str, Any]  # of the method
+    source: str | None  # column of the documents, where partitions are tables
+    new: str  # column of the results
+    argument: str  # that names it
+    drop: bool  # the new column takes the place of `source`
+    folder: Target | None
+
+    def check(self, columns: Any) -> None:
+        """ValueError if there is a column of the new name already."""
+        if self.new in columns and not (self.drop and self.new == self.source):
+            raise ValueError(f"{self.argument}: there is a column {quoted(self.new)} already; give another name")
+
+
+def _recoded(
+    what: str, tokenizer: Tokenizer, options: dict[str, Any], source: Partitions, names: tuple[str, str, bool], target: Any,
+    client: Client | None, progress: bool | str,
+) -> Any:  # fmt: skip
+    """All partitions through the model: one result, or with a target the paths of the files, in the order of the partitions.
+
+    what: ``"encode"`` or ``"decode"``; options: of ``encode_batch`` or ``decode_batch``; names: the column of
+    results, the argument that names it, and whether it takes the place of the one of documents.
+    """
+    if source.joined:
+        raise ValueError(
+            "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
+        )
+    work = Work(without(tokenizer, "history_"), tokenizer.fingerprint, f"{what}_batch", options, source.column, *names, None)
+    work.tokenizer.n_threads = 1
+    work.check(source.columns)
+    Progress(progress)  # raises for another value
+    found: list[Any] = [None] * len(source.delayed)
+    todo = list(range(len(found)))
+    if target is not None:
+        if not is_path(target):
+            raise TypeError(f"target: expected the path of a folder or None, got {describe(target)}")
+        folder = Target(*store_of(target, "target"), len(found))
+        work = work._replace(folder=folder)
+        shown = {k: sorted(map(repr, v)) if isinstance(v, (set, frozenset, list, tuple)) else str(v) for k, v in options.items()}
+        settings = {"source": source.column, "result": names[0], "drop": names[2], "options": shown}
+        manifest = {"function": what, "model": tokenizer.fingerprint, "settings": settings}
+        todo = folder.begin({**manifest, "parts": source.identities or source.names})
+    if todo:
+        token = f"ubpe-{what}-{uuid4().hex}"
+        run = delayed(_run, pure=False, traverse=False)
+        retries = 3 if source.remote or (work.folder and not is_local(work.folder.store)) else 0
+        with using(client or source.client) as running, reaching(running), shared(running, token, work):
+            tasks = [run(token, source.delayed[i], i, dask_key_name=f"{token}-{i}") for i in todo]
+            for k, result in results(running, tasks, [source.names[i] for i in todo], progress, what, retries):
+                found[todo[k]] = result
+    return _joined(found) if work.folder is None else work.folder.finish()
+
+
+def _run(token: str, part: Any, number: int) -> Any:
+    """In a worker: a partition through the model; the result, or None where it goes to the file of this number."""
+    import pyarrow as pa
+
+    work: Work = value_of(token)
+    tokenizer = work.tokenizer
+    if tokenizer.fingerprint != work.fingerprint:
+        raise RuntimeError(f"the model has the fingerprint {tokenizer.fingerprint} on this worker, expected {work.fingerprint}")
+    convert = partial(getattr(tokenizer, work.method), **work.options)
+    if work.folder is None:
+        return _joined([result for _, result in _pieces(work, part, convert)])
+
+    def tables() -> Iterator[Any]:
+        for batch, result in _pieces(work, part, convert):
+            values = _column(tokenizer, result, work.options)
+            if batch is None or work.source is None:
+                yield pa.table({work.new: values})
+            elif work.drop:
+                yield pa.Table.from_batches([batch]).set_column(batch.schema.get_field_index(work.source), work.new, values)
+            else:
+                yield pa.Table.from_batches([batch]).append_column(work.new, values)
+
+    work.folder.write(number, partial(_write_tables, tables(), work.new))
+    return None
+
+
+def _pieces(work: Work, part: Any, convert: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
+    """Results batch by batch, at least one, each with its rows, or None without a table; errors number documents in the whole."""
+    if work.source is None and not isinstance(part, bytes):
+        yield None, convert(documents_of(part))
+        return
+    for row, batch in batches_of(part, work.source):
+        work.check(batch.schema.names if work.source else ())
+        docs = documents_of(batch.column(work.source or 0))
+        if docs.null_count:
+            at = row + docs.is_null().to_pylist().index(True)
+            raise ValueError(f"column {quoted(work.source)}: document {at} is null; drop or fill nulls first")
+        try:
+            yield batch, convert(docs)
+        except LocatedError as error:
+            raise error.at(row + error.document) from None
+
+
+def _joined(found: list[Any]) -> Any:
+    """Results one after the other: one `Ragged`, or a list.
+
+    >>> _joined([Ragged.from_lists([[1], []]), Ragged.from_lists([[2, 3]])]).to_lists(), _joined([["a"], ["b", "c"]])
+    ([[1], [], [2, 3]], ['a', 'b', 'c'])
+    """
+    if all(isinstance(part, Ragged) for part in found):
+        return Ragged.concat(found)
+    return [doc for part in found for doc in part]
+
+
+def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
+    """Ids, or documents by the kind of the model, as an array of Arrow: lists of int32 or int64, strings, or binary."""
+    import pyarrow as pa
+
+    if isinstance(found, Ragged):
+        return pa.array(found).cast(pa.list_(pa.int32()))
+    model = tokenizer._model
+    if model.alphabet.kind == "int":
+        return pa.array(found, pa.list_(pa.int64()))
+    try:
+        return pa.array(
+            found, pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
+        )
+    except UnicodeEncodeError as error:
+        how = quoted(options.get("errors"))
+        raise ValueError(f"errors: with {how} texts have surrogates, which files cannot hold; use 'replace'") from error
+
+
+def _write_tables(tables: Iterator[Any], new: str, file: Any) -> None:
+    """Write tables of one schema into a Parquet file, a row group each.
+
+    The column `new` is written without a dictionary and statistics, which ids have no use for, its integers as differences: in
+    half the bytes and two thirds of the time that snappy takes, by which the other columns are compressed.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = next(tables)
+    footer = io.BytesIO()  # of a file without rows, which names the columns, ``ids.list.element`` for lists
+    pq.write_table(table.schema.empty_table(), footer)
+    columns = pq.ParquetFile(footer).schema
+    leaves = [columns.column(i).path for i in range(len(columns))]
+    others = [leaf for leaf in leaves if leaf.split(".")[0] != new]
+    options: dict[str, Any] = {"compression": "snappy", "use_dictionary": others, "write_statistics": others}
+    if pa.types.is_list(table.schema.field(new).type):
+        packed = [leaf for leaf in leaves if leaf not in others]
+        options["column_encoding"] = dict.fromkeys(packed, "DELTA_BINARY_PACKED")
+        options["compression"] = dict.fromkeys(others, "snappy") | dict.fromkeys(packed, "none")
+    with pq.ParquetWriter(file, table.schema, **options) as writer:
+        while table is not None:
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
+            table = next(tables, None)
+
+
+def publish(store: Any, path: str, write: Callable[[Any], Any], *, new: bool = False) -> None:
+    """Let a function write a file, whose name appears when all is written; with `new` FileExistsError if it is there.
+
+    A store gets the whole content in one request, which it obeys or not; until then the content is in memory.
+    """
+    if is_local(store):
+        with atomically(path, new=new) as file:
+            write(file)
+        return
+    buffer = io.BytesIO()
+    write(buffer)
+    store.invalidate_cache()
+    if new and store.exists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+    store.pipe_file(path, buffer.getvalue())
+
+
+class Target(NamedTuple):
+    """A folder for the files of `n_parts` partitions, by its path in a store, an absolute one on disks."""
+
+    store: Any
+    path: str
+    n_parts: int
+
+    def file(self, i: int) -> str:
+        """The path of the file of partition i; names are of one length."""
+        return f"{self.path.rstrip('/')}/part-{i:0{max(5, len(str(self.n_parts - 1)))}}.parquet"
+
+    def names(self) -> set[str]:
+        """The names in the folder, as the store has them now."""
+        self.store.invalidate_cache()
+        with suppress(FileNotFoundError):  # in a store of objects folders are not made
+            return {posixpath.basename(path.rstrip("/")) for path in self.store.ls(self.path, detail=False)}
+        return set()
+
+    def begin(self, manifest: dict[str, Any]) -> list[int]:
+        """Make the folder with the manifest, or compare the one that is there; returns the partitions that are missing.
+
+        ValueError, naming the first difference, if the manifest that is there says something else, or is none; OSError if the
+        folder has other files and no manifest, or cannot be made or written to.
+        """
+        if self.store.isfile(self.path):
+            raise NotADirectoryError(f"target: {self.path}: expected a folder, got a file")
+        self.store.makedirs(self.path, exist_ok=True)
+        where, manifest = f"{self.path.rstrip('/')}/{_MANIFEST}", {"format": _FORMAT, **manifest}
+        others = sorted(name for name in self.names() if not _is_temporary(name))
+        if not self.store.exists(where):  # asked after the folder was listed: another run may begin at the same time
+            if others:
+                raise FileExistsError(
+                    f"target: {self.path}: expected a new or an empty folder, or one with {_MANIFEST}, got {others[0]} in it"
+                )
+            with suppress(FileExistsError, FileNotFoundError):
+                publish(self.store, where, lambda file: file.write(json.dumps(manifest, indent=1).encode()), new=True)
+        try:
+            found = dict(json.loads(self.store.cat_file(where)))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"target: {where}: not a manifest: {error}") from error
+        for key, new in manifest.items():
+            old = found.get(key)
+            if key == "parts" and isinstance(old, list) and len(old) == len(new):
+                pairs = enumerate(zip(old, new, strict=True))
+                key, old, new = next(((f"partition {i}", a, b) for i, (a, b) in pairs if a != b), (key, 0, 0))
+            elif key == "parts":
+                raise ValueError(f"target: {self.path}: was made of {len(old or ())} partitions, the source now has {len(new)}")
+            if old != new:
+                raise ValueError(f"target: {self.path}: was made with another {key}: {old}, now {new}; give another folder")
+        there = self.names()
+        return [i for i in range(self.n_parts) if posixpath.basename(self.file(i)) not in there]
+
+    def write(self, i: int, write: Callable[[Any], None]) -> None:
+        """In a worker: let a function write the file of partition i, unless it is there."""
+        path = self.file(i)
+        if self.store.exists(path):
+            return
+        try:
+            publish(self.store, path, write)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ESTALE) and self.store.exists(path):
+                return  # another run has written it, and removed the temporary file
+            if error.errno is not None and error.filename is None:
+                error.filename = path
+            raise
+
+    def finish(self) -> list[str]:
+        """The files in the order of the partitions, without the temporary ones; FileNotFoundError if they are elsewhere."""
+        files, names = [self.file(i) for i in range(self.n_parts)], self.names()
+        for file in files:
+            if posixpath.basename(file) not in names:
+                raise FileNotFoundError(
+                    f"target: a worker wrote {file}, but it is not here: all machines have to share the folder"
+                )
+        for name in filter(_is_temporary, names):
+            with suppress(FileNotFoundError, PermissionError):  # another run was first; on Windows a file is open there
+                self.store.rm_file(f"{self.path.rstrip('/')}/{name}")
+        return files if is_local(self.store) else [self.store.unstrip_protocol(file) for file in files]
+
+
+def _is_temporary(name: str) -> bool:
+    """Whether a file is one that `atomically` writes before it has its name."""
+    return name.endswith(".tmp") and name.startswith((".part-", f".{_MANIFEST}"))

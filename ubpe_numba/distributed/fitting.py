@@ -20,9 +20,9 @@ from ubpe_numba.distributed.counting import counted, lines_of, steady
 from ubpe_numba.distributed.host import make_host, name_of_range
 from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import Part, together
-from ubpe_numba.distributed.partitions import Partitions, partitions_of
 from ubpe_numba.distributed.relay import unfitted
-from ubpe_numba.distributed.remote_text import ask_at_first, check_rules, fit_remotely
+from ubpe_numba.distributed.remote_text import check_rules, fit_remotely, until_done
+from ubpe_numba.distributed.sources import Partitions, partitions_of
 from ubpe_numba.documents.read import Documents, as_document
 from ubpe_numba.fitting.fit import Settings, learn, learned
 from ubpe_numba.runtime.arrays import describe, offsets_of
@@ -38,7 +38,7 @@ __all__ = ["fit"]
 AnyTokenizer = TypeVar("AnyTokenizer", bound=Tokenizer)
 _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # arguments by which text becomes segments to be counted
 #: Weights and boundaries of partitions, as `make_host` takes them; whether the document before goes on, and tokens may cross.
-Marks = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
+Given = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
 
 _SYMBOL = 12  # bytes of a worker, while it reads partitions included
 _USABLE = 0.9  # of a worker's limit: a little more, and its nanny ends it
@@ -71,24 +71,18 @@ def fit(
         A `BPE`, `UBPE` or `UBPEClassic`, which becomes fitted.
     parts
         The partitions, as for `count`; a 1-D `dask.array` too, which is one document.
-    client
-        The cluster; None is Dask's current client, or else processes on this machine for this call.
-    column
-        The column of documents, where `parts` are tables.
+    client, column, blocksize, progress
+        As for `count`.
     sample_weight
         A list of one entry for each partition: integers, one for each of its documents, as for `tok.fit`; of a 1-D `dask.array`
         one integer. Partitions that are `Counts` have weights of their own.
     boundaries
         A list of one entry for each partition: positions that no token may cross, as for `tok.fit`; of a 1-D `dask.array` the
         positions themselves.
-    blocksize
-        Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number.
     checkpoint
         A path or URL of a file that holds the merges so far, written at every epoch and every three minutes. If it is there, the
-        fit goes on from it: the same call after the client, or the whole cluster, has ended. ValueError if it is of another
-        corpus, other partitions, another version or other arguments; for text that is counted, which is fitted here.
-    progress
-        ``"auto"`` shows progress on a terminal, True always, False never.
+        same call goes on from it, after the client or the whole cluster has ended. ValueError if it is of another corpus, other
+        partitions, another version or other arguments; for text that is counted, whose fit is here: save the result of `count`.
 
     Returns
     -------
@@ -113,12 +107,9 @@ def fit(
     Notes
     -----
     Ctrl-C stops the fit, leaves the tokenizer as it was, and lets the workers forget the documents. A worker that is lost is
-    replaced: its partitions are read again, and encoded with the merges so far.
-
-    Memory of a worker: while it loads, its partitions as they are given, and up to twice as much beside; then about 12 bytes a
-    symbol.
-
-    Synchronisations and bytes are logged at the end (logger ``ubpe_numba``, INFO).
+    replaced: its partitions are read again, and encoded with the merges so far. While a worker loads it holds its partitions as
+    they are given, and up to twice as much beside; then about 12 bytes a symbol. Synchronisations and bytes are logged at the end
+    (logger ``ubpe_numba``, INFO).
 
     Examples
     --------
@@ -147,7 +138,7 @@ def fit(
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
         if checkpoint is not None:
             raise ValueError(
-                f"checkpoint: with {cut_by[0]} the fit itself is here, and short; keep the result of `count`, and fit on that"
+                f"checkpoint: with {cut_by[0]} the fit is here, of counts; save the result of `count`, and call fit(counts)"
             )
         with using(given) as used:
             found = counted(partitions, read, used, progress=progress)
@@ -171,8 +162,8 @@ def fit(
         n, saved = len(partitions.delayed), None
         if checkpoint is not None:
             parameters = repr(settings._replace(n_threads=1, n_shards=None, memory_limit=None))
-            given_marks = zlib.crc32(pickle.dumps((sample_weight, boundaries), 5))
-            about = {"class": type(tok).__name__, "parameters": parameters, "weights or boundaries": given_marks}
+            given_with = zlib.crc32(pickle.dumps((sample_weight, boundaries), 5))
+            about = {"class": type(tok).__name__, "parameters": parameters, "weights or boundaries": given_with}
             saved = Checkpoint(checkpoint, {**about, "number of partitions": n})
         workers = check_workers(used, set())
         n_hosts = max(1, min(n, len(workers)))
@@ -183,8 +174,8 @@ def fit(
         ranges = list(pairwise(cuts))
         if sizes is not None:
             check_memory([sum(sizes[a:b]) for a, b in ranges], workers)
-        marks = marks_of(partitions, parts, sample_weight, boundaries, ranges)
-        return _fit_there(tok, read, settings, partitions, ranges, marks, used, bar, saved)
+        beside = weights_and_boundaries(partitions, parts, sample_weight, boundaries, ranges)
+        return _fit_there(tok, read, settings, partitions, ranges, beside, used, bar, saved)
 
 
 def _fit_there(
@@ -193,20 +184,20 @@ def _fit_there(
     settings: Settings,
     partitions: Partitions,
     ranges: list[tuple[int, int]],
-    marks: list[Marks],
+    beside: list[Given],
     client: Client,
     bar: Progress,
     checkpoint: Checkpoint | None,
 ) -> AnyTokenizer:
     """A fit whose hosts are workers, each with a range of consecutive partitions."""
-    lean, goes_on = unfitted(read), [on for _, on in marks]
+    lean, goes_on = unfitted(read), [on for _, on in beside]
     hosts, make = [], delayed(make_host, pure=False)
-    for k, ((a, b), (own, _)) in enumerate(zip(ranges, marks, strict=True)):
-        how = lean, own, partitions.names[a:b], partitions.joined, k
+    for k, ((a, b), (own, _)) in enumerate(zip(ranges, beside, strict=True)):
+        how = lean, partitions.column, own, partitions.names[a:b], partitions.joined, k
         hosts.append(make(partitions.delayed[a:b], pickle.dumps(how, 5)))
-    engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key))
+    engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key), 3 * partitions.remote)
     try:
-        parts: list[Part] = ask_at_first(engine, "part")
+        parts: list[Part] = until_done(lambda: engine.ask("part"), engine.renew)
         check_memory([part.n_symbols for part in parts], check_workers(client, set()))
         alphabet = _alphabet(read, engine, parts)
         n_documents = sum(part.n_documents for part in parts)
@@ -255,7 +246,7 @@ def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | 
     if key is None:
         return name_of_range(partitions.names[begin:end])
     for part, name in zip(partitions.delayed[begin:end], partitions.names[begin:end], strict=True):
-        if key == part.key or key in cull(ensure_dict(part.__dask_graph__()), [part.key])[0]:
+        if hasattr(part, "key") and key in cull(ensure_dict(part.__dask_graph__()), [part.key])[0]:
             return name
     return None
 
@@ -278,43 +269,28 @@ def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alph
         found = Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
         if kind == "bytes" or found.is_identity:
             return found
-    values = np.unique(np.concatenate(ask_at_first(engine, "distinct")))
+    values = np.unique(np.concatenate(until_done(lambda: engine.ask("distinct"), engine.renew)))
     return Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
 
 
 def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
     """Cut partitions of these sizes evenly: host h gets the partitions ``cuts[h]`` to ``cuts[h + 1]`` - 1, at least one.
 
-    The largest host has as little as can be. The limit, which no host exceeds, is found by bisection: it suffices if hosts that
-    are filled one after the other, as far as it goes, take all partitions. O(hosts * log(partitions) * log(sum of sizes)).
-
     >>> even_cuts([9, 1, 1, 1, 5, 1], 3)
-    [0, 1, 5, 6]
+    [0, 1, 4, 6]
     """
-    ends = offsets_of(np.array(sizes, np.int64))
-    low, high = max(sizes), int(ends[-1])
-    while low < high:
-        limit = (low + high) // 2
-        cuts = _filled(ends, limit, n_hosts)
-        if ends[-1] - ends[cuts[-2]] <= limit:
-            high = limit
-        else:
-            low = limit + 1
-    return _filled(ends, high, n_hosts)
+    ends, host = offsets_of(np.array(sizes, np.int64)), np.arange(n_hosts + 1)
+    wanted = (ends[-1] / n_hosts * host).astype(np.int64)
+    after = np.searchsorted(ends, wanted).clip(1)
+    cuts = after - (wanted - ends[after - 1] < ends[after] - wanted)
+    cuts = np.maximum.accumulate(cuts - host) + host  # one partition for each at least
+    found: list[int] = np.minimum(cuts, len(sizes) - n_hosts + host).tolist()
+    return [0, *found[1:-1], len(sizes)]
 
 
-def _filled(ends: np.ndarray, limit: int, n_hosts: int) -> list[int]:
-    """Where to cut if each host takes as much as a limit allows and leaves one for each after it; the last takes the rest."""
-    n, cuts = ends.size - 1, [0]
-    for after in range(n_hosts - 1, 0, -1):
-        end = int(np.searchsorted(ends, ends[cuts[-1]] + limit, side="right")) - 1
-        cuts.append(min(end, n - after))
-    return [*cuts, n]
-
-
-def marks_of(
+def weights_and_boundaries(
     partitions: Partitions, parts: Any, sample_weight: Any, boundaries: Any, ranges: list[tuple[int, int]]
-) -> list[Marks]:
+) -> list[Given]:
     """Weights and boundaries of ranges of partitions, and how each goes on; other arguments as for `fit`.
 
     TypeError or ValueError, naming the argument.
@@ -344,8 +320,8 @@ def marks_of(
     ends = offsets_of(sizes.astype(np.int64))
     if positions.size and not 0 <= positions[0] <= positions[-1] <= ends[-1]:
         raise ValueError(f"boundaries: expected positions in 0..{ends[-1]}")
-    marks: list[Marks] = []
+    found: list[Given] = []
     for begin, end in ranges:
         inside = positions[(positions > ends[begin]) & (positions < ends[end])]
-        marks.append(([(weight, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)))
-    return marks
+        found.append(([(weight, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)))
+    return found

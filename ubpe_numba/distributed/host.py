@@ -6,9 +6,8 @@ A host holds the text of some consecutive shards, a thread each, and answers mes
     step(7, slices of new pairs, merges) ──────────>   writes the slices that the batch before created, then merges
     <──────────── neighbours, counts, outermost tokens
 
-Messages of rounds have numbers: one that is repeated, as another host was lost, gets the answer that it got before. A host is
-made of its part of the corpus; a lost one is made anew, encodes that part with the merges so far, and lists the pairs of the
-driver.
+Messages of rounds have numbers: one that is repeated, as another host was lost, gets the answer that it got before. A lost host
+is made anew of its part of the corpus, encodes it with the merges so far, and lists the pairs of the driver.
 """
 
 from __future__ import annotations
@@ -25,12 +24,13 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
 from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Part, Setup, Stepped, least_bytes
-from ubpe_numba.distributed.partitions import no_documents
+from ubpe_numba.distributed.sources import documents_of, no_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, Documents, as_corpus
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.fit import allocate_task, plan
 from ubpe_numba.fitting.kernels import rounds
+from ubpe_numba.fitting.kernels.pair_table import Task
 from ubpe_numba.fitting.text import Cut, LocalText, cut
 from ubpe_numba.runtime.arrays import offsets_of, resolve_threads
 from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
@@ -44,29 +44,29 @@ _SLOTS = 1 << 12  # room for pairs at first
 class Host:
     """Some consecutive shards of a fit.
 
-    `corpus`: its part of the corpus; `n_threads`: to work on them; None: as many as there are; `names`, `sizes`, `joined`: of its
-    partitions, for messages; the documents of each, or its symbols if they are one document together; `checks`: a checksum of
-    each; `index`: among the hosts of the fit.
+    corpus: its part of the corpus; n_threads: to work on them, None: as many as there are; names, sizes, joined: of its
+    partitions, for messages: the documents of each, or its symbols if they are one document together; checks: a checksum of each;
+    index: among the hosts of the fit.
     """
+
+    text: LocalText
+    task: Task
 
     def __init__(
         self, corpus: Corpus, n_threads: int | None = None, names: Sequence[str] = ("",), sizes: Sequence[int] = (),
         joined: bool = False, checks: Sequence[int] = (), index: int = 0,
     ) -> None:  # fmt: skip
-        self.corpus: Corpus | None = corpus
-        self.checks, self.index = tuple(checks) or (check_of(corpus),), index
-        self.n_threads = resolve_threads(n_threads)
-        self.names, self.first, self.joined = list(names), offsets_of(np.array(sizes, np.int64)), joined
+        self.corpus, self.checks, self.index = corpus, tuple(checks) or (check_of(corpus),), index
+        self.n_threads, self.names, self.joined = resolve_threads(n_threads), list(names), joined
+        self.first = offsets_of(np.array(sizes, np.int64))
         self.number = -1  # of the last message of rounds
         self.answer: Any = None
         self.loaded: Loaded | None = None
         self.listed = -1  # a message whose slices are there already
 
-    # ---------------------------------------------------------------------------------------------- the text
-
     def part(self) -> Part:
         """Summary for the driver, before it decides how to load."""
-        corpus = self._corpus()
+        corpus = self.corpus
         begin, end = int(corpus.offsets[0]), int(corpus.offsets[-1])
         first = last = 0
         if corpus.offsets.size > 1:
@@ -80,7 +80,7 @@ class Host:
 
     def distinct(self) -> np.ndarray:
         """The distinct symbols of the documents, ascending."""
-        return distinct_symbols(self._corpus().given)
+        return distinct_symbols(self.corpus.given)
 
     def load(
         self, setup: Setup, merges: np.ndarray | None = None, starts: np.ndarray | None = None, tail: np.ndarray | None = None
@@ -89,14 +89,12 @@ class Host:
 
         Of a host that is made again: the merges so far, int32[m, 2]; where its shards begin and the last one ends, in symbols
         from the beginning of its part, int64[K + 1], or int64[2]: only its own ends; alphabet ids, int32, that follow on its
-        part, of tokens that it has taken over.
-
-        UnknownSymbolError for a symbol outside the alphabet, with the name of the partition, the document in it, or the symbol in
-        it if all are one document.
+        part, of tokens that it has taken over. UnknownSymbolError for a symbol outside the alphabet, with its partition, and the
+        document in it, or the symbol in it if all are one document.
         """
         if self.loaded is not None:  # another host was lost before it could answer
             return self.loaded
-        corpus = self._corpus()
+        corpus = self.corpus
         try:
             made, place, at = self._laid_out(corpus, setup, merges, starts, tail)
         except UnknownSymbolError as error:
@@ -107,10 +105,9 @@ class Host:
             inside = at_all - int(self.first[i])
             document, position = (0, inside) if self.joined else (inside, error.position)
             raise with_name(UnknownSymbolError(document, position, error.symbol, error.hint), self.names[i]) from None
-        self.corpus = None
-        self.text = made
+        del self.corpus
+        self.text, k, segments = made, made.k, place.segments
         self.task = allocate_task(1, made.shards.counters.shape[2], setup.merges)
-        k, segments = made.k, place.segments
         documents, weights = np.full((k, 2), -1, np.int64), np.zeros((k, 2), np.int64)
         for i, (begin, end) in enumerate(segments):
             if end > begin:
@@ -118,19 +115,13 @@ class Host:
                 documents[i] = ends if corpus.document_of is None else corpus.document_of[ends]
                 weights[i] = 1 if corpus.weights is None else corpus.weights[ends]
         sizes = np.array([end - begin for begin, end in segments], np.int64)
-        state = made.shards.state.copy()
-        arenas, counts = np.diff(made.shards.base["arena"]), made.symbol_counts
-        self.loaded = Loaded(state, arenas, at, sizes, place.inside, documents, weights, counts, self.asked)
+        state, arenas = made.shards.state.copy(), np.diff(made.shards.base["arena"])
+        self.loaded = Loaded(state, arenas, at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked)
         return self.loaded
 
     def resume(self, setup: Setup, merges: np.ndarray, starts: list[np.ndarray], tails: list[np.ndarray]) -> Loaded:
         """Lay out the text of a fit that is continued; `starts` and `tails` of all hosts, int64[2] where this one has begun."""
         return self.load(setup, merges, starts[self.index], tails[self.index])
-
-    def _corpus(self) -> Corpus:
-        if self.corpus is None:
-            raise RuntimeError("the part of a host is loaded once")
-        return self.corpus
 
     def _text(self, corpus: Corpus, alphabet: Alphabet, place: Cut, setup: Setup) -> LocalText:
         room = alphabet.size + 2 * setup.merges, _SLOTS, setup.merges
@@ -180,8 +171,6 @@ class Host:
         shards = Cut(text.offsets[at], np.array(at), np.zeros(len(at), bool))
         return self._text(encoded, Alphabet.dense(n + len(merges)), shards, setup), place, starts
 
-    # ---------------------------------------------------------------------------------------------- epochs
-
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `Text`; in as few bytes as will do."""
         return least_bytes(self.text.count_dense(n_tokens))
@@ -223,8 +212,6 @@ class Host:
         """One cell a token again; all slices become void. The states of the shards, and their arenas, twice as long if asked."""
         self.text.compact(self.task.width, True, more_room)
         return self.text.shards.state.copy(), np.diff(self.text.shards.base["arena"])
-
-    # ---------------------------------------------------------------------------------------------- rounds
 
     def step(self, number: int, fills: Fills | None, batch: Batch | None) -> Stepped | None:
         """Write the slices that the batch before created, then merge this one; None if there is none to merge."""
@@ -289,8 +276,6 @@ class Host:
         tokens = 2 * tokens if tokens > shards.counters.shape[2] else 0
         self.text.grow(tokens, 2 * slots if 2 * slots > shards.slices.shape[1] else 0)
 
-    # ---------------------------------------------------------------------------------------------- borders
-
     def take_over(self, number: int, k: int, slot: int, token: int, same: bool) -> tuple[int, np.ndarray]:
         """Take the first token of the shard after shard k to its end, and list the pair that it completes.
 
@@ -303,12 +288,8 @@ class Host:
 
     def give_first(self, number: int, k: int) -> tuple[int, np.ndarray]:
         """Give the first token of shard k away; 1, and the states of the shards."""
-
-        def give() -> tuple[int, np.ndarray]:
-            give_first(self.text.shards, k, self.task.width)
-            return 1, self.text.shards.state.copy()
-
-        return self._once(number, give)
+        shards, width = self.text.shards, self.task.width
+        return self._once(number, lambda: (give_first(shards, k, width) or 1, shards.state.copy()))
 
 
 def name_of_range(names: Sequence[str]) -> str:
@@ -322,13 +303,8 @@ def name_of_range(names: Sequence[str]) -> str:
 
 def check_of(corpus: Corpus) -> int:
     """A checksum of symbols, segments and weights."""
-    check = 0
-    for array in (
-        corpus.values[corpus.offsets[0] : corpus.offsets[-1]],
-        np.diff(corpus.offsets),
-        corpus.document_of,
-        corpus.weights,
-    ):
+    values, check = corpus.values[corpus.offsets[0] : corpus.offsets[-1]], 0
+    for array in (values, np.diff(corpus.offsets), corpus.document_of, corpus.weights):
         check = check if array is None else zlib.crc32(np.ascontiguousarray(array).data, check)
     return check
 
@@ -336,24 +312,26 @@ def check_of(corpus: Corpus) -> int:
 def make_host(parts: list[Any], how: bytes) -> Host:
     """A host of partitions, on the worker where it is called; `parts` are documents as `Tokenizer.fit` takes them.
 
-    `how`, a pickle: the tokenizer; the weights and the boundaries of each partition, as `fit` takes them, or None, and of one
-    document those of all; the name of each partition; and whether they are one document together. TypeError and ValueError as of
-    `Tokenizer.fit`, with the name of the partition before the message.
+    `how`, a pickle: the tokenizer; the column of documents of tables; the weights and the boundaries of each partition, as `fit`
+    takes them, or None, and of one document those of all; the name of each partition; whether they are one document together; and
+    the index of the host. TypeError, ValueError and OSError as of `Tokenizer.fit`, with the name of the partition before the
+    message.
     """
-    tokenizer, marks, names, joined, index = pickle.loads(how)
+    tokenizer, column, beside, names, joined, index = pickle.loads(how)
     corpora, sizes, called, checks = [], [], names, []
     if joined:
         sizes, called = [len(part) for part in parts], [name_of_range(names)]
         checks = [zlib.crc32(np.ascontiguousarray(part, np.int64).data) for part in parts]
         parts = [np.concatenate(parts)]
-    for i, ((weights, boundaries), name) in enumerate(zip(marks, called, strict=True)):
+    for i, ((weights, boundaries), name) in enumerate(zip(beside, called, strict=True)):
         documents, parts[i] = parts[i], None  # one after the other may be given back
         try:
+            documents = documents_of(documents, column)
             if no_documents(documents):  # they are of any kind
                 corpora.append(as_corpus([], None, weights, boundaries))
             else:
                 corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OSError) as error:
             raise with_name(error, name) from None
     if not joined:
         sizes, checks = [corpus.given.offsets.size - 1 for corpus in corpora], list(map(check_of, corpora))
@@ -373,11 +351,9 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
         return corpora[0]
     kind = filled[0][0].given.kind if filled else "int"
     values, offsets = _joined([(c.values, c.offsets) for c in corpora])
-    given = Documents(values, offsets, kind)
-    if not all(c.given.values is c.values for c in corpora):  # for alphabets: documents of weight 0 too
-        given = Documents(*_joined([(c.given.values, c.given.offsets) for c in corpora]), kind)
-    elif any(c.given.offsets is not c.offsets for c in corpora):  # segments are not documents
-        given = Documents(values, offsets_of(np.concatenate([np.diff(c.given.offsets) for c in corpora])), kind)
+    given = values, offsets
+    if not all(c.given.values is c.values and c.given.offsets is c.offsets for c in corpora):
+        given = _joined([(c.given.values, c.given.offsets) for c in corpora])  # for alphabets: documents of weight 0 too
     document_of = weights = None
     if any(c.document_of is not None for c in corpora):
         numbers = [np.arange(c.offsets.size - 1) if c.document_of is None else c.document_of for c in corpora]
@@ -386,7 +362,7 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
     if any(c.weights is not None for c in corpora):
         weights = np.concatenate([np.ones(c.offsets.size - 1, np.int64) if c.weights is None else c.weights for c in corpora])
     sizes = sum(c.n_documents for c in corpora), sum(c.n_symbols for c in corpora)
-    return Corpus(given, values, offsets, document_of, weights, *sizes)
+    return Corpus(Documents(*given, kind), values, offsets, document_of, weights, *sizes)
 
 
 def _joined(arrays: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

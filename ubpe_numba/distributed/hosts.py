@@ -55,14 +55,13 @@ _NO_WORKER = "client: the cluster of the scheduler at {} has had no worker for {
 class DaskEngine:
     """Hosts on the workers of a cluster, made when the engine is, as evenly over workers and machines as can be.
 
-    `client`: a synchronous one; `make`: each gives a host, on the worker where it is to live. It is computed again if the host is
-    lost; `together`: adds up what consecutive hosts answered to a method, in order, or leaves it as it is: it is called on
-    workers, and `ask` gives fewer answers then. None: there is an answer of every host; `name_of`: the name of the source of host
-    k, for messages: of the key of a task the part that the task belongs to, or None if there is no such part; of None all of it.
-    `n`: how many hosts; `rounds`: synchronisations so far; `sent`, `received`: bytes from the driver to each host, and back, so
-    far; those of a group go to and come from its first host; `where`: the addresses of the hosts' workers; empty while a host is
-    nowhere; `direct`: addresses of workers that answer the client itself. Raises ConnectionError here and in every method: if the
-    scheduler does not answer, with its address.
+    make: each gives a host, on the worker where it is to live, and is computed again if the host is lost; together: adds up what
+    consecutive hosts answered to a method, in order, or leaves it as it is: it is called on workers, and `ask` gives fewer
+    answers then; name_of: the name of the source of host k, for messages: of the key of a task the part that the task belongs
+    to, or None if there is no such part; of None all of it; retries: of what makes a host. `rounds`: synchronisations so far;
+    `sent`, `received`: bytes from the driver to each host, and back; those of a group go to and come from its first host;
+    `where`: the addresses of the hosts' workers; empty while a host is nowhere; `direct`: those of workers that answer the
+    client itself. ConnectionError here and in every method, with its address, if the scheduler does not answer.
     """
 
     def __init__(
@@ -71,7 +70,9 @@ class DaskEngine:
         make: Sequence[Delayed],
         together: Together | None = None,
         name_of: Callable[[int, Any], str | None] = lambda k, key: f"host {k}" if key is None else None,
+        retries: int = 0,
     ) -> None:
+        self.retries = retries
         self.client, self.make, self.n, self.together, self.name_of = client, list(make), len(make), together, name_of
         self.where, self.direct = [""] * self.n, set[str]()
         self._address = address_of(client)  # of the scheduler; a client forgets it
@@ -92,8 +93,6 @@ class DaskEngine:
         except BaseException:
             self.close()
             raise
-
-    # -------------------------------------------------------------------------------------------- messages
 
     def ask(self, method: str, *args: Any) -> list[Any]:
         """Answers of all hosts to one message, in their order.
@@ -214,8 +213,6 @@ class DaskEngine:
             raise ConnectionError(_UNREACHED.format(self._address))
         return self.client.sync(function, *args, **about)
 
-    # -------------------------------------------------------------------------------------------- hosts
-
     def renew(self, lost: Sequence[int]) -> None:
         """Make hosts anew that are lost, on the workers that are left or on those that nannies have started again.
 
@@ -239,7 +236,7 @@ class DaskEngine:
                 key = f"ubpe-shard-{k}-{uuid4().hex}"
                 made = dask.delayed(HostActor, pure=False)(self.make[k], self.together, dask_key_name=key)
                 with dask.config.set(LARGE_GRAPHS):
-                    self._actors[k] = self.client.compute(made, workers=[where], actors=True)
+                    self._actors[k] = self.client.compute(made, workers=[where], actors=True, retries=self.retries)
             self._wait(places)
             self.sync(self._find, lost)
             lost = [k for k in lost if not self.where[k]]
@@ -278,13 +275,10 @@ class DaskEngine:
                 check_workers(self.client, set())
                 raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
             time.sleep(0.1)
-        machines = Counter(fit[a] for a in kept.elements() if a in fit)
         places = []
         for _ in lost:
-            where = min(fit, key=lambda a: (kept[a], machines[fit[a]], a))
-            kept[where] += 1
-            machines[fit[where]] += 1
-            places.append(where)
+            places.append(min(fit, key=lambda a: (kept[a], sum(fit[b] == fit[a] for b in kept if b in fit), a)))
+            kept[places[-1]] += 1
         return places
 
     def _wait(self, places: Mapping[int, str]) -> None:

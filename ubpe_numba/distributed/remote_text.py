@@ -41,7 +41,7 @@ from ubpe_numba.vocabulary.alphabet import Alphabet
 
 T = TypeVar("T")
 
-_MOST_LOSSES = 5  # in a row, of one message
+_MOST_LOSSES = 10  # in a row, of one message
 _PAUSE = 0.1  # seconds between two looks at the progress
 
 
@@ -59,12 +59,9 @@ def fit_remotely(
 
     The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document is the last one of
     the host before, and whether tokens may cross the border between the two; None if no document is cut. near: as for `text.cut`.
-    checkpoint: where the fit goes on, and where it is written.
-    Returns the text beside the merges, which counts synchronisations (one a batch of merges, and up to seven an epoch) and
-    losses.
-
-    ValueError for rules that only a fit in one process has, and for 2**62 symbols or more, before any work. RuntimeError if hosts
-    are lost again and again, or the part of a lost one is not the same any more.
+    checkpoint: where the fit goes on, and where it is written. Returns the text beside the merges, which counts synchronisations
+    (one a batch of merges, and up to seven an epoch) and losses. ValueError for rules that only a fit in one process has, and for
+    2**62 symbols or more; RuntimeError if hosts are lost again and again, or the part of a lost one is not the same any more.
     """
     check_rules(settings)
     n_symbols, by_weight = sum(part.n_symbols for part in parts), sum(part.by_weight for part in parts)
@@ -97,12 +94,11 @@ class _RemoteLoop(Loop):
 
     def _begin_epoch(self) -> None:
         self.state["elsewhere"] = 1
-        self.text.driver, self.text.task, self.text.has_begun = self.driver, self.task, True
-        if self.text.checkpoint is not None:
-            self.text.checkpoint.save(self.text)
-        if crowded := self.text.engine.crowded():
-            self.text.make_anew(crowded)
-        self.text.until_done(super()._begin_epoch)
+        text = self.text
+        text.driver, text.task, text.has_begun = self.driver, self.task, True
+        if text.checkpoint is not None:
+            text.checkpoint.save(text)
+        text.until_done(super()._begin_epoch, lost=text.engine.crowded())
 
 
 class RemoteText:
@@ -171,8 +167,6 @@ class RemoteText:
         weight[1:k] = weights[:-1, 1]
         return borders_of(continued, joined, documents[:, 0] == documents[:, 1], weight, merges)
 
-    # ---------------------------------------------------------------------------------------------- counting and listing pairs
-
     def count_symbols(self) -> None:
         """See `Text`: hosts have counted them."""
 
@@ -218,41 +212,22 @@ class RemoteText:
         """See `Text`."""
         self.ask("give_slots", slots)
 
-    # ---------------------------------------------------------------------------------------------- messages
-
     def ask(self, method: str, *args: Any) -> list[Any]:
         """Ask all hosts: one synchronisation."""
         self.n_synchronisations += 1
         return self.engine.ask(method, *args)
 
-    def until_done(self, message: Callable[[], T], listed: bool = False) -> T:
-        """The answer to a message, sent again after lost hosts were made anew: with their pairs listed, if there are any.
-
-        RuntimeError if hosts are lost again and again.
-        """
-        for _ in range(_MOST_LOSSES):
-            try:
-                return message()
-            except LostHostsError as error:
-                lost = error
-                self.make_anew(lost.hosts, listed)
-        raise RuntimeError(f"fit: a message lost its hosts {_MOST_LOSSES} times: {lost}; do their parts fit into memory?")
+    def until_done(self, message: Callable[[], T], listed: bool = False, lost: Sequence[int] = ()) -> T:
+        """As the function of this name; hosts that are made anew have pairs `listed`, if there are any."""
+        return until_done(message, lambda hosts: self.make_anew(hosts, listed), lost)
 
     def make_anew(self, hosts: list[int], listed: bool = False) -> None:
         """Make hosts anew, and bring them to where the others are: merges made, and pairs `listed` at their slots."""
-        lost = LostHostsError(hosts)
-        for _ in range(_MOST_LOSSES):
-            for h in hosts:
-                self.losses[h] += 1
-            try:
-                self.engine.renew(hosts)
-                for h in hosts:
-                    self._restore(h, listed)
-                return
-            except LostHostsError as error:
-                hosts = sorted({*hosts, *error.hosts})
-                lost = error
-        raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times while they were made anew: {lost}")
+        for h in hosts:
+            self.losses[h] += 1
+        self.engine.renew(hosts)
+        for h in hosts:
+            self._restore(h, listed)
 
     def _restore(self, h: int, listed: bool) -> None:
         part: Part = self.engine.tell(h, "part")
@@ -295,8 +270,6 @@ class RemoteText:
                 stack += [int(learned["right"][token]), int(learned["left"][token])]
         return tail
 
-    # ---------------------------------------------------------------------------------------------- arrays
-
     def _see_arenas(self, arenas: Sequence[np.ndarray]) -> None:
         self.shards.base["arena"][1:] = np.cumsum(np.concatenate(arenas))
 
@@ -309,8 +282,6 @@ class RemoteText:
         found = self.until_done(lambda: self.ask("compact", more_room))
         np.concatenate([state for state, _ in found], out=self.shards.state)
         self._see_arenas([arenas for _, arenas in found])
-
-    # ---------------------------------------------------------------------------------------------- rounds
 
     def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
         """See `Text`: the driver works here, batches are merged elsewhere; back for progress every so often."""
@@ -402,18 +373,18 @@ class RemoteText:
         return done
 
 
-def ask_at_first(engine: DaskEngine, method: str) -> list[Any]:
-    """Answers of hosts that have not loaded their parts. Lost ones are made anew; RuntimeError if that happens too often."""
+def until_done(message: Callable[[], T], make_anew: Callable[[list[int]], object], lost: Sequence[int] = ()) -> T:
+    """The answer to a message to hosts, sent (again) after lost ones were made anew; RuntimeError if that happens too often."""
+    hosts = set(lost)
     for _ in range(_MOST_LOSSES):
         try:
-            return engine.ask(method)
+            if hosts:
+                make_anew(sorted(hosts))
+            hosts = set()
+            return message()
         except LostHostsError as error:
-            lost = error
-        try:
-            engine.renew(lost.hosts)
-        except LostHostsError as error:
-            lost = error
-    raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times before it began: {lost}; do their parts fit into memory?")
+            reason, hosts = error, hosts | {*error.hosts}
+    raise RuntimeError(f"fit: hosts were lost {_MOST_LOSSES} times in a row: {reason}; do their parts fit into memory?")
 
 
 def _fills(task: Task) -> Fills | None:

@@ -94,7 +94,7 @@ class Counts:
         OverflowError
             If the weights sum to 2**62 or more.
         """
-        stay, total, _ = distinct(given, weights)
+        stay, total = distinct(given, weights)
         return Counts(given.take(stay), total)
 
     @staticmethod
@@ -297,12 +297,11 @@ def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None
     return Counts.of(given, weights)
 
 
-def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Indices int64[k] of the documents that are the first of their equals and weigh something, their weights and hashes.
+def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Indices int64[k] of the documents that are the first of their equals and weigh something, and their weights.
 
-    weights int64[n] are at least 0; those returned, int64[k], are of each document with all its equals, above 0. The hashes,
-    uint64[k], are equal for equal documents of every dtype, in every process. OverflowError if the weights sum to 2**62 or more.
-    O(symbols).
+    weights int64[n] are at least 0; those returned, int64[k], are of each document with all its equals, above 0. OverflowError if
+    the weights sum to 2**62 or more. O(symbols).
     """
     from ubpe_numba.documents.kernels.distinct import find_distinct  # here: a fit of documents as they are needs no kernel
 
@@ -316,7 +315,7 @@ def distinct(given: Documents, weights: np.ndarray) -> tuple[np.ndarray, np.ndar
     total = np.zeros(n, np.int64)
     np.add.at(total, first_of, weights)
     stay = np.flatnonzero(total)
-    return stay, total[stay], hashes[stay]
+    return stay, total[stay]
 
 
 def side_by_side(parts: Sequence[Counts]) -> tuple[Documents, np.ndarray]:
