@@ -41,6 +41,27 @@ def test_no_tokenizer_is_below(name: str) -> None:
     assert other.own == shortest.encode_batch(docs).total
 
 
+@pytest.mark.parametrize("docs", [[[0] * 1500], [[0, 1, 1] * 300, [0] * 600]], ids=["zeros", "runs"])
+@pytest.mark.parametrize("options", [{}, {"max_token_length": 4}, {"memory_limit": 3_000_000}], ids=str)
+def test_no_bound_is_above_the_long_tokens_of_the_tokenizer_itself(docs: Any, options: dict[str, Any]) -> None:
+    """They are candidates however short those are that there is memory for."""
+    tok = UBPE(14, 1, alphabet=2, objective="shortest").fit(docs, progress=False)
+    longest = max(len(tok.vocabulary[i]) for i in range(len(tok.vocabulary)))
+    found = lower_bound(tok, docs, seconds=1, progress=False, **options)
+    assert found.tokens <= found.own
+    assert found.max_token_length is None or found.max_token_length < longest
+    assert (found.max_token_length is None) == (options == {})
+
+
+def test_memory_is_limited_where_a_length_is_given() -> None:
+    tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])
+    with pytest.raises(MemoryError, match="memory_limit: tokens of up to 20000 symbols need up to"):
+        lower_bound(tok, [np.zeros(20_000, np.int32)], max_token_length=20_000)
+    runs = BPE.from_merges([[0, 0], *([i, 0] for i in range(2, 900))], alphabet=2)
+    with pytest.raises(MemoryError, match="memory_limit: tokens have [0-9]+ places in the documents, there is room for"):
+        lower_bound(runs, [[0] * 5000], max_token_length=2, memory_limit=3_000_000)
+
+
 def test_documents_are_read_as_by_fit() -> None:
     docs = [[0, 1, 2, 0, 1], [0, 1], [2, 2, 0, 1]]
     tok = BPE(5, alphabet=3).fit(docs)

@@ -45,7 +45,7 @@ _SAFE = 2.0**61
 #: Bytes that a node and an edge cost at most while candidates are found, and then in the ascent, where there may be as many
 #: candidates as edges.
 NODE, EDGE, CANDIDATE = 200, 24, 48
-_MOST = 2 << 30  # bytes, where the length of tokens is ours to choose and no limit is given
+_MOST = 2 << 30  # bytes, where no limit is given
 _PARTS, _PARTS_FROM = 4, 400_000  # parts of the edges, and from how many edges on
 
 log = logging.getLogger("ubpe_numba")
@@ -64,7 +64,7 @@ class LowerBound:
     n_tokens : int
         The size of the vocabularies, alphabet included.
     max_token_length : int or None
-        Symbols of their longest tokens; None for any number.
+        Symbols of their longest tokens, but for those that are tokens of the tokenizer; None for any number.
     min_count : int
         How often each of their learned tokens occurs at least.
     n_edges : int
@@ -135,14 +135,15 @@ def lower_bound(
     n_tokens
         The size of the vocabularies, alphabet included; None for that of `tok`.
     max_token_length
-        How many symbols their tokens have at most; None for any number, or for as many as there is memory for.
+        How many symbols their tokens have at most, but for tokens of `tok`, which may be longer; None for any number, or for as
+        many as there is memory for.
     min_count
         How often each of their learned tokens occurs in the documents at least, by weight; occurrences that overlap count.
     seconds
         When the search ends; None: when it hardly gains, which may take minutes for millions of symbols.
     memory_limit
         Bytes that it may use beside the documents: 200 a symbol of distinct segments, and 72 for each place of a token. None:
-        2 GB if `max_token_length` is None, otherwise as many as it needs.
+        2 GB.
 
     Returns
     -------
@@ -153,13 +154,14 @@ def lower_bound(
     Raises
     ------
     MemoryError
-        If tokens of `max_token_length` symbols do not keep to `memory_limit`.
+        If tokens of `max_token_length` symbols, or those of `tok`, do not keep to `memory_limit`.
 
     Notes
     -----
     The claim: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned have at most
-    `max_token_length` symbols and occur at least `min_count` times within segments of these documents (or are not used). Whatever
-    encoder cuts the documents into its tokens, they are at least `tokens`. The proof, by prices of symbols, is in
+    `max_token_length` symbols, or are tokens of `tok`, and occur at least `min_count` times within segments of these documents
+    (or are not used). Whatever encoder cuts the documents into its tokens, they are at least `tokens`. So `tok` itself, if
+    `n_tokens` and `min_count` leave it its vocabulary, is never below. The proof, by prices of symbols, is in
     ``bounds/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. No token crosses the
     end of a segment, and special tokens belong to none.
 
@@ -189,11 +191,12 @@ def lower_bound(
     corpus = tok._corpus(docs, offsets, sample_weight, boundaries)
     units, weights = distinct_segments(segments_of(corpus, alphabet), corpus.weights)
     lengths = tok._plan().encode(units).lengths
+    given = Ragged._trusted(vocabulary.arena.astype(np.int32), vocabulary.offsets)
     if segmenter.whole_words:  # segments that are tokens are not merged
-        whole = {token.tobytes() for token in Ragged(vocabulary.arena.astype(np.int32), vocabulary.offsets)}
+        whole = {token.tobytes() for token in given}
         lengths = np.where([unit.astype(np.int32).tobytes() in whole for unit in units], 1, lengths)
     own = sum(int(w) * int(k) for w, k in zip(weights, lengths, strict=True))
-    found = bound_of_units(units, weights, n, size - n, longest, least, allowed, limit, tok.n_threads, bar)
+    found = bound_of_units(units, weights, n, size - n, longest, least, allowed, limit, tok.n_threads, bar, given)
     took = time.monotonic() - began
     return LowerBound(found.tokens, own, size, found.longest, least, found.n_edges, found.rounds, took, found.converged)
 
@@ -213,10 +216,10 @@ def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Rag
 
 
 class Bound(NamedTuple):
-    """Result for units: no vocabulary whose tokens have at most `longest` symbols (None for any) needs fewer `tokens`."""
+    """Result for units: no vocabulary whose tokens have at most `longest` symbols, or are given, needs fewer `tokens`."""
 
     tokens: int
-    longest: int | None
+    longest: int | None  # None for any
     n_edges: int  # of the lattice
     rounds: int  # of the ascent
     converged: bool
@@ -233,19 +236,25 @@ def bound_of_units(
     memory_limit: int | None,
     n_threads: int | None,
     progress: Progress,
+    tokens: Ragged | None = None,
 ) -> Bound:
     """The bound for `n` learned tokens and units of one alphabet id or more each, which occur `weights` times, int64 above 0.
 
-    There are fewer than 2**62 symbols in all, by weight. Raises MemoryError if `longest` is given, and its lattice does not keep
-    to the limit.
+    There are fewer than 2**62 symbols in all, by weight. Of `tokens`, those longer than `longest` are candidates too. Raises
+    MemoryError if `longest` or such tokens are given, and their lattice does not keep to the limit.
 
     >>> units, weights = distinct_segments(Ragged.from_lists([[0, 1, 0, 1], [0, 1]]), None)
     >>> bound_of_units(units, weights, 2, 1, None, 1, None, None, 1, Progress(False)).tokens
     3
     """
     end = None if seconds is None else time.monotonic() + seconds
-    found = _lattice_of(units, weights, n_alphabet, longest, min_count, memory_limit)
+    limit = _MOST if memory_limit is None else memory_limit
+    room = max(0, (limit - NODE * (units.total + len(units))) // (EDGE + CANDIDATE))  # edges
+    found = _lattice_of(units, weights, n_alphabet, longest, min_count, limit, room if tokens is None or longest else room // 2)
     whole = longest is not None or not _is_cut(found) or found.longest >= int(units.lengths.max())
+    if tokens is not None:
+        inside = tokens.take(np.flatnonzero(tokens.lengths <= units.lengths.max(initial=0)))
+        found = found.extended(inside, room)
     ascent = _Ascent(found, n, n_threads)
     converged = ascent.climb(end, progress)
     n_edges = int(ascent.everything.at.size)
@@ -266,13 +275,12 @@ def n_edges_of(lengths: np.ndarray, longest: int) -> int:
 
 
 def _lattice_of(
-    units: Ragged, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int, memory_limit: int | None
+    units: Ragged, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int, limit: int, room: int
 ) -> Substrings:
-    """The candidates as edges; of a length that memory allows, if none is given."""
-    limit = memory_limit if memory_limit is not None else _MOST if longest is None else 2**62
+    """The candidates as edges, at most `room` where the limit might not do; of a length that memory allows, if none is given."""
     fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
     needed = fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, cap)
-    most = 2**62 if needed <= limit else max(0, (limit - fixed) // (EDGE + CANDIDATE))
+    most = 2**62 if needed <= limit else room
     found = Substrings(units.values.astype(np.int32, copy=False), units._offsets, weights, n_alphabet, longest, min_count, most)
     if found.longest < cap and _is_cut(found):
         if longest is not None or found.longest < 2:

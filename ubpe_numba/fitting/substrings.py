@@ -84,8 +84,11 @@ class Substrings:
         kernels.count_candidates(self.nodes, weights, self.starts, self.tokens, counts)
         return counts
 
-    def extended(self, tokens: Ragged) -> Substrings:
-        """These candidates and those of the tokens that are longer and occur, numbered after them; so are the edges of a node."""
+    def extended(self, tokens: Ragged, most_edges: int = 2**62) -> Substrings:
+        """These candidates and those of the tokens that are longer and occur, numbered after them; so are the edges of a node.
+
+        MemoryError if there would be more than `most_edges`.
+        """
         longer = tokens.take(np.flatnonzero(tokens.lengths > self.longest)).compact()
         if not len(longer):
             return self
@@ -96,6 +99,8 @@ class Substrings:
         found = np.zeros(self.starts.size - 1, np.int64)
         kernels.find_tokens(self.values, self.offsets, edges, states, of_token, True, found, nothing, nothing)
         starts = offsets_of(found + np.diff(self.starts))
+        if starts[-1] > most_edges:
+            raise MemoryError(f"memory_limit: tokens have {starts[-1]} places in the documents, there is room for {most_edges}")
         lengths, number, cursors = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32), starts[:-1].copy()
         kernels.copy_edges(self.starts, self.lengths, self.tokens, cursors, lengths, number)
         new = places_of(cursors, found)  # the edges that follow
