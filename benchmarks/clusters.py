@@ -232,7 +232,7 @@ def encode(quick: bool) -> None:
 
 def _forget() -> None:
     """Words that encoders of a worker remember."""
-    clusters._model.cache_clear()
+    clusters._loaded.cache_clear()
 
 
 class Echo:

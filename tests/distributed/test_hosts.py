@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from echo_host import Echo
 from polling import eventually
 
 pytest.importorskip("distributed")
@@ -20,69 +21,6 @@ from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import LostHostsError
 
 pytestmark = pytest.mark.xdist_group("cluster")
-
-
-class OddError(Exception):
-    """One that does not come back from a pickle."""
-
-    def __init__(self, a: int, b: int) -> None:
-        super().__init__(f"{a} and {b}")
-
-
-class Echo:
-    """A host that says what it hears."""
-
-    def __init__(self, number: int) -> None:
-        self.number, self.heard = number, 0
-
-    def hear(self, *args: Any) -> tuple[int, Any]:
-        """Say it back."""
-        self.heard += 1
-        return self.number, args
-
-    def heard_so_far(self) -> int:
-        """How often `hear` was called."""
-        return self.heard
-
-    def process(self) -> int:
-        """The id of this process."""
-        return os.getpid()
-
-    def add_one(self, values: np.ndarray) -> np.ndarray:
-        """Write into what has arrived."""
-        assert values.flags.aligned
-        assert values.ctypes.data % 8 == 0
-        values += 1
-        return values
-
-    def read_only(self, values: np.ndarray) -> bool:
-        """Whether the array is."""
-        return not values.flags.writeable
-
-    def fail(self, *which: int) -> int:
-        """Raise if this host is one of these."""
-        if self.number in which:
-            raise ValueError("host", self.number)
-        return self.number
-
-    def fail_oddly(self) -> None:
-        """Raise what does not travel."""
-        raise OddError(1, 2)
-
-    def answer_oddly(self) -> Any:
-        """Answer what does not travel."""
-        return lambda: None
-
-    def sleep(self, seconds: float) -> int:
-        """Take long."""
-        time.sleep(seconds)
-        return self.number
-
-    def die(self, *which: int) -> int:
-        """Killed in the middle of a call."""
-        if self.number in which:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.number
 
 
 def made_of(n: int) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from echo_host import Echo
 from polling import eventually
 
 pytest.importorskip("distributed")
@@ -27,55 +28,6 @@ pytestmark = pytest.mark.xdist_group("cluster")
 
 N = 22  # hosts, in groups that begin with these:
 LEADS = [0, 5, 11, 16]
-
-
-class Echo:
-    """A host that says what it hears."""
-
-    def __init__(self, number: int, ballast: Any = None) -> None:
-        self.number, self.heard = number, 0
-
-    def hear(self, *args: Any) -> tuple[int, Any]:
-        """Say it back."""
-        self.heard += 1
-        return self.number, args
-
-    def heard_so_far(self) -> int:
-        """How often `hear` was called."""
-        return self.heard
-
-    def number_of(self) -> int:
-        """To be added up."""
-        return self.number
-
-    def spoil(self) -> int:
-        """What cannot be added up."""
-        return self.number
-
-    def process(self) -> int:
-        """The id of this process."""
-        return os.getpid()
-
-    def add_own(self, values: np.ndarray) -> np.ndarray:
-        """Write into what has arrived."""
-        values += self.number
-        return values
-
-    def fail(self, *which: int) -> int:
-        """Raise if this host is one of these."""
-        if self.number in which:
-            raise ValueError("host", self.number)
-        return self.number
-
-    def sleep(self, seconds: float, which: list[int]) -> None:
-        """Take long if this host is one of these."""
-        time.sleep(seconds if self.number in which else 0)
-
-    def die(self, *which: int) -> int:
-        """Killed in the middle of a call."""
-        if self.number in which:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return self.number
 
 
 def add_up(method: str, answers: list[Any]) -> list[Any]:

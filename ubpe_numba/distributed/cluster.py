@@ -1,9 +1,8 @@
 """The cluster that the work runs on: the user's `Client`, or processes on this machine; tasks, and values that workers share.
 
 Every worker, one that joins later too, declares its build of this library as a resource of Dask, by a plugin that `using`
-registers; tasks need the resource of the driver's build, so that Dask gives them to no other worker.
-
-If a worker dies the scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times).
+registers; tasks need the resource of the driver's build, so that Dask gives them to no other worker. If a worker dies the
+scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times).
 
 Dask writes results to disk by the sizes of objects, of which it is told here: without that a `Ragged` of a gigabyte is an object
 of 56 bytes. Registered when the wing is imported, on every worker too, since its tasks are functions of the wing.
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import dask
 from dask.sizeof import sizeof
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed, get_worker
-from distributed.client import FutureCancelledError, default_client
+from distributed.client import default_client
 from distributed.comm.core import CommClosedError
 
 import ubpe_numba
@@ -91,16 +90,11 @@ def reaching(client: Client) -> Iterator[None]:
         raise ConnectionError(message)
     try:
         yield
-    except FutureCancelledError as error:
-        if error.reason != "scheduler-connection-lost":
-            raise
-        raise ConnectionError(message) from None
-    except CommClosedError as error:
-        raise ConnectionError(message) from error
     except Exception as error:
-        if client.status != "running":
-            raise ConnectionError(message) from error
-        raise
+        lost = isinstance(error, CommClosedError) or getattr(error, "reason", "") == "scheduler-connection-lost"
+        if not lost and client.status == "running":
+            raise
+        raise ConnectionError(message) from error
 
 
 def address_of(client: Client) -> str:
@@ -196,12 +190,7 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
 
 
 def results(
-    client: Client,
-    delayeds: Sequence[Delayed],
-    names: Sequence[str],
-    progress: bool | str,
-    what: str,
-    retries: int = 0,
+    client: Client, delayeds: Sequence[Delayed], names: Sequence[str], progress: bool | str, what: str, retries: int = 0
 ) -> Iterator[tuple[int, Any]]:
     """Run tasks and yield their indices and results as they finish; the rest is cancelled when the iterator ends.
 
@@ -210,19 +199,14 @@ def results(
     is lost; RuntimeError if several workers died one after the other while they ran one task, or its input is lost; and the
     exception of a task, of its class, with the name of the task before the message.
     """
-    indices: dict[Any, list[int]] = {}
-    for i, task in enumerate(delayeds):
-        indices.setdefault(task.key, []).append(i)
-    unique = [delayeds[several[0]] for several in indices.values()]
-    if not unique:
-        return
+    indices = {task.key: i for i, task in enumerate(delayeds)}
     with reaching(client):
         with dask.config.set(LARGE_GRAPHS):
-            futures = {future.key: future for future in client.compute(unique, resources={BUILD: 1}, retries=retries)}
+            futures = {future.key: future for future in client.compute(delayeds, resources={BUILD: 1}, retries=retries)}
         done, told = False, set[str]()
         try:
             waiting = as_completed(list(futures.values()), loop=client.loop)
-            for _ in Progress(progress).rounds(range(len(unique)), what, "partition"):
+            for _ in Progress(progress).rounds(range(len(delayeds)), what, "partition"):
                 look = time.monotonic() + _LOOK
                 while not waiting.has_ready():
                     time.sleep(0.002)
@@ -232,11 +216,10 @@ def results(
                 future = next(waiting)
                 if future.status == "error":  # with it all that depend on it: the error belongs to the first
                     future = next(one for one in futures.values() if one.status == "error")
-                several = indices[future.key]
-                result = _result(future, names[several[0]])
+                i = indices[future.key]
+                result = _result(future, names[i])
                 del futures[future.key], future  # so that the worker may forget the result
-                for i in several:
-                    yield i, result
+                yield i, result
                 del result
             done = True
         finally:
@@ -248,11 +231,9 @@ def _result(future: Any, name: str) -> Any:
     """The result of a task that is done; its exception has the name before the message."""
     try:
         return future.result()
-    except FutureCancelledError as error:
-        if error.reason == "scheduler-connection-lost":
-            raise
-        raise RuntimeError(f"{name}: cancelled: {error}") from None
     except Exception as error:
+        if getattr(error, "reason", "") == "scheduler-connection-lost":
+            raise
         named = failure(error, name)
         raise named from (None if named is error or isinstance(error, KilledWorker) else error)
 

@@ -21,7 +21,6 @@ import numpy as np
 from dask import delayed
 
 from ubpe_numba.distributed.cluster import results, using, with_name
-from ubpe_numba.distributed.relay import unfitted
 from ubpe_numba.distributed.sources import Partitions, documents_of, no_documents, partitions_of
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
 from ubpe_numba.documents.read import Documents
@@ -110,19 +109,15 @@ def count(
     if tokenizer is not None:
         if not isinstance(tokenizer, Tokenizer):
             raise TypeError(f"tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got {describe(tokenizer)}")
-        tokenizer = steady(tokenizer)
+        tokenizer = unfitted(tokenizer)
     partitions = partitions_of(parts, column, lines=lines_of(tokenizer), blocksize=blocksize)
     return counted(partitions, tokenizer, client, min_count=min_count, progress=progress).counts
 
 
 def counted(
-    partitions: Partitions,
-    tokenizer: Tokenizer | None = None,
-    client: Client | None = None,
-    *,
-    min_count: int = 1,
+    partitions: Partitions, tokenizer: Tokenizer | None = None, client: Client | None = None, *, min_count: int = 1,
     progress: bool | str = "auto",
-) -> Counted:
+) -> Counted:  # fmt: skip
     """Count partitions that have been read, with what a fit needs beside the counts; arguments and errors as for `count`."""
     Progress(progress)  # raises for another value
     least = positive(min_count, "min_count")
@@ -133,8 +128,8 @@ def counted(
     if not partitions.delayed:
         return Counted(count_documents([]), 0, "")
     bare = None
-    if tokenizer is not None:  # without a model, and what leaves documents whole, which is done when all are counted
-        bare = unfitted(tokenizer)
+    if tokenizer is not None:  # without what leaves documents whole, which is done when all are counted
+        bare = copy.copy(tokenizer)
         bare.n_threads = 1
         if bare._prepared.pretokenizer is None:
             bare.preprocessing = dataclasses.replace(bare._prepared, break_tokens=None, stop_tokens=None)
@@ -151,13 +146,12 @@ def counted(
     return total
 
 
-def steady(tokenizer: Tokenizer) -> Tokenizer:
-    """The tokenizer, or a copy, whose alphabet can be read again and again: it may be an iterator."""
-    if not hasattr(tokenizer.alphabet, "__next__"):
-        return tokenizer
-    other = copy.copy(tokenizer)
-    other.alphabet = list(tokenizer.alphabet)
-    return other
+def unfitted(tokenizer: Tokenizer) -> Tokenizer:
+    """A tokenizer of the same arguments, whose alphabet can be read again and again: it may be an iterator."""
+    params = tokenizer.get_params()
+    if hasattr(tokenizer.alphabet, "__next__"):
+        params["alphabet"] = list(tokenizer.alphabet)
+    return type(tokenizer)(**params)
 
 
 def lines_of(tokenizer: Tokenizer | None) -> str:

@@ -14,6 +14,7 @@ out. Nothing is locked, and no clock is asked, as neither can be relied on where
 
 from __future__ import annotations
 
+import copy
 import errno
 import io
 import json
@@ -29,7 +30,6 @@ from dask import delayed
 
 from ubpe_numba.coding.streams import check_options
 from ubpe_numba.distributed.cluster import reaching, results, shared, using, value_of
-from ubpe_numba.distributed.relay import without
 from ubpe_numba.distributed.sources import Partitions, batches_of, documents_of, is_local, is_path, partitions_of, store_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import LocatedError, quoted
@@ -236,8 +236,10 @@ def _recoded(
         raise ValueError(
             "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
         )
-    work = Work(without(tokenizer, "history_"), tokenizer.fingerprint, f"{what}_batch", options, source.column, *names, None)
-    work.tokenizer.n_threads = 1
+    lean = copy.copy(tokenizer)
+    vars(lean).pop("history_", None)  # which need not travel
+    lean.n_threads = 1
+    work = Work(lean, tokenizer.fingerprint, f"{what}_batch", options, source.column, *names, None)
     work.check(source.columns)
     Progress(progress)  # raises for another value
     found: list[Any] = [None] * len(source.delayed)

@@ -16,11 +16,10 @@ from dask.utils import ensure_dict
 
 from ubpe_numba.distributed.checkpoint import Checkpoint
 from ubpe_numba.distributed.cluster import check_workers, using
-from ubpe_numba.distributed.counting import counted, lines_of, steady
+from ubpe_numba.distributed.counting import counted, lines_of, unfitted
 from ubpe_numba.distributed.host import make_host, name_of_range
 from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.messages import Part, together
-from ubpe_numba.distributed.relay import unfitted
 from ubpe_numba.distributed.remote_text import check_rules, fit_remotely, until_done
 from ubpe_numba.distributed.sources import Partitions, partitions_of
 from ubpe_numba.documents.read import Documents, as_document
@@ -123,7 +122,7 @@ def fit(
     """
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a BPE, UBPE or UBPEClassic, got {describe(tok)}")
-    settings, bar, read = tok._settings(), Progress(progress), steady(tok)
+    settings, bar, read = tok._settings(), Progress(progress), unfitted(tok)
     partitions = partitions_of(parts, column, lines=lines_of(read), blocksize=blocksize)
     given = client if client is not None else partitions.client
     if not partitions.delayed:
@@ -179,21 +178,14 @@ def fit(
 
 
 def _fit_there(
-    tok: AnyTokenizer,
-    read: Tokenizer,
-    settings: Settings,
-    partitions: Partitions,
-    ranges: list[tuple[int, int]],
-    beside: list[Given],
-    client: Client,
-    bar: Progress,
-    checkpoint: Checkpoint | None,
-) -> AnyTokenizer:
+    tok: AnyTokenizer, read: Tokenizer, settings: Settings, partitions: Partitions, ranges: list[tuple[int, int]],
+    beside: list[Given], client: Client, bar: Progress, checkpoint: Checkpoint | None,
+) -> AnyTokenizer:  # fmt: skip
     """A fit whose hosts are workers, each with a range of consecutive partitions."""
-    lean, goes_on = unfitted(read), [on for _, on in beside]
+    goes_on = [on for _, on in beside]
     hosts, make = [], delayed(make_host, pure=False)
     for k, ((a, b), (own, _)) in enumerate(zip(ranges, beside, strict=True)):
-        how = lean, partitions.column, own, partitions.names[a:b], partitions.joined, k
+        how = read, partitions.column, own, partitions.names[a:b], partitions.joined, k
         hosts.append(make(partitions.delayed[a:b], pickle.dumps(how, 5)))
     engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key), 3 * partitions.remote)
     try:

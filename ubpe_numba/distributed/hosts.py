@@ -65,15 +65,11 @@ class DaskEngine:
     """
 
     def __init__(
-        self,
-        client: Client,
-        make: Sequence[Delayed],
-        together: Together | None = None,
-        name_of: Callable[[int, Any], str | None] = lambda k, key: f"host {k}" if key is None else None,
-        retries: int = 0,
-    ) -> None:
-        self.retries = retries
+        self, client: Client, make: Sequence[Delayed], together: Together | None = None,
+        name_of: Callable[[int, Any], str | None] = lambda k, key: f"host {k}" if key is None else None, retries: int = 0,
+    ) -> None:  # fmt: skip
         self.client, self.make, self.n, self.together, self.name_of = client, list(make), len(make), together, name_of
+        self.retries = retries
         self.where, self.direct = [""] * self.n, set[str]()
         self._address = address_of(client)  # of the scheduler; a client forgets it
         self._actors: list[Future | None] = [None] * self.n
@@ -83,16 +79,13 @@ class DaskEngine:
         self.rounds, self.sent, self.received = 0, [0] * self.n, [0] * self.n
         try:
             self.renew(range(self.n))
-        except LostHostsError as error:
+        except BaseException as error:
             self.close()
+            if not isinstance(error, LostHostsError):
+                raise
             names = ", ".join(str(name_of(k, None)) for k in error.hosts[:3])
-            raise RuntimeError(
-                f"{names}: {TRIES} times workers died while they read it: the memory of one may be too small for it (see "
-                "the workers' logs)"
-            ) from None
-        except BaseException:
-            self.close()
-            raise
+            way = "the memory of one may be too small for it (see the workers' logs)"
+            raise RuntimeError(f"{names}: {TRIES} times workers died while they read it: {way}") from None
 
     def ask(self, method: str, *args: Any) -> list[Any]:
         """Answers of all hosts to one message, in their order.
@@ -158,13 +151,10 @@ class DaskEngine:
 
     async def _call_group(self, group: range, frames: Any) -> Packed:
         """The answers of the hosts of a group. Any exception: its first actor is not there, or did not answer."""
-        answer: Packed
-        if len(group) == 1:
-            answer = await self.call(group.start, "call", self.rounds, frames)
-        else:
-            actors = [(k, self._actors[k]) for k in group]
-            members = [("", "") if actor is None else (self.where[k], actor.key) for k, actor in actors]
-            answer = await self.call(group.start, "call_group", self.rounds, members, frames)
+        actors = [(k, self._actors[k]) for k in group]
+        members = [("", "") if actor is None else (self.where[k], actor.key) for k, actor in actors]
+        method = ("call", self.rounds) if len(group) == 1 else ("call_group", self.rounds, members)
+        answer: Packed = await self.call(group.start, *method, frames)
         return answer
 
     async def _gone(self, group: range) -> list[int]:

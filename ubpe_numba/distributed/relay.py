@@ -18,7 +18,6 @@ Values are pickles, as is all that processes of a cluster send each other; nothi
 from __future__ import annotations
 
 import asyncio
-import copy
 import pickle
 import traceback
 from collections.abc import Callable, Sequence
@@ -27,8 +26,6 @@ from typing import Any
 import numpy as np
 from distributed import Worker, get_worker
 from distributed.protocol import Serialized, deserialize, serialize
-
-from ubpe_numba.tokenizers.base import Tokenizer
 
 _IN_BAND = 1 << 14  # bytes; larger arrays travel as they are: a copy of less costs no more than a frame of its own
 _ALIGNED = 16  # bytes, of arrays that arrive: kernels are compiled for aligned ones
@@ -92,19 +89,6 @@ def _aligned(buffer: Any) -> Any:
     copy = np.empty(found.size, np.uint8)
     copy[:] = found
     return copy.data if found.flags.writeable else copy.data.toreadonly()
-
-
-def without(tokenizer: Tokenizer, *names: str) -> Tokenizer:
-    """A copy of a tokenizer that lacks some attributes, such as its history, which need not travel."""
-    other = copy.copy(tokenizer)
-    for name in names:
-        other.__dict__.pop(name, None)
-    return other
-
-
-def unfitted(tokenizer: Tokenizer) -> Tokenizer:
-    """A copy of a tokenizer that knows its arguments only."""
-    return without(tokenizer, "_model", "history_", "_made_plans")
 
 
 #: Given a method and what consecutive hosts answered, in order: the same, or fewer answers, where they can be added up.

@@ -46,15 +46,9 @@ _PAUSE = 0.1  # seconds between two looks at the progress
 
 
 def fit_remotely(
-    engine: DaskEngine,
-    parts: Sequence[Part],
-    alphabet: Alphabet,
-    settings: Settings,
-    progress: Progress,
-    goes_on: Sequence[tuple[bool, bool]] | None = None,
-    near: int | None = None,
-    checkpoint: Checkpoint | None = None,
-) -> tuple[Merges, RemoteText]:
+    engine: DaskEngine, parts: Sequence[Part], alphabet: Alphabet, settings: Settings, progress: Progress,
+    goes_on: Sequence[tuple[bool, bool]] | None = None, near: int | None = None, checkpoint: Checkpoint | None = None,
+) -> tuple[Merges, RemoteText]:  # fmt: skip
     """Learn merges from the parts of a corpus that hosts hold, as `fit` learns them from the whole corpus.
 
     The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document is the last one of
