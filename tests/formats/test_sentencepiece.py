@@ -149,7 +149,7 @@ def test_what_was_read_is_written_again(pieces: list[Piece], flags: dict[str, bo
         tokenizer = kind.load(data)
     except (ModelFormatError, ValueError):
         reject()
-    if not any(number in (1, 4) for _, _, number in pieces):
+    if not any(number in ((1, 4) if unigram else (1, 4, 5)) for _, _, number in pieces):  # there an unused one will do
         pytest.importorskip("sentencepiece")
         with pytest.raises(ValueError, match="export refused: sentencepiece does not read it"):
             export(tokenizer, "sentencepiece")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 from typing import Any
 
@@ -149,3 +150,53 @@ def test_a_slow_tokenizer_has_no_file() -> None:
 def test_a_folder_without_a_file(tmp_path: pathlib.Path) -> None:
     with pytest.raises(ModelFormatError, match=r"a folder with none of .*tokenizer\.json"):
         BPE.load(tmp_path)
+
+
+WORD = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "roles and sides": {"bos_token": "<|bos|>", "pad_token": "<|pad|>", "padding_side": "left", "truncation_side": "left"},
+    "a limit": {
+        "model_max_length": 6,
+        "pad_token": "<|eos|>",
+        "eos_token": {"__type": "AddedToken", **WORD, "content": "<|eos|>"},
+    },
+    "words of its own": {"added_tokens_decoder": {"400": {**WORD, "content": "earth", "special": False, "lstrip": True}}},
+    "a pad that the file has not": {"pad_token": "[PAD]", "unk_token": "[UNK]", "additional_special_tokens": ["form", "<|eos|>"]},
+    "named templates": {"chat_template": [{"name": "default", "template": CHAT}], "extra_special_tokens": {"image": "<image>"}},
+    "other flags": {"added_tokens_decoder": {"300": {**WORD, "content": "<|bos|>", "rstrip": True, "special": False}}},
+}
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("mapped", [{}, {"pad_token": "<|user|>", "cls_token": {**WORD, "content": "[CLS]"}}], ids=["", "map"])
+def test_files_beside_say_the_same_here(tok: BPE, tmp_path: pathlib.Path, config: dict[str, Any], mapped: dict[str, Any]) -> None:
+    export(tok, "tokenizer.json", path=tmp_path / "tokenizer.json", template="<|bos|> $A")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    if mapped:
+        (tmp_path / "special_tokens_map.json").write_text(json.dumps(mapped))
+    theirs, ours = transformers.PreTrainedTokenizerFast.from_pretrained(str(tmp_path)), load(tmp_path / "tokenizer.json")
+    texts = [
+        f"{text} {word} x" for text in TEXTS for word in ("<|bos|>  ", "  earth", "[PAD]", "form<image>", "[CLS]", "<|user|>")
+    ]
+    short = {"truncation": "model_max_length" in config}
+    for options in ({}, {"padding": True} if theirs.pad_token else {}):
+        want, got = (call(texts, **options, **short, **more) for call, more in ((theirs, {}), (ours, {"allowed_special": "all"})))
+        assert [[*map(int, row)] for row in got.input_ids] == want["input_ids"]
+        assert [[*map(int, row)] for row in got.attention_mask] == want["attention_mask"]
+    ids = [*theirs.get_vocab().values()]
+    for skip in (False, True):
+        assert ours.decode(ids, skip_special_tokens=skip) == theirs.decode(ids, skip_special_tokens=skip)
+    assert ours.get_vocab() == theirs.get_vocab()
+
+
+def test_files_beside_that_are_refused(tok: BPE, tmp_path: pathlib.Path) -> None:
+    export(tok, "tokenizer.json", path=tmp_path / "tokenizer.json")
+    for config, told in (
+        ({"split_special_tokens": True}, "split_special_tokens is not supported"),
+        ({"padding_side": "up"}, "padding_side: expected"),
+        ({"added_tokens_decoder": {"x": {}}}, "tokenizer_config.json: it is not valid"),
+        ({"added_tokens_decoder": {"9": {"content": "a"}}}, "tokenizer_config.json: it is not valid"),
+    ):  # fmt: skip
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+        with pytest.raises(ModelFormatError, match=told):
+            load(tmp_path / "tokenizer.json")

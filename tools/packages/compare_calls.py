@@ -37,7 +37,7 @@ _WAYS: dict[str, dict[str, Any]] = {
     "single": {},
     "bare": {"add_special_tokens": False},
     "truncated": {"truncation": True, "max_length": 12},
-    "windows": {"truncation": True, "max_length": 20, "stride": 5, "return_overflowing_tokens": True},
+    "windows": {"truncation": True, "max_length": 96, "stride": 16, "return_overflowing_tokens": True},
     "padded": {"padding": True, "pad_to_multiple_of": 8},
     "filled": {"padding": "max_length", "truncation": True, "max_length": 24},
 }
@@ -50,13 +50,13 @@ def documents(n: int, words: list[str]) -> list[str]:
     return [*texts[: n - n // 5], *with_words(words, n // 5, n), *texts][:n]
 
 
-def ways() -> Iterator[tuple[str, bool, dict[str, Any]]]:
-    """Calls: their names, whether they are of pairs, and their options."""
+def ways(longest: int) -> Iterator[tuple[str, bool, dict[str, Any]]]:
+    """Calls on documents of so many ids at most: their names, whether they are of pairs, and their options."""
     for name, options in _WAYS.items():
         for paired in (False, True):
             cuts = ["longest_first", "only_first", "only_second"] if "truncation" in options and paired else [None]
             for cut in cuts:
-                more = {"max_length": options["max_length"] + 300} if cut in ("only_first", "only_second") else {}
+                more = {"max_length": longest + 8} if cut in ("only_first", "only_second") else {}  # something has to be left
                 yield f"{name}{', pairs' * paired}", paired, options | ({"truncation": cut} if cut else {}) | more
 
 
@@ -85,7 +85,8 @@ def calls(path: pathlib.Path, n: int) -> tuple[int, str]:
     pad = theirs.pad_token or next(iter(ours.vocabulary.special), None)
     sides = ["right", "left"]
     count = 0
-    for name, paired, options in ways():
+    longest = max(len(backend.encode(text)) for text in texts)
+    for name, paired, options in ways(longest):
         if pad is None and "padding" in options:
             continue
         for side, cut_side in zip(sides, sides if "windows" in name else sides[::-1], strict=True):

@@ -85,7 +85,10 @@ def encode_cut(
     if pieces.words.size and segmenter.special is not None:
         at = ends[pieces.before]
         values = np.insert(values, at, segmenter.special.ids[pieces.words])
-        places = None if places is None else np.insert(places, at, (pieces.at, pieces.at + pieces.sizes), axis=1)
+        if places is not None:
+            ends = np.stack([pieces.at, pieces.at + pieces.sizes - 1], axis=1).ravel()
+            spans = traced_places(np.full(pieces.at.size, 2), ends, given, segmenter.rewrites)
+            places = np.insert(places, at, spans, axis=1)
         offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
     if places is not None:
         places = places + np.repeat(given.offsets[0] - given.offsets[:-1], np.diff(offsets))

@@ -37,7 +37,7 @@ _WITHOUT_MARKS = Decoding(((_MARKS[False][0], ""), (_MARKS[False][1], " ")))  # 
 _NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # in no UTF-8
 
 
-def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
+def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[str, Any] | None = None) -> Table:
     """Read the content of a tokenizer.json, or the object that it is. ModelFormatError names what is not valid or not supported.
 
     `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, or a rule
@@ -52,7 +52,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None) -> Table:
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
-    special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
+    configured(file, config or {}, vocab)
+    special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer is not None)
     unknown = None if bytewise else _unknown(model, vocab)
     given = model.get("merges")
     merges = given if isinstance(given, NamePairs) else NamePairs.of(_merges(given))
@@ -358,11 +359,13 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
     free, others = len(vocab), list[str]()
-    if not isinstance(tokens, list) and tokens is not None:
+    if not isinstance(tokens, list):
         raise ModelFormatError("added_tokens: expected a list")
-    for i, token in enumerate(tokens or []):
+    for i, token in enumerate(tokens):
         if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
             raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
+        if not 0 <= token["id"] < 1 << 32:
+            raise ModelFormatError(f"added_tokens[{i}]: id: expected less than 2**32, got {quoted(token['id'])}")
         word = token["content"]
         if not word or word in found[0] or word in found[1]:
             continue  # as there: the first counts
@@ -371,6 +374,8 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
         if token_id != token["id"]:
             there = f"has the id {quoted(token['id'])} in the file, but {token_id} here and in tokenizers"
             others.append(f"added_tokens[{i}]: {quoted(word)} {there}")
+        if odd := next((name for name in (*FLAGS, "special") if type(token.get(name, False)) is not bool), None):
+            raise ModelFormatError(f"added_tokens[{i}]: {odd}: expected true or false, got {quoted(token[odd])}")
         found[not token.get("special")][word] = token_id
         flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
     if others:
@@ -391,6 +396,13 @@ def decoding_of(
     """
     if decoder is None:
         return Decoding(by_names=True)
+    lost: ImportError | None = None
+    try:
+        decoder_of(json.dumps(decoder))
+    except ImportError as error:
+        lost = error
+    except ValueError as error:
+        raise ModelFormatError(str(error)) from error
     steps = [decoder]
     while (at := next((i for i, s in enumerate(steps) if isinstance(s, dict) and s.get("type") == "Sequence"), None)) is not None:
         inside = steps[at].get("decoders")
@@ -423,13 +435,8 @@ def decoding_of(
             exact = False
     if not bytewise and ("ByteFallback" in kinds) is not by_bytes:
         exact = exact and BYTE_NAMES.keys().isdisjoint(names)
-    try:
-        decoder_of(json.dumps(decoder))
-    except ImportError as error:
-        if not exact:
-            warnings.warn(f"decoder: {error}", UserWarning, stacklevel=2)
-    except ValueError as error:
-        raise ModelFormatError(str(error)) from error
+    if lost is not None and not exact:
+        warnings.warn(f"decoder: {lost}", UserWarning, stacklevel=2)
     made = made if exact else made._replace(by_names=True)
     return made if made != Decoding() else None
 
@@ -441,9 +448,11 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
     """
     found = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
     processed(found.get("post_processor") or {"type": "ByteLevel"})
-    parts = {name: file.get(name) for name in (*_INSIDE, *_OUTER)}
+    parts = {name: file.get(name) for name in (*_INSIDE, *_OUTER)} | {"version": file.get("version", "1.0")}
+    options = {name: value for name, value in file["model"].items() if name not in ("vocab", "merges", "unk_id")}
+    none: Any = {} if options.get("type") != "Unigram" else [["a", 0.0]]
     try:
-        package_of(parts, ", ".join(parts))
+        package_of({**parts, "model": {**options, "vocab": none, "merges": []}}, "tokenizer.json")
     except ImportError:
         pass
     except ValueError as error:
@@ -452,8 +461,46 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
     config = {"pad_token": padding.get("pad_token"), "pad_token_type_id": padding.get("pad_type_id")}
     for at, part in (("padding_side", padding), ("truncation_side", truncation)):
         config[at] = {"Left": "left", "Right": "right"}.get(str(part.get("direction")))
-    config = {name: value for name, value in config.items() if value is not None}
+    config = {name: value for name, value in config.items() if value is not None} | file.get("config", {})
     return {**found, **({"config": config} if config else {})} or None
+
+
+def configured(file: dict[str, Any], config: Mapping[str, Any], vocab: Mapping[str, int]) -> None:
+    """Put what a `tokenizer_config.json` says into the object of a file, as transformers does; ModelFormatError.
+
+    Added tokens with other flags, or that the file does not have; defaults of a call.
+    """
+    file["config"] = config_of(config)
+    if config.get("split_special_tokens"):
+        raise ModelFormatError(
+            "tokenizer_config.json: split_special_tokens is not supported; encode(allowed_special='none') does it"
+        )
+    try:
+        decoder = config.get("added_tokens_decoder") or {}
+        words = [dict(decoder[i]) for i in sorted(decoder, key=int)]
+        named = [config.get(name) for name in _ROLES]
+        for name in ("extra_special_tokens", "additional_special_tokens"):
+            named += [*(many.values() if isinstance(many := config.get(name) or [], dict) else many)]
+        if not words and not any(named):
+            return
+        rows = {token["content"]: token for token in file.get("added_tokens") or []}
+        seen = {word["content"] for word in words} | rows.keys()
+        plain = {**dict.fromkeys(FLAGS, False), "special": True}
+        for given in filter(None, named):
+            word = plain | (given if isinstance(given, dict) else {"content": given}) | {"special": True}
+            words += [word] if word["content"] not in seen else []
+            seen.add(word["content"])
+        free = len(vocab) + len([content for content in rows if content and content not in vocab])
+        for word in words:
+            flags, content = {name: word[name] for name in (*FLAGS, "special")}, word["content"]
+            if content in rows:
+                rows[content].update(flags, special=word["special"] or rows[content]["special"])
+            else:
+                rows[content] = {"id": vocab.get(content, free), "content": content, **flags}
+                free += content not in vocab
+        file["added_tokens"] = [*rows.values()]
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise ModelFormatError(f"tokenizer_config.json: it is not valid: {error!r}") from error
 
 
 def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -463,7 +510,7 @@ def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
         value: Any = given.get(name)
         if isinstance(value, dict):  # an added token
             value = value.get("content")
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, (list, tuple)) and name == "additional_special_tokens":
             value = [word["content"] if isinstance(word, dict) else str(word) for word in value]
         if name == "model_max_length" and not (isinstance(value, (int, float)) and 1 <= value < 1 << 31):
             continue  # no limit
@@ -494,9 +541,10 @@ def renumbered(file: dict[str, Any], new: list[int]) -> dict[str, Any]:
 #: Parts of a file that act after encoding.
 _OUTER = ("post_processor", "decoder", "padding", "truncation")
 #: Fields of a `tokenizer_config.json` that are kept.
+_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 CONFIG = (
-    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token", "additional_special_tokens",
-    "padding_side", "truncation_side", "model_max_length", "model_input_names", "clean_up_tokenization_spaces", "chat_template",
+    *_ROLES, "additional_special_tokens", "padding_side", "truncation_side", "model_max_length", "model_input_names",
+    "clean_up_tokenization_spaces", "chat_template",
 )  # fmt: skip
 
 

@@ -244,40 +244,28 @@ def own(source: Source, max_symbols: int | None = None) -> Found:
 
 
 def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None) -> Found:
-    """A `tokenizer.json` of Hugging Face, of BPE, Unigram or WordPiece."""
-    model = source.document.get("model")
+    """A `tokenizer.json` of Hugging Face, of BPE, Unigram or WordPiece, and what an object or the files beside say of it."""
+    model, config = source.document.get("model"), dict[str, Any]()
+    if hasattr(source.given, "save_pretrained"):
+        config = {name: getattr(source.given, name, None) for name in huggingface.CONFIG}
+    for beside_it in ("tokenizer_config.json", "special_tokens_map.json"):
+        if (path := source.beside([beside_it])) is not None and "added_tokens_decoder" not in config:
+            with open_regular(path) as f:
+                beside = model_file.parse_json(f.read())
+            config |= beside if isinstance(beside, dict) else {}
     name = model.get("type") if isinstance(model, dict) else None
     if name not in ("Unigram", "WordPiece"):
-        return _with_config(of_huggingface(source.document, kind, alphabet, source.n_bytes), source)
+        return of_huggingface(source.document, kind, alphabet, source.n_bytes, config)
     if kind is not None or alphabet is not None:
         raise ValueError(f"{'kind' if alphabet is None else 'alphabet'}: a model of {name} is one of text")
     if name == "WordPiece":
-        return _with_config(Found(wordpiece.read(source.data)), source)
-    return _with_config(Found(of_unigram(source.data), {"objective": "tokenizers"}), source)
+        return Found(wordpiece.read(source.data, config))
+    return Found(of_unigram(source.data, config), {"objective": "tokenizers"})
 
 
-def _with_config(found: Found, source: Source) -> Found:
-    """With the defaults of a call of the object, or of the files beside, that say more than a `tokenizer.json`."""
-    given: dict[str, Any] = {}
-    if hasattr(source.given, "save_pretrained"):
-        given = {name: getattr(source.given, name, None) for name in huggingface.CONFIG}
-    for name in ("special_tokens_map.json", "tokenizer_config.json"):
-        if (path := source.beside([name])) is not None:
-            with open_regular(path) as f:
-                beside = model_file.parse_json(f.read())
-            given |= beside if isinstance(beside, dict) else {}
-    if not (config := huggingface.config_of(given)):
-        return found
-    old = found.model.file if isinstance(found.model, Words) else found.model.segmenter.file
-    file = {**(old or {}), "config": {**(old or {}).get("config", {}), **config}}
-    if isinstance(found.model, Words):
-        return found._replace(model=found.model._replace(file=file))
-    return found._replace(model=found.model._replace(segmenter=found.model.segmenter._replace(file=file)))
-
-
-def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0) -> Found:
+def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0, config: Any = None) -> Found:
     """The content of a `tokenizer.json` of BPE: its text, or its object, of a file of so many bytes."""
-    table = huggingface.read(document, kind)
+    table = huggingface.read(document, kind, config)
     model = model_of(table, n_bytes if isinstance(document, dict) else len(document), alphabet)
     unknown: Any = table.stand_in
     if isinstance(unknown, str) and table.kind == "int":  # a name: integers, or an id of the alphabet
@@ -289,10 +277,10 @@ def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None,
     return Found(model, {} if unknown is None else {"unknown": unknown})
 
 
-def of_unigram(text: Any) -> Model:
+def of_unigram(text: Any, config: Any = None) -> Model:
     """The model of the text of a `tokenizer.json` of type Unigram."""
     try:
-        return unigram.model_of(text)
+        return unigram.model_of(text, config)
     except ModelFormatError:
         raise
     except (TypeError, ValueError) as error:

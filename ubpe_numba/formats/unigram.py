@@ -8,12 +8,13 @@ character that is no piece scores 10 less than the least piece, and becomes the 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface import added_of, cut_of, decoding_of, file_of, outer, steps_of
+from ubpe_numba.formats.huggingface import added_of, configured, cut_of, decoding_of, file_of, outer, steps_of
 from ubpe_numba.formats.json_floats import Number, read_numbers, write_numbers
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, names
@@ -34,7 +35,7 @@ _PENALTY = 10.0
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 
 
-def model_of(text: str | bytes) -> Model:
+def model_of(text: str | bytes, config: Mapping[str, Any] | None = None) -> Model:
     """The model of a file. ModelFormatError names what is not valid or not supported."""
     file = parse_json(text, Number)
     model = file.get("model") if isinstance(file, dict) else None
@@ -47,8 +48,9 @@ def model_of(text: str | bytes) -> Model:
     vocab = {name: i for i, name in enumerate(listed)}
     if len(vocab) < len(listed):
         raise ModelFormatError("model: vocab: a piece is there twice")
+    configured(file, config or {}, vocab)
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
-    special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
+    special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer is not None)
     bytewise = splitter is not None and splitter.bytewise
     by_bytes = not bytewise and model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES)
     if by_bytes and (missing := next((name for name in BYTE_NAMES if name not in vocab), None)) is not None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface import added_of, decoding_of, file_of, outer, steps_of
+from ubpe_numba.formats.huggingface import added_of, configured, decoding_of, file_of, outer, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import describe
@@ -39,13 +39,14 @@ class Words(NamedTuple):
     file: dict[str, Any] | None = None
 
 
-def read(text: str | bytes) -> Words:
+def read(text: str | bytes, config: Mapping[str, Any] | None = None) -> Words:
     """Read the content of a file. ModelFormatError names what is not valid or not supported."""
     file = parse_json(text)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type") != "WordPiece":
         raise ModelFormatError("model: expected one of type WordPiece")
     vocab = read_vocab(model.get("vocab"), "model: vocab")
+    configured(file, config or {}, vocab)
     unknown, prefix = model.get("unk_token", "[UNK]"), model.get("continuing_subword_prefix", "##")
     longest: Any = model.get("max_input_chars_per_word", 100)
     if not isinstance(unknown, str) or unknown not in vocab:
@@ -53,7 +54,7 @@ def read(text: str | bytes) -> Words:
     if not isinstance(prefix, str) or type(longest) is not int or not 1 <= longest < 2**31:
         raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
-    special, known, flags = added_of(file.get("added_tokens"), vocab, normalizer is not None)
+    special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer is not None)
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     named = {word: tuple(name for name, bit in FLAGS.items() if mask & bit) for word, mask in flags.items()}

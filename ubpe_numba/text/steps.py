@@ -198,7 +198,7 @@ def package_of(parts: Mapping[str, Any], name: str) -> Any:
     package = require("tokenizers", name, "hf")
     model = {"type": "BPE", "vocab": {}, "merges": []}
     try:
-        return package.Tokenizer.from_str(json.dumps({"version": "1.0", **parts, "model": model}))
+        return package.Tokenizer.from_str(json.dumps({"version": "1.0", "model": model, **parts}))
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
             raise

@@ -117,13 +117,13 @@ def without_late_words(
     number = np.empty(places.size, np.int64)
     number[places] = np.arange(places.size)
     gone = places_of(at, sizes)
-    there = at if origins is None else origins[at]
+    there, extents = (at, sizes) if origins is None else (origins[at], origins[at + sizes - 1] - origins[at] + 1)  # in documents
     return (
         Stretches(
             np.delete(pieces.values, gone), pieces.cuts, number[pieces.first],
             np.concatenate([pieces.words, words])[order], np.concatenate([pieces.at, there])[order],
             np.concatenate([number[pieces.before], number[moved.size :]])[order],
-            np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, sizes])[order], pieces.begins,
+            np.concatenate([pieces.owners, owners])[order], np.concatenate([pieces.sizes, extents])[order], pieces.begins,
         ),
         all_cuts[places],
         None if origins is None else np.delete(origins, gone),
