@@ -23,8 +23,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests p
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Files and functions that are run with UBPE_FULL=1, or where their file is named: what only another release of numba, Unicode or
-#: another library changes, what examples for other libraries print, and machines that are lost in every way there is.
+#: another library changes, what examples for other libraries print, machines that are lost in every way there is, Ctrl-C in every
+#: call.
 FULL = {
+    "tests/test_interrupts.py": ("test_ctrl_c",),
     "tests/runtime/test_compiler.py": ("test_plain_numba_and_another_version_give_the_same",),
     "tests/runtime/test_prebuilt.py": ("",),
     "tests/integrations/test_scripts.py": ("",),
