@@ -40,12 +40,24 @@ class Known(NamedTuple):
     refined: str | None  # the fingerprint of what is refined, of small ones
 
 
+class Refitted(NamedTuple):
+    """A tokenizer that jobs fit again, on one of two corpora of one alphabet, while others use it."""
+
+    shared: Any
+    corpora: tuple[Docs, Docs]
+    docs: Docs  # that are encoded
+    ids: tuple[Ragged, Ragged]  # of these after each
+    fingerprints: tuple[str, str]
+
+
 class Work(NamedTuple):
     """What jobs draw from."""
 
     known: list[Known]
     fingerprints: dict[str, frozenset[str]]  # of the models of each class
     n_small: int  # so many first ones are small
+    refitted: list[Refitted]
+    moving: tuple[np.ndarray, np.ndarray]  # values and offsets that jobs write to while others read them
 
 
 def prepare(seed: int) -> Work:
@@ -57,6 +69,7 @@ def prepare(seed: int) -> Work:
     text = [" ".join(words[min(i, 59)] for i in rng.zipf(1.3, n) - 1) for n in rng.integers(0, 60, 40)]
     dna = [bytes(b"ACGT"[s] for s in rng.integers(0, 4, n)) for n in rng.integers(0, 500, 12)]
     large = np.array_split(np.minimum(rng.zipf(1.3, 240_000), 200).astype(np.int64), 40)  # is shared among threads
+    pauses = [np.concatenate([rng.integers(0, 9, 30), np.zeros(n, int), rng.integers(0, 9, 9)]) for n in rng.integers(0, 3000, 9)]
     as_text = Preprocessing("gpt2", encoding="utf-8")
     makers: list[tuple[str, Callable[[], Any], Docs]] = [
         ("bpe of integers", lambda: BPE(150, n_threads=1), small),
@@ -65,6 +78,7 @@ def prepare(seed: int) -> Work:
         ("classic of walks", lambda: UBPEClassic(60, 10, n_threads=1), walks),
         ("bpe of text", lambda: BPE(400, n_threads=1, preprocessing=as_text), text),
         ("shortest of text", lambda: UBPE(350, 10, objective="shortest", n_threads=1, preprocessing=as_text), text),
+        ("bpe of pauses", lambda: BPE(60, n_threads=1), pauses),
         ("bpe of bytes", lambda: BPE(300, n_threads=1), dna),
         ("bpe of many", lambda: BPE(3000, n_threads=1), large),  # a file in whose arrays a limit of memory is felt
         ("classic of many", lambda: UBPEClassic(500, 50, n_threads=1), large),
@@ -72,7 +86,17 @@ def prepare(seed: int) -> Work:
     ]
     known = [_known(name, make, docs, docs is not large) for name, make, docs in makers]
     fingerprints = {cls.__name__: frozenset(k.fingerprint for k in known if type(k.shared[0]) is cls) for cls in CLASSES}
-    return Work(known, fingerprints, sum(docs is not large for _, _, docs in makers))
+    dense = [np.minimum(doc, 40) for doc in small]
+    toks = BPE(120, alphabet=41), UBPE(120, 20, alphabet=41), UBPE(120, 20, alphabet=41, objective="shortest")
+    refitted = [_refitted(tok, (dense, [40 - doc for doc in dense]), dense[:9]) for tok in toks]
+    moving = rng.integers(0, 41, 50_000).astype(np.int32), np.arange(0, 50_001, 500)
+    return Work(known, fingerprints, sum(docs is not large for _, _, docs in makers), refitted, moving)
+
+
+def _refitted(tok: Any, corpora: tuple[Docs, Docs], docs: Docs) -> Refitted:
+    models = (tok.fit(corpus, progress=False) for corpus in corpora)
+    ids, fingerprints = zip(*((model.encode_batch(docs), model.fingerprint) for model in models), strict=True)
+    return Refitted(tok, corpora, docs, ids, fingerprints)
 
 
 def _known(name: str, make: Callable[[], Any], docs: Docs, small: bool) -> Known:
@@ -194,6 +218,75 @@ def stream(work: Work, rng: Random, folder: pathlib.Path) -> None:
     assert np.array_equal(found, known.ids[i]), f"stream: {known.name}, document {i}"
 
 
+def push(work: Work, rng: Random, folder: pathlib.Path) -> None:
+    """Documents pushed in parts and decoded as ids come, by streams that a pickle may have carried."""
+    known = rng.choice([k for k in work.known if type(k.shared[0]) is BPE and k.shared[0].preprocessing is None])
+    i, tok = rng.randrange(len(known.docs)), rng.choice(known.shared)
+    doc, stream, decoder, parts = known.docs[i], tok.stream(), tok.decode_stream(), []
+    at = 0
+    while at < len(doc):
+        size = rng.choice([1, 7, 100, 1000])
+        parts.append(stream.push(doc[at : at + size]))
+        at += size
+        if rng.random() < 0.1:
+            stream = pickle.loads(pickle.dumps(stream))
+    ids = [*parts, stream.finish()]
+    assert np.array_equal(np.concatenate(ids), known.ids[i]), f"push: {known.name}, document {i}"
+    back = [decoder.push(part) for part in ids] + [decoder.finish()]
+    whole = b"".join(back) if isinstance(doc, bytes) else np.concatenate(back)
+    assert _equal(whole, doc), f"push: {known.name}, document {i} decoded"
+
+
+def fit_again(work: Work, rng: Random, folder: pathlib.Path) -> None:
+    """A tokenizer that other threads use."""
+    known = rng.choice(work.refitted)
+    known.shared.fit(rng.choice(known.corpora), progress=False)
+
+
+def use_refitted(work: Work, rng: Random, folder: pathlib.Path) -> None:
+    """Results are of the one model or the other, never of both."""
+    known = rng.choice(work.refitted)
+    tok, name = known.shared, type(known.shared).__name__
+    assert tok.fingerprint in known.fingerprints, f"use_refitted: {name}: fingerprint"
+    assert pickle.loads(pickle.dumps(tok)).fingerprint in known.fingerprints, f"use_refitted: {name}: pickle"
+    assert tok.encode_batch(known.docs) in known.ids, f"use_refitted: {name}: encode_batch"
+    i = rng.randrange(len(known.docs))
+    one = tok.encode(known.docs[i])
+    assert any(np.array_equal(one, ids[i]) for ids in known.ids), f"use_refitted: {name}: encode"
+    counts = tok.count(known.docs)
+    assert any(np.array_equal(counts, ids.lengths) for ids in known.ids), f"use_refitted: {name}: count"
+
+
+def write(work: Work, rng: Random, folder: pathlib.Path) -> None:
+    """Into arrays that other threads read."""
+    values, offsets = work.moving
+    for _ in range(200):
+        at = rng.randrange(values.size)
+        values[at : at + 50] = rng.choice([rng.randrange(41), rng.randrange(41), -1, 41, 2**31 - 1])
+        values[at : at + 50] = rng.randrange(41)
+        i = rng.randrange(offsets.size)
+        was = 500 * i
+        offsets[i] = rng.choice([was, -5, was + 700, 2**40])
+        offsets[i] = was
+
+
+def read_written(work: Work, rng: Random, folder: pathlib.Path) -> None:
+    """Of arrays that change any ids of the vocabulary may come, or an error that names a symbol or offsets; never a crash."""
+    values, offsets = work.moving
+    tok = rng.choice(work.refitted).shared
+    calls: list[Callable[[], Any]] = [
+        lambda: tok.encode(values), lambda: tok.encode_batch(values, offsets).values, lambda: tok.count(values, offsets),
+        lambda: tok.encode_batch(Ragged(values, offsets)).values, lambda: tok.decode(tok.encode(values[:5000])),
+        lambda: tok.decode_batch(values, offsets).values,
+        lambda: np.array(len(type(tok)(60, alphabet=41).fit(values, offsets=offsets, progress=False).vocabulary)),
+    ]  # fmt: skip
+    try:
+        found = rng.choice(calls)()
+    except (ValueError, TypeError):
+        return
+    assert found.size == 0 or found.min() >= 0, "read_written: an id below 0"
+
+
 def count(work: Work, rng: Random, folder: pathlib.Path) -> None:
     """Distinct documents, in order."""
     known = rng.choice(work.known[: work.n_small])
@@ -229,5 +322,8 @@ def _equal(found: Any, wanted: Any) -> bool:
 
 
 Job = Callable[[Work, Random, pathlib.Path], None]
-READING: list[Job] = [encode, encode_one, decode, load, stream, count, copy]
-JOBS: list[Job] = [fit, fit_fewer, encode, encode, encode_one, decode, save, load, refine, stream, count, copy, references]
+READING: list[Job] = [encode, encode_one, decode, load, stream, push, count, copy, use_refitted]
+JOBS: list[Job] = [
+    *(fit, fit_fewer, encode, encode, encode_one, decode, save, load, refine, stream, push, count, copy, references),
+    *(fit_again, use_refitted, write, read_written),
+]
