@@ -78,6 +78,12 @@ def test_weights_and_boundaries() -> None:
     assert host.corpus.weights.tolist() == [2, 1, 1]
 
 
+def test_integers_are_held_in_few_bytes() -> None:
+    host = made([np.array([[1, 2]]), [[300, 4]], [[5, -6]]])
+    assert rows(host) == [[1, 2], [300, 4], [5, -6]] and host.corpus.values.dtype == np.int32
+    assert made([np.array([[1, 2]]), [[255]]]).corpus.values.dtype == np.uint8
+
+
 def test_parts_are_of_one_kind() -> None:
     assert made([[], ["ab"], [""]]).part().kind == "str"
     assert made([[], [b""]]).part().n_given == 0

@@ -40,6 +40,7 @@ _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # argume
 Given = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
 
 _SYMBOL = 12  # bytes of a worker, while it reads partitions included
+_PROCESS = 250_000_000  # and of its process beside
 _USABLE = 0.9  # of a worker's limit: a little more, and its nanny ends it
 
 log = logging.getLogger("ubpe_numba")
@@ -106,8 +107,8 @@ def fit(
     Notes
     -----
     Ctrl-C stops the fit, leaves the tokenizer as it was, and lets the workers forget the documents. A worker that is lost is
-    replaced: its partitions are read again, and encoded with the merges so far. While a worker loads it holds its partitions as
-    they are given, and up to twice as much beside; then about 12 bytes a symbol. Synchronisations and bytes are logged at the end
+    replaced: its partitions are read again, and encoded with the merges so far. A worker holds, while it reads, a partition of
+    files or all its partitions that Dask made; then about 12 bytes a symbol. Synchronisations and bytes are logged at the end
     (logger ``ubpe_numba``, INFO).
 
     Examples
@@ -215,9 +216,9 @@ def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
 
     >>> check_memory([10**9, 10**9], {"a": {"memory_limit": 16 * 10**9}})
     Traceback (most recent call last):
-    MemoryError: fit: 2000000000 symbols need 24 GB on a worker that may use 14.4 GB; 2 workers of this size would do
+    MemoryError: fit: 2000000000 symbols need 24 GB on a worker that has 14.2 GB for them; 2 workers of this size would do
     """
-    limits = [_USABLE * info["memory_limit"] for info in workers.values() if info["memory_limit"]]
+    limits = [max(1.0, _USABLE * info["memory_limit"] - _PROCESS) for info in workers.values() if info["memory_limit"]]
     if not limits or len(limits) < len(workers):
         return
     held = [0] * len(limits)
@@ -227,7 +228,7 @@ def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
         if _SYMBOL * n > limit:
             wanted = -(-_SYMBOL * sum(n_symbols) // int(min(limits)))
             raise MemoryError(
-                f"fit: {n} symbols need {_SYMBOL * n / 1e9:.3g} GB on a worker that may use {limit / 1e9:.3g} GB; "
+                f"fit: {n} symbols need {_SYMBOL * n / 1e9:.3g} GB on a worker that has {limit / 1e9:.3g} GB for them; "
                 f"{wanted} workers of this size would do"
             )
 

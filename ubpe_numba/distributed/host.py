@@ -330,12 +330,24 @@ def make_host(parts: list[Any], how: bytes) -> Host:
             if no_documents(documents):  # they are of any kind
                 corpora.append(as_corpus([], None, weights, boundaries))
             else:
-                corpora.append(tokenizer._corpus(documents, None, weights, boundaries))
+                corpora.append(_narrow(tokenizer._corpus(documents, None, weights, boundaries)))
         except (TypeError, ValueError, OSError) as error:
             raise with_name(error, name) from None
     if not joined:
         sizes, checks = [corpus.given.offsets.size - 1 for corpus in corpora], list(map(check_of, corpora))
     return Host(_side_by_side(corpora, called), get_worker().state.nthreads, names, sizes, joined, checks, index)
+
+
+def _narrow(corpus: Corpus) -> Corpus:
+    """The corpus with its integers in as few bytes as will do: a host holds all its partitions while it lays them out."""
+    given, values = corpus.given, corpus.values
+    if given.kind != "int" or given.values is not values or not values.size:
+        return corpus
+    kind = np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
+    if kind.itemsize >= values.itemsize:
+        return corpus
+    values = values.astype(kind)
+    return corpus._replace(given=given._replace(values=values), values=values)
 
 
 def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
