@@ -163,7 +163,7 @@ def declare_builds(client: Client) -> None:
     """Let all workers declare their builds, those that join later too; see `check_workers`."""
     with reaching(client):
         client.register_plugin(_plugin(), name="ubpe-build")
-        check_workers(client, set())
+    check_workers(client, set())
 
 
 def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
@@ -172,10 +172,12 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
     RuntimeError, with worker, host and both builds, if there are only others; a UserWarning of each that is not among those
     `told`, which become more.
     """
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    with reaching(client):
+        workers = client.scheduler_info(n_workers=-1)["workers"]
     same = {where: info for where, info in workers.items() if BUILD in info["resources"]}
     if (others := workers.keys() - same.keys() - told) or (workers and not same):
-        found = client.run(_builds(), workers=sorted(workers.keys() - same.keys()), on_error="return")
+        with reaching(client):
+            found = client.run(_builds(), workers=sorted(workers.keys() - same.keys()), on_error="return")
         reasons = {}
         for where, state in found.items():
             if isinstance(state, ImportError) or (isinstance(state, str) and state != BUILD):  # others have just ended
