@@ -32,7 +32,7 @@ tok = BPE.load(sys.argv[1])
 values, offsets = np.load(sys.argv[2]), np.load(sys.argv[3])
 tok.encode_batch(values[:1000], [0, 1000])
 loaded = time.perf_counter()
-explore(tok, values, offsets, sys.argv[4], kind=sys.argv[5], progress=False)
+explore(tok, values, sys.argv[4], offsets=offsets, kind=sys.argv[5], progress=False)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"load": loaded - began, "write": time.perf_counter() - loaded, "peak": peak}))
 """

@@ -31,9 +31,10 @@ def _members(name: str, home: Any = ubpe_numba) -> dict[str, Any]:
     for cls in value.__mro__:
         if cls.__module__.partition(".")[0] == "ubpe_numba":
             for member, defined in vars(cls).items():
-                function = inspect.unwrap(getattr(defined, "__func__", defined))
+                outer = getattr(defined, "__func__", defined)
+                function = inspect.unwrap(outer)
                 if not member.startswith("_") and isinstance(function, (property, type(_members))):
-                    found[f"{cls.__name__}.{member}"] = function
+                    found[f"{cls.__name__}.{member}"] = outer if isinstance(outer, type(_members)) else function
     return found
 
 

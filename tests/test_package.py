@@ -26,6 +26,7 @@ assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_n
         for node in ast.walk(ast.parse(inspect.getsource(ubpe_numba)))
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ubpe_numba.")
         for alias in node.names
+        if not str(alias.asname).startswith("_")
     }
     assert for_checkers == {name: f"ubpe_numba.{module}" for name, module in ubpe_numba._HOMES.items()}
 

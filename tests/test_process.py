@@ -690,7 +690,7 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
                     if tokenizer.objective == "shortest":
                         likely = tokenizer.refine(x, offsets=o, objective="likelihood").reweight(x, offsets=o)
                         likely.encode(x, sample=1.0)
-                        likely.boundary_probabilities(x)
+                        bounds.boundary_probabilities(likely, x)
                         likely.usage(x, o)
                         likely.set_params(objective="sentencepiece").encode_batch(x, o)
                 elif (tokenizer.rules or FitRules()).encode == "rank":

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Tokenizer, WordPiece, count_documents, export, load, quantize
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, Tokenizer, WordPiece, count_documents, export, load, quantize
 from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.plot import CountsDisplay
 
@@ -72,10 +72,13 @@ FIT: list[Row] = [
     ("NaN", lambda: fit([[0, float("nan")]]), TypeError, "docs: document 0, position 1", "drop or fill missing values"),
     ("None among texts", lambda: fit(["ab", None]), TypeError, "docs: document 1", "drop or fill missing values"),
     ("None among integers", lambda: fit([[1], [1, None]]), TypeError, "docs: document 1, position 1", "drop or fill missing"),
-    ("four dimensions", lambda: fit(np.zeros((2, 2, 2, 2), int)), ValueError, r"docs: .*shape \(2, 2, 2, 2\)", "reshape it"),
+    ("three axes", lambda: fit(np.zeros((2, 2, 2), int)), ValueError, r"docs: .*shape \(2, 2, 2\)", "keeps rows apart"),
+    ("lengths", lambda: fit(FLAT, offsets=[2, FLAT.size - 2]), ValueError, "offsets: expected 0 first", "numpy.cumsum"),
+    ("ends", lambda: fit(FLAT, offsets=[2, FLAT.size]), ValueError, "offsets: .* got 2 and", "put 0 before ends"),
+    ("starts", lambda: fit(FLAT, offsets=[0, 1]), ValueError, "offsets: .* got 0 and 1", "append .* to starts"),
     ("list of matrices", lambda: fit([np.zeros((3, 4), int)]), ValueError, "docs: document 0", r"ravel\(\)"),
     ("words", lambda: fit([["low", "lower"]]), TypeError, "docs: document 0, position 0", "number words.*numpy.unique"),
-    ("array of words", lambda: fit(np.array(["a", "b"])), TypeError, "docs: .*<U1", r"tolist\(\) for a document each"),
+    ("array of words", lambda: fit(np.array(["a", "b"])), TypeError, "docs: .*<U1", "numbers words"),
     ("flat list", lambda: fit([0, 1, 2]), TypeError, "docs: .*flat list of integers", r"wrap it in a list \(\[docs\]\)"),
     ("mapping", lambda: fit({"a": "ab"}), TypeError, "docs: .* got dict", "a list of its values"),
     ("set", lambda: fit({"ab", "cd"}), TypeError, "docs: .* got set", "sort it to a list"),
@@ -106,6 +109,14 @@ FIT: list[Row] = [
     ("iterator to reweight", lambda: PATHS.reweight(used()), ValueError, "docs: the iterator gave no document", "A list"),
 ]  # fmt: skip
 OPTIONS: list[Row] = [
+    ("load of a tokenizer", lambda: INTS.load("m.npz"), AttributeError, "leaves this one as it is", r"tok = BPE.load\("),
+    ("seed", lambda: INTS.encode([1], seed=3), ValueError, "seed: nothing is drawn", "sample=0.1"),
+    ("bins", lambda: quantize([1.0], bins=3), TypeError, "'bins'", "here: levels"),  # type: ignore[call-arg]
+    ("rules", lambda: FitRules(min_frequency=3), TypeError, "'min_frequency'", "min_count"),  # type: ignore[call-arg]
+    ("recordings", lambda: quantize([np.zeros(3)] * 2, levels=2), TypeError, "signal: .*got list", r"learn\(.*scale.apply\("),
+    ("n best of text", lambda: BYTES.with_objective("shortest").encode_nbest("a", 2), ValueError, "ranks", "pretokenizer=None"),
+    ("tokenizer.json", lambda: INTS.save("tokenizer.json"), ValueError, "path: tokenizer.json", r"export\(.* writes it"),
+    ("suffix", lambda: INTS.save("m.model"), ValueError, "path: .*m.model", "export.* writes files of other libraries"),
     ("no size", lambda: BPE(0).fit(DOCS), ValueError, "n_tokens: .* got 0", "at least 1"),
     ("float size", lambda: BPE(8.0).fit(DOCS), TypeError, "n_tokens: .* got 8.0", "an int"),  # type: ignore[arg-type]
     ("small size", lambda: BPE.for_text(100).fit("ab"), ValueError, "n_tokens: .* got 100", "at least the alphabet's 256"),

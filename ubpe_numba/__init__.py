@@ -64,7 +64,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         told = ""
         if not name.startswith("_"):
-            words = import_module(f"{__name__}.tokenizers.counterparts")
+            words = import_module(f"{__name__}.runtime.counterparts")
             told = words.hint(words.ATTRIBUTES, name, __all__)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{told}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -26,7 +26,9 @@ class ExplorerReport(SphinxDirective):
 
 def _make(folder: pathlib.Path) -> None:
     values, offsets = beats()
-    tokenizer().explore(values, offsets, folder / FILE, title="Five minutes of ECG", rate=RATE, kind="signal", progress=False)
+    tokenizer().explore(
+        values, folder / FILE, offsets=offsets, title="Five minutes of ECG", rate=RATE, kind="signal", progress=False
+    )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

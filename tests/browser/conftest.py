@@ -51,7 +51,7 @@ def ecg(folder: pathlib.Path) -> Made:
     """The report of a signal, whose title is hostile."""
     tok, levels, offsets = reports.ecg()
     made = Made(folder / "ecg.html", tok, levels, offsets, "sample")
-    explore(tok, levels, offsets, made.path, title=reports.HOSTILE, progress=False)
+    explore(tok, levels, made.path, offsets=offsets, title=reports.HOSTILE, progress=False)
     return made
 
 
@@ -69,7 +69,7 @@ def dna(folder: pathlib.Path) -> Made:
     """The report of DNA."""
     tok, values, offsets = reports.dna()
     made = Made(folder / "dna.html", tok, values, offsets, "base")
-    explore(tok, values, offsets, made.path, kind="dna", title="Bases", progress=False)
+    explore(tok, values, made.path, offsets=offsets, kind="dna", title="Bases", progress=False)
     return made
 
 

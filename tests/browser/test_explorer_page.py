@@ -173,7 +173,7 @@ def test_a_narrow_page_has_no_sideways_scroll(visit: Any, made: Made, width: int
 
 
 def test_a_notebook_shows_it_in_a_frame_of_its_own(visit: Any, ecg: Made, folder: pathlib.Path) -> None:
-    report = explore(ecg.tok, ecg.docs, ecg.offsets, title='"><b>', progress=False)
+    report = explore(ecg.tok, ecg.docs, offsets=ecg.offsets, title='"><b>', progress=False)
     path = folder / "notebook.html"
     path.write_text(f"<!doctype html><title>notebook</title>{report._repr_html_()}")
     page = visit(path, wait="iframe")
@@ -186,7 +186,7 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(visit: Any, ecg: Made, folder
 
 def test_of_many_documents_some_are_drawn_and_all_are_counted(visit: Any, ecg: Made, folder: pathlib.Path) -> None:
     path = folder / "sampled.html"
-    explore(ecg.tok, ecg.docs, ecg.offsets, path, max_symbols=2000, progress=False)
+    explore(ecg.tok, ecg.docs, path, offsets=ecg.offsets, max_symbols=2000, progress=False)
     page = visit(path)
     usage = ecg.tok.usage(ecg.docs, ecg.offsets)
     for row in (1, 5):

@@ -51,9 +51,10 @@ def test_tokens_stand_where_they_say(which: tuple[str, str], docs: list[str]) ->
 
 
 def test_starts_in_slices_of_a_flat_array() -> None:
-    """Offsets that start above 0."""
+    """Of a `Ragged`, whose offsets may start above 0 in memory."""
     tok = BPE.from_merges([[0, 1]], alphabet=[5, 6])
-    ids, starts = tok.encode_batch(np.array([5, 5, 6, 9, 5, 6, 6, 9, 5, 5]), [1, 4, 4, 10], unknown="skip", return_offsets=True)
+    given = Ragged(np.array([5, 5, 6, 9, 5, 6, 6, 9, 5, 5], np.int32), np.array([1, 4, 4, 10]))
+    ids, starts = tok.encode_batch(given, unknown="skip", return_offsets=True)
     assert ids.to_lists() == [[2], [], [2, 1, 0, 0]]
     assert starts.to_lists() == [[0], [], [0, 2, 4, 5]]
 

@@ -36,7 +36,7 @@ def test_errors_name_the_position_among_the_ids_as_given() -> None:
         with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):
             list(TOK.decode_iter([[108, -1], [], ids], **gone))
         with pytest.raises(UnknownTokenError, match=f"document 1, {message}"):
-            TOK.decode_batch([-1, -1, 7, *ids], [1, 3, 3 + len(ids)], **gone)
+            TOK.decode_batch([-1, 7, *ids], [0, 2, 2 + len(ids)], **gone)
 
 
 def test_a_padded_matrix() -> None:
@@ -51,7 +51,7 @@ def test_a_padded_matrix() -> None:
     out = np.zeros(4, np.int32)
     assert numbers.decode([2, -1, 0], skip=-1, out=out).tolist() == [7, 8, 7]
     assert TOK.decode_batch([[S, 108], [PAD]], skip_special_tokens=True) == ["l", ""]
-    assert TOK.decode_batch(np.array([1, 108, 111, 2]), [1, 2, 3], skip=108) == ["", "o"]
+    assert TOK.decode_batch(np.array([108, 111]), [0, 1, 2], skip=108) == ["", "o"]
 
 
 @pytest.mark.parametrize("skip", ["a", 1.5, [[1]], [None]])

@@ -308,6 +308,11 @@ def test_other_types_are_refused(signal: Any) -> None:
         (3, {"step": 1}, "signal: expected the shape [n] or [n, channels], got an array of int64, shape ()"),
         (np.ones((2, 2, 2)), {"step": 1}, "signal: expected the shape [n] or [n, channels], got an array of float64"),
         (np.ones((2, 0)), {"step": 1}, "signal: expected at least one channel"),
+        (
+            np.ones((2, 5)),
+            {"step": 1},
+            "signal: expected [n, channels], got 2 samples of 5 channels; signal.T",
+        ),
         ([1], {}, "levels: expected one of step and levels, got step=None, levels=None"),
         ([1], {"step": 1, "levels": 2}, "levels: expected one of step and levels, got step=1, levels=2"),
         ([1], {"step": 1, "law": "mu"}, "step: expected None with the law 'mu'"),
@@ -316,17 +321,21 @@ def test_other_types_are_refused(signal: Any) -> None:
         ([1], {"step": 0}, "step: expected more than 0, got 0"),
         ([1], {"step": -2.5}, "step: expected more than 0, got -2.5"),
         ([1], {"step": np.nan}, "step: expected a finite number, got nan"),
-        ([[1, 1]], {"step": [1, np.inf]}, "step: channel 1: expected a finite number, got inf"),
-        ([[1, 1]], {"step": [1, 0]}, "step: channel 1: expected more than 0, got 0"),
-        ([[1, 1]], {"step": [1]}, "step: expected one number, or one for each of 2 channels, got 1"),
+        ([[1, 1]] * 2, {"step": [1, np.inf]}, "step: channel 1: expected a finite number, got inf"),
+        ([[1, 1]] * 2, {"step": [1, 0]}, "step: channel 1: expected more than 0, got 0"),
+        ([[1, 1]] * 2, {"step": [1]}, "step: expected one number, or one for each of 2 channels, got 1"),
         ([1], {"levels": 0}, "levels: expected at least 1, got 0"),
         ([1], {"levels": 2**31}, "levels: expected 1..2147483647, got 2147483648"),
         ([1], {"levels": 2**16 + 1, "law": "mu"}, "levels: expected 1..65536, got 65537"),
-        ([[1, 2]], {"levels": 2**30 + 1, "channels": "separate"}, "levels: expected at most 2147483647 symbols, got 2147483650"),
+        (
+            [[1, 2]] * 2,
+            {"levels": 2**30 + 1, "channels": "separate"},
+            "levels: expected at most 2147483647 symbols, got 2147483650",
+        ),
         ([0, 2**31], {"step": 1}, "step: expected at most 2147483647 symbols, got 2147483649"),
         ([0, 1e300], {"step": 1e-300}, "step: the levels of 0..1e+300 exceed float64"),
         ([-1.7e308, 1.7e308], {"levels": 4}, "high: the levels of -1.7e+308..1.7e+308 exceed float64"),
-        ([[0, 1e300]], {"step": [1, 1e-300]}, "step: channel 1: the levels of 1e+300..1e+300 exceed float64"),
+        ([[0, 1e300]] * 2, {"step": [1, 1e-300]}, "step: channel 1: the levels of 1e+300..1e+300 exceed float64"),
         ([1], {"levels": 2, "low": 3, "high": 2}, "low: expected at most 2, which is high, got 3"),
         ([1], {"levels": 2, "low": 10**400}, "low: expected a number that fits float64, got an integer of 1329 bits"),
         ([1], {"law": "mu", "mu": 0}, "mu: expected 1e-6..1e9, got 0.0"),
@@ -458,7 +467,7 @@ def test_rows_of_different_lengths_and_masked_samples_are_named() -> None:
 def test_the_first_symbols_of_very_many_channels() -> None:
     """In time that grows with the channels, not with their square."""
     signal = np.tile([[0], [1]], 20_000)
-    symbols, scale = quantize(signal, levels=2, channels="separate")
+    symbols, scale = quantize(signal, levels=2, low=0, high=1, channels="separate")
     assert scale.first_symbols == tuple(range(0, 40_000, 2)) and symbols[1].tolist() == list(range(1, 40_000, 2))
 
 

@@ -80,7 +80,7 @@ def test_memory_is_shared_where_it_can_be(tmp_path: Path) -> None:
         as_documents(flat),
         as_documents([flat]),
         as_documents(flat.reshape(2, 3)),
-        as_documents(flat, offsets=[0, 2]),
+        as_documents(flat, offsets=[0, 2, 6]),
         as_documents(batch),
     ):
         assert np.shares_memory(documents.values, flat)
@@ -101,11 +101,30 @@ def test_read_only_offsets_are_copied() -> None:
     assert rows(as_documents(flat, cuts)) == rows(as_documents(Ragged(flat, cuts))) == [[0], [1]]
 
 
-@pytest.mark.parametrize("cuts", [[1, 1, 3], (1, 1, 3), np.array([1, 1, 3], np.uint8), np.array([1, 1, 3], ">u8")])
+@pytest.mark.parametrize("cuts", [[0, 0, 3], (0, 0, 3), np.array([0, 0, 3], np.uint8), np.array([0, 0, 3], ">u8")])
 def test_flat_with_offsets(cuts: Any) -> None:
-    assert rows(as_documents(np.arange(5), offsets=cuts)) == [[], [1, 2]]
-    assert rows(as_documents([0, 1, 2, 3], offsets=cuts)) == [[], [1, 2]]
-    assert as_documents("abcd", offsets=cuts).kind == "str"
+    assert rows(as_documents(np.arange(3), offsets=cuts)) == [[], [0, 1, 2]]
+    assert rows(as_documents([0, 1, 2], offsets=cuts)) == [[], [0, 1, 2]]
+    assert as_documents("abc", offsets=cuts).kind == "str"
+
+
+@pytest.mark.parametrize(
+    ("cuts", "way"),
+    [
+        ([2, 3, 4], r"cumsum\(\[0, \*lengths\]\)"),
+        ([4, 3, 2], r"cumsum\(\[0, \*lengths\]\)"),
+        ([0, 2, 5], "append 9 to starts"),
+        ([2, 5, 9], "put 0 before ends"),
+        ([1, 2, 4], r"docs\[1:4\] and offsets - 1"),
+        ([0, 7, 5, 9], "document 1 ends before it starts"),
+        ([0, 10], "at most 9"),
+        ([-1, 9], "0 or more at the start"),
+        ([], "at least one entry"),
+    ],
+)
+def test_offsets_that_leave_symbols_out_are_refused(cuts: list[int], way: str) -> None:
+    with pytest.raises(ValueError, match=f"^offsets: .*{way}"):
+        as_documents(np.arange(9), offsets=np.array(cuts, np.int64))
 
 
 def test_what_numpy_takes_for_arrays() -> None:
@@ -205,11 +224,15 @@ ARRAY = "documents are integers, got an array of"
             TypeError,
             f"docs: {ARRAY} object, shape (2,); use tolist() for a document each",
         ),
-        (np.array(["a"]), TypeError, f"docs: {ARRAY} <U1, shape (1,); use tolist()"),
+        (
+            np.array(["a"]),
+            TypeError,
+            f"docs: {ARRAY} <U1, shape (1,); numpy.unique(words, return_inverse=True)",
+        ),
         (
             np.array(0),
             ValueError,
-            "docs: expected a 1-D array (one document), 2-D (a document a row) or 3-D (a document a matrix), got",
+            "docs: expected a 1-D array (one document) or 2-D (a document a row), got",
         ),
         (np.int64(3), ValueError, "docs: expected a 1-D array"),
         (np.zeros((1, 1, 1, 1), int), ValueError, "got an array of int64, shape (1, 1, 1, 1)"),
@@ -351,18 +374,20 @@ def test_data_frames_are_refused() -> None:
         as_documents(Frame(["column"]))
 
 
-def test_matrices_are_documents_row_by_row() -> None:
-    chunks = np.arange(24, dtype=np.int16).reshape(2, 4, 3)
-    for given_ in (chunks, np.asfortranarray(chunks), chunks.astype(">u8"), chunks.transpose(2, 1, 0).T):
-        assert rows(as_documents(given_)) == [list(range(12)), list(range(12, 24))]
-    assert np.shares_memory(as_documents(chunks).values, chunks)
-    assert rows(as_documents(np.zeros((0, 4, 3), int))) == [] and rows(as_documents(np.zeros((2, 0, 3), int))) == [[], []]
-    big = chunks.astype(np.uint64)
-    big[1, 2, 1] = 2**63
+def test_rows_of_matrices_are_documents() -> None:
+    chunk = np.arange(12, dtype=np.int16).reshape(4, 3)
+    for given_ in (chunk, np.asfortranarray(chunk), chunk.astype(">u8"), chunk.T.copy().T):
+        assert rows(as_documents(given_)) == chunk.tolist()
+    assert np.shares_memory(as_documents(chunk).values, chunk)
+    assert rows(as_documents(np.zeros((0, 4), int))) == [] and rows(as_documents(np.zeros((2, 0), int))) == [[], []]
+    big = chunk.astype(np.uint64)
+    big[2, 1] = 2**63
     with pytest.raises(
-        ValueError, match="docs: document 1, position 7: expected an integer that fits int64, got 9223372036854775808"
+        ValueError, match="docs: document 2, position 1: expected an integer that fits int64, got 9223372036854775808"
     ):
         as_documents(big)
+    with pytest.raises(ValueError, match=r"shape \(2, 2, 3\); reshape\(-1, 3\) keeps rows apart, reshape\(2, -1\) joins them"):
+        as_documents(chunk.reshape(2, 2, 3))
 
 
 class Strand:

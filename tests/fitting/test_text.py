@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from reference import fit as reference
 
 from ubpe_numba import BPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba.documents import read
 from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.fitting.kernels import text_cells
@@ -137,7 +138,8 @@ def test_more_pairs_that_are_too_long_than_are_kept(n_shards: int, n_candidates:
             assert sharded(docs, 63, n_shards, 2, 16, {**arguments, "most": 10, "dense": dense}) == want
 
 
-def test_offsets_past_32_bits(tmp_path: Any) -> None:
+def test_offsets_past_32_bits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "check_cuts", lambda *_: None)  # a document of 4 GB before them would take its time
     path = tmp_path / "sparse"
     with open(path, "wb") as f:
         f.truncate(2**33)

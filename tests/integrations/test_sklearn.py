@@ -83,6 +83,7 @@ def test_quantizer_is_quantize() -> None:
     assert found.quantization_ == scale
     assert np.array_equal(found.transform(values), expected.reshape(values.shape))
     assert np.abs(found.inverse_transform(found.transform(values)) - values).max() <= scale.max_error[0]
+    values = values.T  # rows are points of time
     expected, scale = quantize(values, step=0.25)
     found = Quantizer(step=0.25, per_column=True)
     assert np.array_equal(found.fit_transform(values), expected) and found.quantization_ == scale

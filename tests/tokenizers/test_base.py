@@ -129,7 +129,6 @@ CONTAINERS: dict[str, Callable[[list[np.ndarray]], tuple[Any, ...]]] = {
     "generator of lists": lambda docs: ((doc.tolist() for doc in docs),),
     "flat and offsets": cut,
     "flat list and offsets": lambda docs: (cut(docs)[0].tolist(), cut(docs)[1].tolist()),
-    "flat from the middle": lambda docs: (np.concatenate([[999], *docs, [999]]), cut(docs)[1] + 1),
     "Ragged": lambda docs: (Ragged.from_lists(docs),),
     "part of a Ragged": lambda docs: (Ragged.from_lists([[999], *docs, [999]])[1:-1],),
     "array.array": lambda docs: ([array.array("i", doc.tolist()) for doc in docs],),

@@ -330,7 +330,7 @@ def test_ids_of_no_piece_are_refused() -> None:
     with pytest.raises(UnknownTokenError, match="^document 2, position 1: token id 6"):
         tok.decode_batch([[3], [], [3, 6]])
     assert tok.decode(np.array([5, 3], np.uint8)) == "a [UNK]" and tok.decode([]) == ""
-    assert tok.decode_batch(np.array([5, 3, 5]), [1, 2, 3]) == ["[UNK]", "a"] and tok.decode_batch([]) == []
+    assert tok.decode_batch(np.array([3, 5]), [0, 1, 2]) == ["[UNK]", "a"] and tok.decode_batch([]) == []
     assert WordPiece(["?", "un", "able"], unknown="?", prefix="").decode([1, 2]) == "unable"
     assert WordPiece(SMALL).decode_batch([[3, 1], [3], [1, 3, 0]]) == ["##able un", "##able", "unable [UNK]"]
 

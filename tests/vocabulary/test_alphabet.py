@@ -165,7 +165,7 @@ def test_learn_counts_symbols_and_stays_inside_the_offsets() -> None:
     many = np.full(20_000, 79_999, np.int32)
     assert Alphabet.learn(as_documents(many)) == Alphabet.dense(80_000)
     assert Alphabet.learn(as_documents(many[1:])) == wide([79_999])
-    assert Alphabet.learn(as_documents([-9, 1, 2, -9], offsets=[1, 3])) == Alphabet.dense(3)
+    assert Alphabet.learn(as_documents(Ragged(np.array([-9, 1, 2, -9], np.int32), np.array([1, 3])))) == Alphabet.dense(3)
     far = many.astype(np.int64) * np.arange(20_000) * 1000
     assert np.array_equal(Alphabet.learn(as_documents(far)).symbols, np.unique(far))
 

@@ -64,7 +64,11 @@ class Sparse:
 class Answer(dict):  # type: ignore[type-arg]
     """A result as of a tokenizer of transformers: a mapping whose fields are attributes."""
 
-    __getattr__ = dict.__getitem__
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 def used(docs: Any) -> Any:
@@ -574,7 +578,7 @@ def targets() -> Iterator[Target]:
             if name.startswith("_") and name != "__call__":
                 continue
             found = inspect.getattr_static(type(tok), name)
-            if isinstance(found, property) or not callable(getattr(tok, name)):
+            if isinstance(found, property) or not callable(getattr(tok, name, found.__get__(None, type(tok)))):
                 continue
             yield from _of_callable(f"{subject.name}.{name}", name, subject, functools.partial(_method, subject, name))
     first = subjects()[0]
@@ -586,11 +590,11 @@ def targets() -> Iterator[Target]:
         if name in ("warmup", "verify") or (inspect.isclass(function) and issubclass(function, Exception)):
             continue
         if inspect.isfunction(function):
-            subject = subjects()[1] if name.endswith("encode_nbest") else first
+            subject = subjects()[1] if name.endswith(("encode_nbest", "boundary_probabilities")) else first
             yield from _of_callable(name, name, subject, functools.partial(_itself, function))
     for name, function in (
         ("Ragged", Ragged),
-        ("Preprocessing", Preprocessing),
+        ("Preprocessing", _fitted(Preprocessing, _prepares)),
         ("Counts.load", Counts.load),
         ("FitRules", FitRules),
     ):
@@ -600,7 +604,24 @@ def targets() -> Iterator[Target]:
 
 
 def _method(subject: Subject, name: str) -> Callable[..., Any]:
-    return getattr(subject.make(), name)  # type: ignore[no-any-return]
+    tok = subject.make()
+    method = getattr(tok, name, None) or getattr(type(tok), name)
+    return _fitted(method, lambda made: made.fit(TEXTS, progress=False)) if name == "for_text" else method  # type: ignore[no-any-return]
+
+
+def _fitted(make: Callable[..., Any], fit: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A constructor that keeps arguments which a fit checks, and the fit, as one call."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        return fit(make(*args, **options))
+
+    call.__signature__ = inspect.signature(make)  # type: ignore[attr-defined]
+    return call
+
+
+def _prepares(parts: Preprocessing) -> BPE:
+    docs = DOCS if parts.pretokenizer is parts.normalizer is parts.encoding is None else TEXTS
+    return BPE(300, preprocessing=parts).fit(docs, progress=False)
 
 
 def _fitting(cls: Any) -> Callable[..., Any]:

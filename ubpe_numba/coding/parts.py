@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.plan import BATCH, Plan
 from ubpe_numba.coding.streams import EncoderStream, final_ids
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import USED_UP, Documents, read_document
+from ubpe_numba.documents.read import USED_UP, Documents, check_cuts, read_document
 from ubpe_numba.errors import LocatedError
-from ubpe_numba.runtime.arrays import check_offsets, offsets_of
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.unknown import choice_of
 
@@ -100,9 +100,9 @@ def _count_parts(
     if offsets is None and plan is not None and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1):
         docs = [docs]
     elif isinstance(docs, Ragged) and offsets is None:
-        docs, offsets = docs.values, docs._offsets
+        docs, offsets = docs.values[docs._offsets[0] : docs._offsets[-1]], docs._offsets - docs._offsets[0]
     if isinstance(docs, (bytes, np.ndarray)) and isinstance(offsets, np.ndarray) and offsets.dtype == np.int64:
-        check_offsets(offsets, len(docs))
+        check_cuts(offsets, len(docs))
         return _count_flat(plan, encode, docs, offsets, options)
     if offsets is not None or type(docs) not in (list, tuple):
         return None
@@ -133,7 +133,7 @@ def _count_flat(
         if found is not None:
             counts.append(np.array([found]))
         elif flat:
-            counts.append(encode(docs, ends[a : b + 1], **options).lengths)
+            counts.append(encode(docs[ends[a] : ends[b]], ends[a : b + 1] - ends[a], **options).lengths)
         else:
             counts.append(encode(docs[a:b], **options).lengths)
         a = b

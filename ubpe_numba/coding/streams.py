@@ -8,7 +8,7 @@ pushed into a `DecoderStream`, which gives whole characters.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from types import TracebackType
 from typing import Any, Self
 
@@ -118,7 +118,7 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
 def refuse_one(docs: Any, name: str) -> None:
     """TypeError for what is one document, or no iterable."""
     one = isinstance(docs, (str, bytes, bytearray, memoryview)) or (isinstance(docs, np.ndarray) and docs.ndim < 2)
-    if one or not isinstance(docs, Iterable):
+    if one or isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable):
         raise TypeError(f"{name}: expected an iterable of several, got {describe(docs)}; wrap a single one in a list ([{name}])")
 
 

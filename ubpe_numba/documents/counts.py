@@ -10,7 +10,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import MOST, Documents, as_documents, size_by_weight, text_of, weights_of
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import freeze, offsets_of, plain, writable
+from ubpe_numba.runtime.arrays import freeze, offsets_of, plain, told, writable
 
 _KINDS = ("int", "str", "bytes")
 _FORMAT = b"ubpe-numba counts 1"
@@ -259,6 +259,7 @@ class Counts:
             return _from_arrays(files.read_arrays(f, known))
 
 
+@told
 def count_documents(docs: Any, *, offsets: Any = None, sample_weight: Any = None) -> Counts:
     """Count equal documents.
 

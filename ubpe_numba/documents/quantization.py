@@ -24,8 +24,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.runtime.arrays import describe, positive, told
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.schema import check_fields
 
@@ -40,6 +41,7 @@ _EXACT = 2**52
 Number = int | float
 
 
+@told
 def quantize(
     signal: ArrayLike,
     *,
@@ -137,6 +139,7 @@ def quantize(
     return quantization.apply(signal, clip=clip), quantization
 
 
+@told
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Quantization:
     """How the samples of each channel become symbols, and back. Frozen; made by `quantize`, `learn` or `from_state`.
@@ -238,6 +241,9 @@ class Quantization:
         _check_choices(law, channels, step, levels)
         columns, ndim = _as_columns(signal, "signal")
         n = columns.shape[1]
+        if n > len(columns) > 0 and (low is None or high is None):
+            got = f"{len(columns)} samples of {n} channels; signal.T if channels come first"
+            raise ValueError(f"signal: expected [n, channels], got {got}; otherwise give low and high")
         lowest, highest = _range_of(columns, ndim, low, high, symmetric=law == "mu")
         return cls(
             low=lowest,
@@ -573,6 +579,12 @@ def _as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: in
     """
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{name}: expected every sample, got an array with masked ones")
+    is_list = isinstance(values, (list, tuple)) and any(isinstance(row, np.ndarray) and row.ndim for row in values)
+    if is_list or isinstance(values, Ragged):
+        learned = "scale = Quantization.learn(numpy.concatenate(recordings), ...), then [scale.apply(x) for x in recordings]"
+        way = f"for recordings {learned}; for channels numpy.stack(channels, axis=1)"
+        way = "[scale.restore(x) for x in symbols]" if name == "symbols" else way
+        raise TypeError(f"{name}: expected one array, got {describe(values)}, of several; {way}")
     try:
         array = np.asarray(values)
     except ValueError as error:  # lists of different lengths

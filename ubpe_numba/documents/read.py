@@ -10,7 +10,6 @@ different bytes.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from array import array as stdlib_array
@@ -55,7 +54,7 @@ _ADVICE = {
     "f": ROUND,
     "b": "; use astype('uint8')",
     "O": "; use tolist() for a document each, of integers, str or bytes",
-    "U": "; use tolist() for a document each, ''.join() for one",
+    "U": "; numpy.unique(words, return_inverse=True) numbers words; tolist() makes a document of each, ''.join() one of all",
     "S": "; use tolist() for a document each, b''.join() for one",
 }
 #: End of the message about a flat list in the place of several documents: methods that take one as it is.
@@ -115,12 +114,11 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     """Normalise a corpus: any number of documents, all of one kind.
 
     `docs` is a `Ragged`; an array of lists, strings or binary that hands out Arrow arrays (neither is copied), such as a column
-    of pyarrow, polars, pandas or DuckDB, or of a dataset; an array of awkward, or a nested tensor of torch; an integer array,
-    2-D: each row a document, or 3-D: each matrix one, its rows one after the other; a table whose columns are all of integers,
-    each row a document; a column of a groupby of pandas, each group one; an iterable of documents as `as_document` takes them; or
-    one document that is a `str`, bytes or a 1-D array. A flat list of integers is refused: it could mean one document or many.
-    With `offsets`, n + 1 positions, `docs` is one flat document, divided at these (the parts before the first and after the last
-    are left out).
+    of pyarrow, polars, pandas or DuckDB, or of a dataset; an array of awkward, or a nested tensor of torch; a 2-D integer array,
+    each row a document; a table whose columns are all of integers, each row a document; a column of a groupby of pandas, each
+    group one; an iterable of documents as `as_document` takes them; or one document that is a `str`, bytes or a 1-D array. A flat
+    list of integers is refused: it could mean one document or many.
+    With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at these.
 
     TypeError if a document is none of these, or two are of different kinds; for dicts, sets and other data frames too. ValueError
     if an array has another number of dimensions, an integer is beyond int64, a document or a position is null, or the offsets are
@@ -139,7 +137,7 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         if cuts.kind != "int":
             raise TypeError(f"offsets: expected integers, got {describe(offsets)}")
         cuts64 = cuts.values.astype(np.int64)
-        check_offsets(cuts64, flat.values.size)
+        check_cuts(cuts64, flat.values.size)
         return Documents(flat.values, cuts64, flat.kind)
     if isinstance(docs, Ragged):
         return Documents(docs.values, docs._offsets, "int")
@@ -171,6 +169,25 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     if not isinstance(given, Iterable):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(docs, name)}")
     return _from_items(given, name) if isinstance(given, (list, tuple)) else _from_stream(given, name)
+
+
+def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
+    """ValueError, with the way on, for offsets that do not divide `size` symbols: lengths, starts, ends, of another array."""
+    first, last = offsets[[0, -1]].tolist() if offsets.size else (0, 0)
+    is_lengths = first != 0 and int(offsets.sum()) == size and int(offsets.min()) >= 0
+    if not is_lengths:
+        check_offsets(offsets, size)
+    if not first and last == size:
+        return
+    if is_lengths:
+        way = "of lengths numpy.cumsum([0, *lengths]) makes them"
+    elif first == 0:
+        way = f"append {size} to starts; of a part give docs[:{last}]"
+    elif last == size:
+        way = f"put 0 before ends; of a part give docs[{first}:] and offsets - {first}"
+    else:
+        way = f"of a part give docs[{first}:{last}] and offsets - {first}"
+    raise ValueError(f"offsets: expected 0 first and {size}, the number of symbols, last, got {first} and {last}; {way}")
 
 
 def read_document(doc: Any, encoding: str | None) -> Documents:
@@ -317,6 +334,8 @@ def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
             return np.empty(array.shape, np.int64)
         is_gappy = array.dtype.kind == "f" and bool(np.isnan(array).any())
         advice = MISSING if is_gappy else _ADVICE.get(array.dtype.kind, "")
+        if not where.startswith("doc"):
+            raise TypeError(f"{where}: expected integers, got {describe(array)}; use astype('int32')")
         raise TypeError(f"{where}: documents are integers, got {describe(array)}{advice}")
     array = plain(array)
     if array.dtype == np.uint64:
@@ -333,14 +352,11 @@ def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
 def _from_array(array: NDArray[Any], name: str) -> Documents:
     if array.ndim == 1:
         return as_document(array, name=name)
-    if array.ndim not in (2, 3):
-        raise ValueError(
-            f"{name}: expected a 1-D array (one document), 2-D (a document a row) or 3-D (a document a matrix), "
-            f"got {describe(array)}; reshape it"
-        )
-    n, width = array.shape[0], math.prod(array.shape[1:])
-    offsets = np.arange(n + 1, dtype=np.int64) * width
-    return Documents(_integers(array, name, array.ndim).reshape(-1), offsets, "int")
+    if array.ndim != 2:
+        way = f"; reshape(-1, {array.shape[-1]}) keeps rows apart, reshape({len(array)}, -1) joins them" if array.ndim else ""
+        raise ValueError(f"{name}: expected a 1-D array (one document) or 2-D (a document a row), got {describe(array)}{way}")
+    offsets = np.arange(len(array) + 1, dtype=np.int64) * array.shape[1]
+    return Documents(_integers(array, name, 2).reshape(-1), offsets, "int")
 
 
 def kept(docs: Any) -> Any:

@@ -23,11 +23,11 @@ class History(NamedTuple):
     def __repr__(self) -> str:
         return f"History of {self.counts.size} merges: counts, document_frequencies, lengths, n_symbols, last_round"
 
-    def compression(self, n_alphabet: int) -> tuple[np.ndarray, np.ndarray]:
+    def compression(self, n_alphabet: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """How far the corpus was compressed at each size of the vocabulary.
 
-        `n_alphabet`: size of the vocabulary before the first merge. Returns Sizes, int64[m + 1], and symbols per token at each,
-        float64[m + 1]..
+        Returns sizes, int64[m + 1], and symbols per token at each, float64[m + 1]. `n_alphabet`: the size of the vocabulary
+        before the first merge, such as ``tok.vocabulary.n_alphabet``; 0 counts merges.
 
         >>> h = History(np.array([3]), np.array([1]), np.array([4]), np.array([7]), 0)
         >>> h.compression(5)

@@ -38,6 +38,7 @@ from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
 FORMAT, VERSION = "ubpe-numba", 5
 _SUFFIXES = (".json", ".npz")
+_OF_OTHERS = {"tokenizer.json": "tokenizer.json", "vocab.json": "vocab+merges"}  # names, and formats of `export`
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions")
 _OPTIONAL_PARTS = ("text", "history", "actions")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
@@ -56,7 +57,13 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
 
     Raises ValueError for another suffix, OSError if the file cannot be written.
     """
-    suffix = suffix_of(path, _SUFFIXES)
+    try:
+        suffix = suffix_of(path, _SUFFIXES)
+    except ValueError as error:
+        raise ValueError(f"{error}; export(tok, format, path) writes files of other libraries") from None
+    if (name := os.path.basename(path)) in _OF_OTHERS:
+        way = f"export(tok, {quoted(_OF_OTHERS[name])}, ...) writes it; give the model another name, such as model.json"
+        raise ValueError(f"path: {name} is a file of other libraries, in another format: {way}")
     head, arrays = _split(model)
     if suffix == ".json":
         for name, array in arrays.items():

@@ -107,7 +107,7 @@ class Source:
                     self._read(f)
             except FileNotFoundError as error:
                 if hint := _hint(self.path):
-                    raise FileNotFoundError(error.errno, f"{error.strerror}: {hint}", self.path) from None
+                    raise FileNotFoundError(error.errno, f"{error.strerror} ({hint})", self.path) from None
                 raise
             if self.head.startswith(_POINTER):
                 raise ModelFormatError(
@@ -187,7 +187,7 @@ def text_of_object(source: Any) -> str | None:
 def _hint(name: str) -> str:
     """The way on from a name that is no file: an encoding of tiktoken, or a model of the Hub; empty for a path."""
     if _ENCODINGS.fullmatch(name):
-        return f"the name of an encoding; load(tiktoken.get_encoding({name!r})) reads it"
+        return f"the name of an encoding? load(tiktoken.get_encoding({name!r})) reads it"
     if _OF_HUB.fullmatch(name) and not re.search(r"\.[A-Za-z]\w*$", name) and not name.startswith("."):
         return (
             "a name on the Hub? load(tokenizers.Tokenizer.from_pretrained(name)) reads it, or "

@@ -2,8 +2,8 @@
 
 Two parts, in this order:
 
-- any value: `describe` names it in messages, `positive` checks an integer that a user gave, `resolve_threads` finds out how many
-  threads to use;
+- any value: `describe` names it in messages, `told` names what an unknown argument is called here, `positive` checks an integer
+  that a user gave, `resolve_threads` finds out how many threads to use;
 - arrays of documents: `Documents` is their form, `plain` and `writable` give arrays the layout that kernels are compiled for,
   `frozen` copies what others may change, `freeze` is for what they may see,
   `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the indices of ranges,
@@ -12,18 +12,21 @@ Two parts, in this order:
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted, shortened
 
+F = TypeVar("F", bound=Callable[..., Any])
 #: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
 MOST_THREADS = 8192
 #: Variables of the environment that request a number of threads, in order of precedence.
@@ -102,6 +105,44 @@ def requested_threads(n_threads: int | None) -> int | None:
                 raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST_THREADS}, got {quoted(text)}")
             return n
     return None
+
+
+def told(function: F) -> F:
+    """A function, or a class with its class methods, whose error of an unknown argument says its name here, or a near one.
+
+    >>> @told
+    ... def fit(n_tokens): ...
+    >>> fit(vocab_size=3)
+    Traceback (most recent call last):
+    TypeError: fit() got an unexpected keyword argument 'vocab_size'; here: n_tokens
+    """
+    if isinstance(function, type):
+        for name, value in list(vars(function).items()):
+            if isinstance(value, classmethod) and name[0] != "_":
+                setattr(function, name, classmethod(told(value.__func__)))
+        function.__init__ = told(function.__init__)  # type: ignore[misc]
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            _, mark, argument = str(error).partition(f"{function.__name__}() got an unexpected keyword argument '")
+            if not mark:
+                raise
+            from ubpe_numba.runtime.counterparts import ARGUMENTS, hint  # here only: for a message
+
+            known = inspect.signature(function).parameters.keys() - {"self"}
+            text = str(error).replace(".__init__()", "()").replace("Encoding.__call__()", "tok()")
+            raise TypeError(text + hint(ARGUMENTS, argument[:-1], known)) from None
+
+    return cast(F, call)
+
+
+def store(made: object, given: dict[str, Any]) -> None:
+    """Set the arguments of a constructor, which are its `locals()`, as attributes."""
+    vars(made).update({name: value for name, value in given.items() if name not in ("self", "__class__")})
 
 
 def integer(value: Any, name: str) -> int:
@@ -261,10 +302,11 @@ def way_of_item(item: Any, name: str, one: bool) -> str:
     >>> way_of_item([1], "ids", True), way_of_item(0.5, "docs: document 0", False)
     ('; decode_batch takes several documents', '; round or quantise first, as by ubpe_numba.quantize')
     """
-    if one and name in SEVERAL and isinstance(item, (str, bytes, list, tuple, np.ndarray)):
+    is_name = name == "ids" and isinstance(item, str)
+    if one and name in SEVERAL and isinstance(item, (str, bytes, list, tuple, np.ndarray)) and not is_name:
         return SEVERAL[name]
     if not name.startswith("doc"):
-        return ""
+        return "; token_to_id gives the id of a name" if is_name else ""
     if item is None or (isinstance(item, float) and item != item):
         return MISSING
     words = "; number words first: numpy.unique(words, return_inverse=True)" if isinstance(item, str) else ""

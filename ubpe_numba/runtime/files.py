@@ -11,11 +11,12 @@ import secrets
 import stat
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
+from ubpe_numba.runtime.arrays import describe
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
@@ -75,13 +76,22 @@ def naming_target(path: str) -> Iterator[None]:
         raise
 
 
+def _named(path: Any) -> str:
+    """A path as text; TypeError or ValueError for what is none."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"path: expected the path of a file, got {describe(path)}")
+    if "\0" in (name := os.fsdecode(path)):
+        raise ValueError(f"path: expected the path of a file, got {quoted(name)}, with a null character")
+    return name
+
+
 def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
     """The suffix of a path in lower case; ValueError if it is not one of those `known`.
 
     >>> suffix_of("model.NPZ", (".json", ".npz"))
     '.npz'
     """
-    suffix = pathlib.Path(path).suffix.lower()
+    suffix = pathlib.Path(_named(path)).suffix.lower()
     if suffix not in known:
         raise ValueError(f"path: expected a name that ends in {' or '.join(known)}, got {shortened(repr(os.fspath(path)), 500)}")
     return suffix
@@ -104,7 +114,7 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
     and one without a permission to write is a PermissionError. With `new` none is replaced, also not one that another process
     wrote meanwhile: FileExistsError.
     """
-    target = pathlib.Path(os.path.realpath(path))
+    target = pathlib.Path(os.path.realpath(_named(path)))
     old = os.stat(target) if target.is_file() else None
     if old is not None and not (old.st_mode & 0o222 and os.access(target, os.W_OK)):  # root may write to any
         raise PermissionError(errno.EACCES, "a read-only file, which is not replaced", str(target))

@@ -1,8 +1,8 @@
 r"""The one gate for regular expressions of text: a pattern means here what it means in the library that it was written for.
 
 Patterns are written for tiktoken (Rust's regex and fancy-regex; users' patterns are read so, too) or for tokenizers (Oniguruma).
-The package `regex`, which runs them here, reads some signs of these in another way, without a word. So a pattern is read sign by
-sign and written anew for `regex`; a sign that is not known to mean the same is refused by name::
+The package `regex`, which runs them here, gives some signs of these another meaning. So a pattern is read sign by sign and
+written anew for `regex`; a sign that is not known to mean the same is refused by name::
 
     tiktoken    [a-z--[aeiou]]+$|(?i:k)                     letters that are no vowels, at the end; k in any case
     regex       (?V1)[[a-z]--[[aeiou]]]+\Z|(?:[kK\u212a])

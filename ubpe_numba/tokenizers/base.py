@@ -22,7 +22,7 @@ from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import describe, positive, resolve_threads
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.decoding import Decoding
-from ubpe_numba.tokenizers.fitted import DEFAULT_RULES
+from ubpe_numba.tokenizers.fitted import DEFAULT_RULES, of_class
 from ubpe_numba.tokenizers.saving import Saving, class_of
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet, alphabet_of, check_size
 from ubpe_numba.vocabulary.model import Model
@@ -52,7 +52,7 @@ class Tokenizer(Decoding, Saving):
         `from_merges`.
     """
 
-    @classmethod
+    @of_class
     def for_text(
         cls, n_tokens: int | None = 4096, *, pretokenizer: Any = "cl100k", special_tokens: Any = None, **params: Any
     ) -> Self:
@@ -277,7 +277,7 @@ class Tokenizer(Decoding, Saving):
         Parameters
         ----------
         n_tokens
-            The new size, alphabet included.
+            The new size, alphabet included; of more than there are, all stay.
         by
             ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed. ``"idf"`` drops the lowest
             idf, and all that is built on it, as in the articles; it keeps the rarest tokens, so it usually encodes to more.

@@ -9,7 +9,9 @@ import numpy as np
 
 from ubpe_numba.coding.plan import Plan, checked_seed, plan_by_rank
 from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.arrays import store
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.fitted import of_class
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
@@ -41,7 +43,7 @@ class _PairTokenizer(Tokenizer):
         pairs = tables.pairs()
         return Plan(tables, lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads), self.unknown, n_threads)
 
-    @classmethod
+    @of_class
     def from_merges(cls, merges: Any, alphabet: Any, weights: Any = None, **params: Any) -> Self:
         """Make a fitted tokenizer from a table of pairs; ModelFormatError if the table is not valid.
 
@@ -111,7 +113,7 @@ class BPE(_PairTokenizer):
         unknown: Any = "raise",
         n_threads: int | None = None,
     ) -> None:
-        self._store(locals())
+        store(self, locals())
 
 
 class UBPEClassic(_PairTokenizer):
@@ -146,4 +148,4 @@ class UBPEClassic(_PairTokenizer):
         unknown: Any = "raise",
         n_threads: int | None = None,
     ) -> None:
-        self._store(locals())
+        store(self, locals())

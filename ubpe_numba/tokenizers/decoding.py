@@ -315,9 +315,9 @@ class Decoding(Encoding):
     def explore(
         self,
         docs: Any,
-        offsets: Any = None,
         path: str | os.PathLike[str] | None = None,
         *,
+        offsets: Any = None,
         title: str | None = None,
         kind: str = "auto",
         unit: str | None = None,
@@ -345,8 +345,7 @@ class Decoding(Encoding):
         unit, rate
             The name of one symbol, such as ``"sample"``; how many of them a second has: axes are in seconds then.
         letters, pitches
-            A sequence or mapping: the text of each integer (of DNA by default ``"ACGTN"``); the MIDI pitch of each, None for a
-            rest.
+            A sequence or mapping: the text of each integer (of DNA ``"ACGTN"``); the MIDI pitch of each, None for a rest.
         segmentations
             Objectives by which the documents are cut, as for `with_objective`; ``"auto"``: all that the vocabulary allows.
         max_symbols
@@ -365,7 +364,7 @@ class Decoding(Encoding):
         'Three symbols'
         """
         return view("explorer.report", "explore")(
-            self, docs, offsets, path, title=title, kind=kind, unit=unit, rate=rate, letters=letters, pitches=pitches,
+            self, docs, path, offsets=offsets, title=title, kind=kind, unit=unit, rate=rate, letters=letters, pitches=pitches,
             segmentations=segmentations, max_symbols=max_symbols, unknown=unknown, allowed_special=allowed_special,
             disallowed_special=disallowed_special, progress=progress,
         )  # fmt: skip

@@ -41,13 +41,15 @@ class Encoding(Fitted):
         """
         if options:
             if unknown := options.keys() - self._options:
-                from ubpe_numba.tokenizers.counterparts import OF_CALLS, hint  # here only: for a message
+                from ubpe_numba.runtime.counterparts import OF_CALLS, hint  # here only: for a message
 
                 name, known = min(unknown), ["return_offsets", *sorted(self._options)]
                 told = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
                 raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}")
             if (drawn := self._drawn_plan(options)) is not None:
                 return drawn
+            if "seed" in options and options.get("sample") is None:
+                raise ValueError("seed: nothing is drawn without sample, such as sample=0.1; leave it out")
         try:
             return self._made_plans["encode"]  # type: ignore[no-any-return]
         except KeyError:
@@ -181,8 +183,7 @@ class Encoding(Fitted):
 
         A document of millions of symbols is counted in parts where that is exact: by rank with merges in order of creation, and
         where a pattern with a kernel cuts text. Otherwise, and with `boundaries` or `sample`, its ids are made at once. Arguments
-        are as for `encode_batch`, but for `return_offsets`, `units` and `out`; an iterator is read in
-        bounded memory.
+        are as for `encode_batch`, but for `return_offsets`, `units` and `out`; iterators are read in bounded memory.
 
         Examples
         --------
@@ -376,4 +377,4 @@ def refuse_positions(options: dict[str, Any]) -> None:
     """TypeError for an option that changes the result of `encode_batch`, or where it goes."""
     for name in ("return_offsets", "units", "out"):
         if name in options:
-            raise TypeError(f"unexpected argument {quoted(name)}")
+            raise TypeError(f"unexpected argument {quoted(name)}; here: encode_batch(docs, {name}=...)")

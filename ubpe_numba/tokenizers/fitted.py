@@ -17,7 +17,7 @@ from ubpe_numba.documents.read import Corpus
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import describe, freeze, frozen, integer
+from ubpe_numba.runtime.arrays import describe, freeze, frozen, integer, told
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -49,30 +49,35 @@ log = logging.getLogger("ubpe_numba")
 #: Methods that read the state of a tokenizer more than once: they run on the state at the moment of the call.
 _READING = frozenset((
     "truncate", "refine", "reweight", "with_objective", "usage", "index", "spans", "count", "explore", "encode_nbest", "stream",
-    "boundary_probabilities", "save", "decode_batch", "encode_iter", "decode_iter", "decode_stream", "token_to_id", "__call__",
+    "save", "decode_batch", "encode_iter", "decode_iter", "decode_stream", "token_to_id", "__call__",
 ))  # fmt: skip
+if TYPE_CHECKING:
+    of_class = classmethod
+else:
+
+    class of_class(classmethod):  # noqa: N801
+        """A class method that makes a tokenizer; refused on a tokenizer, which it would leave as it is."""
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            """The method, bound to the class; AttributeError on an instance."""
+            if instance is not None:
+                name, cls = self.__func__.__name__, type(instance).__name__
+                told = f"{name} makes a new tokenizer, and leaves this one as it is: tok = {cls}.{name}(...)"
+                raise AttributeError(told, name=name)
+            return super().__get__(instance, owner)
+
+
 #: Methods whose unknown arguments are told apart; the others check their own, or are called too often to be wrapped.
 _WRAPPED = _READING | {"__init__", "fit", "fit_more"}
 
 
-def _told(name: str, function: Any) -> Any:
-    """A method, or a constructor, whose error of an unknown argument says what that is called here, on one state if it reads."""
-    reads = name in _READING
+def _of_now(function: Any) -> Any:
+    """A method on the state of the tokenizer at the moment of the call."""
 
     @functools.wraps(function)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(self._now() if reads else self, *args, **kwargs)
-        except TypeError as error:
-            _, mark, argument = str(error).partition(f"{name}() got an unexpected keyword argument '")
-            if not mark:
-                raise
-            from ubpe_numba.tokenizers.counterparts import ARGUMENTS, hint  # here only: for a message
+        return function(self._now(), *args, **kwargs)
 
-            told = hint(ARGUMENTS, argument[:-1], signature)
-            raise TypeError(str(error).replace(".__init__()", "()") + told) from None
-
-    signature = inspect.signature(function).parameters.keys() - {"self"}
     return call
 
 
@@ -81,7 +86,8 @@ class _Class(ABCMeta):
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:
         """Wrap the methods that are not called often."""
-        wrapped = {key: _told(key, value) for key, value in namespace.items() if key in _WRAPPED and inspect.isfunction(value)}
+        found = {key: value for key, value in namespace.items() if key in _WRAPPED and inspect.isfunction(value)}
+        wrapped = {key: told(_of_now(value) if key in _READING else value) for key, value in found.items()}
         return super().__new__(cls, name, bases, {**namespace, **wrapped}, **options)
 
     if not TYPE_CHECKING:  # or checkers would know every attribute
@@ -93,7 +99,7 @@ class _Class(ABCMeta):
 def _unknown_attribute(cls: type, name: str) -> AttributeError:
     told = ""
     if not name.startswith("_"):
-        from ubpe_numba.tokenizers.counterparts import ATTRIBUTES, hint  # here only: for a message
+        from ubpe_numba.runtime.counterparts import ATTRIBUTES, hint  # here only: for a message
 
         told = hint(ATTRIBUTES, name, [known for known in dir(cls) if not known.startswith("_")])
     return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{told}", name=name)
@@ -129,10 +135,6 @@ class Fitted(metaclass=_Class):
                     f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus: call fit first"
                 )
             raise _unknown_attribute(type(self), name)
-
-    def _store(self, given: dict[str, Any]) -> None:
-        """Set the arguments of a constructor, which are its `locals()`."""
-        vars(self).update({name: value for name, value in given.items() if name not in ("self", "__class__")})
 
     @classmethod
     def _param_names(cls) -> list[str]:

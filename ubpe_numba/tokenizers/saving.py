@@ -16,7 +16,7 @@ from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import positive, resolve_threads
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
-from ubpe_numba.tokenizers.fitted import Fitted, objective_from, objective_of
+from ubpe_numba.tokenizers.fitted import Fitted, objective_from, objective_of, of_class
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
@@ -71,7 +71,7 @@ class Saving(Fitted):
         if (most := max(model.alphabet.size, model.vocabulary.arena.size)) > formats.model_file.claimable(n_bytes):
             warn(f"{os.fspath(path)}: to load it again, pass max_symbols={most}")
 
-    @classmethod
+    @of_class
     def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:
         """Read a tokenizer of this class: a file that `save` wrote, with its `history_`, or any that `ubpe_numba.load` reads.
 

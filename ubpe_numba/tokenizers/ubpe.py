@@ -17,7 +17,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, read_document, read_documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.fitting.fit import Settings
-from ubpe_numba.runtime.arrays import positive
+from ubpe_numba.runtime.arrays import positive, store
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
 from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, DEFAULT_RULES, OBJECTIVES, objective_of
@@ -97,7 +97,7 @@ class UBPE(Tokenizer):
         objective: Any = "tfidf",
         n_threads: int | None = None,
     ) -> None:
-        self._store(locals())
+        store(self, locals())
 
     def _search(self) -> tuple[str, Any]:
         """The objective by which paths are searched, and the weights of tokens for the coder."""
@@ -346,25 +346,6 @@ class UBPE(Tokenizer):
         other._adopt(Model(alphabet, found, segmenter))
         return other
 
-    def boundary_probabilities(self, doc: Any, *, alpha: float = 1.0, unknown: Any = None) -> NDArray[np.float64]:
-        """The probability that a token begins at each position of a document, over all of its segmentations: float64[n] in 0..1.
-
-        Parameters
-        ----------
-        doc, unknown
-            As for `encode`. ValueError if the tokenizer changes or cuts documents, or has special tokens.
-        alpha
-            As `sample` of `encode`, which draws from the same distribution.
-
-        Examples
-        --------
-        >>> tok = UBPE(5, 1, objective="likelihood").fit(["abab", "ab", "ba", "abba", "a", "b"])
-        >>> tok.boundary_probabilities("abab", alpha=0.2).round(2).tolist()
-        [1.0, 0.48, 0.83, 0.48]
-        """
-        ids = self._whole(doc, None, True, unknown, what="boundary_probabilities")
-        return self._lattice(alpha).boundaries(ids.values)
-
     def _new_plan(self) -> Plan:
         now = self._now()
         objective, weights = now._search()
@@ -474,7 +455,8 @@ class UBPE(Tokenizer):
     ) -> Ragged:
         """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf; ValueError if they would be cut."""
         if not self._tables.is_plain or self._tables.isolated(by_sums) is not None:
-            raise ValueError(f"{what}: the segmentations of a document that is cut, or has special tokens, are not ranked")
+            way = "fit one without, as by for_text(pretokenizer=None)"
+            raise ValueError(f"{what}: a tokenizer with a pattern, a normalizer or special tokens ranks no segmentations; {way}")
         alphabet, _, segmenter = self._fitted()
         read = read_documents(docs, offsets, segmenter.encoding) if name == "docs" else read_document(docs, segmenter.encoding)
         choice = self._unknown(unknown)

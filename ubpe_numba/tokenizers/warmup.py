@@ -60,7 +60,6 @@ def warmup() -> None:
         universal.set_params(objective="shortest").encode(docs[0])
         likely = universal.refine(docs, objective="likelihood", progress=False)
         likely.encode(docs[0], sample=1.0)
-        likely.boundary_probabilities(docs[0])
         likely.usage(docs)
         likely.index(likely.encode_batch(docs))
         likely.set_params(objective="sentencepiece").encode(docs[0])

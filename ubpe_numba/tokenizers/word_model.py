@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from itertools import pairwise
 from typing import Any
 
@@ -62,7 +62,9 @@ class WordPlan(Plan):
             raise ValueError(f"return_offsets: expected True, False or 'spans', got {quoted(return_offsets)}")
         if units not in (None, *UNITS):
             raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
-        documents = [docs] if name == "doc" else list(kept(docs))
+        if name == "docs" and (isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable)):
+            raise TypeError(f"{name}: expected lists of words, or texts, got {describe(docs)}; give them as a list")
+        documents: list[Any] = [docs] if name == "doc" or isinstance(docs, str) else list(kept(docs))
         plain = chosen == ("all", "none") and not self.has_flags
         number, texts = [-1] * len(documents), None  # which of the texts each document is, -1 for one of words
         cutter = self.segmenter.pretokenizer

@@ -20,13 +20,14 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.fitting.learn_pieces import CRITERIA, learn_pieces
 from ubpe_numba.formats import model_file, wordpiece
 from ubpe_numba.formats.wordpiece import Words
-from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.runtime.arrays import describe, positive, resolve_threads
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.text.steps import decoder_of
-from ubpe_numba.tokenizers.decoding import Decoding
+from ubpe_numba.tokenizers.decoding import Decoding, check_errors
+from ubpe_numba.tokenizers.fitted import of_class
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
 from ubpe_numba.tokenizers.word_model import (
@@ -129,6 +130,8 @@ class WordPiece(Decoding, Saving):
             raise ValueError("pieces: two have the same id")
         self.unknown, self.prefix = unknown, prefix
         self.longest, self.n_threads = positive(longest, "longest"), n_threads
+        if n_threads is not None:
+            resolve_threads(n_threads)
         flags = prepared.flags or {}
         cutter = Segmenter(prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer)
         self._encoder = PieceEncoder(self.pieces, prefix, self.pieces[unknown], min(self.longest, 2**62))
@@ -253,6 +256,7 @@ class WordPiece(Decoding, Saving):
         return self._texts(as_documents(batch, offsets, name="batch"), skip_special_tokens, skip, **options)
 
     def _texts(self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace") -> list[str]:
+        check_errors(errors)
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
         checked = WordByWord(self._names.names, self._spaced).ids(documents, gone)
         bounds = checked.offsets - checked.offsets[0]
@@ -285,6 +289,7 @@ class WordPiece(Decoding, Saving):
     def decode_stream(  # noqa: D102
         self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
     ) -> DecoderStream:
+        check_errors(errors)
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
         decoder: Any = WordByWord(self._names.names, self._spaced)
         return DecoderStream(self._model, decoder, gone, errors, None if self._joins[0] is None else self.decode)
@@ -334,7 +339,7 @@ class WordPiece(Decoding, Saving):
                 raise ValueError(f"pieces: {quoted(piece)}: surrogates in pairs would be read as one character")
         model_file.save(path, {**wordpiece.state_of(self._words()), **parts})
 
-    @classmethod
+    @of_class
     def train(
         cls,
         words: Mapping[str, int] | Iterable[str],

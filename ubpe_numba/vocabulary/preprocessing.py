@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.arrays import describe, told
 from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 
@@ -20,6 +20,7 @@ SHORT = reprlib.Repr()  # of arguments
 SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, SHORT.maxdict = 60, 80, 4, 8, 8, 6
 
 
+@told
 @dataclasses.dataclass(frozen=True, repr=False)
 class Preprocessing:
     """How documents are changed and cut before anything is learned or encoded, and which sequences in them are reserved.
@@ -105,7 +106,7 @@ class Preprocessing:
         for name in ("special_tokens", "known_words"):
             made[name] = _words(getattr(self, name), name)
         for name in ("break_tokens", "stop_tokens"):
-            made[name] = _symbols(getattr(self, name))
+            made[name] = _symbols(getattr(self, name), name)
         made["flags"] = _flags(self.flags, [*(made["special_tokens"] or ()), *(made["known_words"] or ())])
         vars(self).update(made)  # frozen for users
 
@@ -191,6 +192,13 @@ def _remade(*values: Any) -> Preprocessing:
     return Preprocessing(**dict(zip((field.name for field in dataclasses.fields(Preprocessing)), values, strict=True)))
 
 
+def _taken(given: Iterable[Any], name: str) -> list[Any]:
+    """The items of an iterable, as a list; ValueError for an iterator that gives nothing."""
+    if not (listed := list(given)) and isinstance(given, Iterator):
+        raise ValueError(f"{name}: the iterator gave nothing; was it used up before? A list can be read again")
+    return listed
+
+
 def _words(given: Any, name: str) -> Any:
     """Words as a list, or with their ids as a dict, None if there are none, arrays as tuples; TypeError for others."""
     if given is None:
@@ -199,10 +207,11 @@ def _words(given: Any, name: str) -> Any:
         raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(given)}")
     if isinstance(given, Mapping):
         return dict(given) or None
-    return [tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in given] or None
+    words = [tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in _taken(given, name)]
+    return words or None
 
 
-def _symbols(given: Any) -> Any:
+def _symbols(given: Any, name: str) -> Any:
     """Symbols in order, each once: as str or bytes, or a list of integers; what holds others is left for a fit to refuse."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
@@ -210,7 +219,7 @@ def _symbols(given: Any) -> Any:
         return bytes(sorted({*given})) or None
     if given is None or isinstance(given, Mapping) or not isinstance(given, Iterable):
         return given
-    listed = list(given)
+    listed = _taken(given, name)
     kind = {type(symbol) for symbol in listed}
     if kind == {int}:
         return sorted({*listed})

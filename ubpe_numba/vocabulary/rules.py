@@ -10,6 +10,7 @@ import dataclasses
 from typing import ClassVar
 
 from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.arrays import told
 from ubpe_numba.runtime.schema import pickled
 
 __all__ = ["FitRules"]
@@ -22,6 +23,7 @@ _CHOICES = {
 }
 
 
+@told
 @dataclasses.dataclass(frozen=True)
 class FitRules:
     """How a vocabulary is fitted, ordered and trimmed, and how pair tables encode.

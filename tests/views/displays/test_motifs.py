@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules
+from ubpe_numba import BPE, UBPE, FitRules, Ragged
 from ubpe_numba.plot import MotifsDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.views.colours import DARK, LIGHT, hue_of
@@ -43,10 +43,11 @@ def test_contexts_are_all_occurrences_and_end_with_their_document(tok: Tokenizer
 
 def test_documents_are_taken_in_any_form(tok: Tokenizer) -> None:
     flat, offsets = np.concatenate([np.array(d, int) for d in DOCS]), np.cumsum([0, *map(len, DOCS)])
+    part = Ragged(np.append([9, 9], flat).astype(np.int32), offsets + 2)
     ways = [
         MotifsDisplay.from_batch(tok, DOCS, side=3, ax=Figure().subplots(2, 2)),
         MotifsDisplay.from_batch(tok, flat, offsets, side=3, ax=Figure().subplots(2, 2)),
-        MotifsDisplay.from_batch(tok, np.append([9, 9], flat), offsets + 2, side=3, ax=Figure().subplots(2, 2)),
+        MotifsDisplay.from_batch(tok, part, side=3, ax=Figure().subplots(2, 2)),
     ]
     for way in ways[1:]:
         assert way.tokens.tolist() == ways[0].tokens.tolist() and way.counts.tolist() == ways[0].counts.tolist()

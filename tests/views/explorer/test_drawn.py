@@ -39,5 +39,5 @@ def test_one_long_document_does_not_hide_the_others() -> None:
 def test_documents_are_given_on_as_they_came() -> None:
     for docs in (["añb", "\ud800"], [b"ab", b"c"], [[1, 2], [3]]):
         found = as_documents(docs)
-        again = as_documents(as_given(found), found.offsets)
+        again = as_documents(*as_given(found))
         assert again.kind == found.kind and np.array_equal(again.values, found.values)

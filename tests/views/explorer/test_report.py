@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tables import each
 
-from ubpe_numba import BPE, UBPE
+from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.views import colours
 from ubpe_numba.views.explorer.page import SCRIPTS, STYLES, unpacked
@@ -129,9 +129,9 @@ def test_one_document_and_documents_in_all_forms(tok: UBPE) -> None:
     flat = np.array([v for doc in DOCS for v in doc])
     offsets = np.append(0, np.cumsum([len(doc) for doc in DOCS]))
     expected = _data(_made(tok))
-    assert _data(_made(tok, flat, offsets)) == _data(_made(tok, iter(DOCS))) == expected
+    assert _data(_made(tok, flat, offsets=offsets)) == _data(_made(tok, iter(DOCS))) == expected
     assert _data(_made(tok, flat))["documents"] == 1
-    assert _data(_made(tok, flat, offsets[2:5]))["symbols"] == int(offsets[4] - offsets[2])
+    assert _data(_made(tok, Ragged(flat.astype(np.int32), offsets[2:5])))["symbols"] == int(offsets[4] - offsets[2])
 
 
 def test_it_is_the_same_each_time_and_for_any_number_of_threads(tok: UBPE) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.arrays import told
 from ubpe_numba.views.colours import N_HUES, Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CompressionDisplay"]
 
 
+@told
 class CompressionDisplay:
     """Symbols a token at every size of the vocabulary: a curve for each tokenizer, with its name and last value at its end.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted
+from ubpe_numba.runtime.arrays import told
 from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
 
@@ -19,6 +20,7 @@ __all__ = ["CountsDisplay"]
 _BY = ("rank", "length")
 
 
+@told
 class CountsDisplay:
     """How often tokens occur in an encoding: the n-th most frequent on logarithmic axes, or those of each length.
 

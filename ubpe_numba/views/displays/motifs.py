@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.read import as_documents
-from ubpe_numba.runtime.arrays import describe, integer
+from ubpe_numba.runtime.arrays import describe, integer, told
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import check_rate, grid_for, require_signal, room_of
 from ubpe_numba.views.motifs import choose_motifs, contexts_of, evenly
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MotifsDisplay"]
 
 
+@told
 class MotifsDisplay:
     """A gallery of motifs: each in its hue over its occurrences, which are aligned at it and go on in grey on both sides.
 
@@ -131,7 +132,7 @@ class MotifsDisplay:
         alphabet, vocabulary, _ = tok._fitted()
         symbols = alphabet.to_symbols(vocabulary.arena).astype(np.float64)
         encode: Any = tok.encode_batch  # the classes' options differ
-        index = tok.index(encode(documents.values, bounds))
+        index = tok.index(encode(documents.values[bounds[0] : bounds[-1]], bounds - bounds[0]))
         counts = index.counts[: len(vocabulary)]  # special tokens have ids after them
         if tokens is None:
             chosen = choose_motifs(vocabulary, symbols, counts, n, diverse, least)

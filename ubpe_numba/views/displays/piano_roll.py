@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.runtime.arrays import told
 from ubpe_numba.views.colours import Theme, colours_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for, one_signal, require_signal
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PianoRollDisplay"]
 
 
+@told
 class PianoRollDisplay:
     """A piano roll: notes as bars, coloured by the token that holds them, and grounds that show where tokens begin and end.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.runtime.arrays import integer
+from ubpe_numba.runtime.arrays import integer, told
 from ubpe_numba.views.colours import Theme, colours_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for, check_rate, one_signal, require_signal, room_of
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["TokensDisplay"]
 
 
+@told
 class TokensDisplay:
     """A signal coloured by token: the same token has the same hue, and no hue follows itself.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ubpe_numba.runtime.arrays import told
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
 
@@ -20,6 +21,7 @@ _TALL = 0.44  # the height of a shape; levels are 1 apart
 _LONGEST = 18  # characters of a string that are shown
 
 
+@told
 class TreeDisplay:
     """The merge tree of a token: every part with its id and its shape, or its string where documents are text.
 

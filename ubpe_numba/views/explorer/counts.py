@@ -43,15 +43,17 @@ def choose(lengths: np.ndarray, max_symbols: int) -> tuple[np.ndarray, int | Non
     return np.flatnonzero(lengths)[:1], max_symbols
 
 
-def as_given(documents: Documents) -> object:
-    """The flat document in the form in which `encode_batch` takes it beside offsets.
+def as_given(documents: Documents) -> tuple[object, np.ndarray]:
+    """The flat document and the offsets as `encode_batch` takes them.
 
-    >>> as_given(Documents(np.array([104, 105], np.uint32), np.array([0, 1, 2]), "str"))
-    'hi'
+    >>> as_given(Documents(np.array([32, 104, 105], np.uint32), np.array([1, 2, 3]), "str"))
+    ('hi', array([0, 1, 2]))
     """
-    if documents.kind == "str":
-        return text_of(documents.values)
-    return documents.values.data if documents.kind == "bytes" else documents.values
+    values, offsets = documents.values[documents.offsets[0] : documents.offsets[-1]], documents.offsets - documents.offsets[0]
+    given: object = values
+    if documents.kind != "int":
+        given = text_of(values) if documents.kind == "str" else values.data
+    return given, offsets
 
 
 KINDS = ("signal", "text", "dna", "notes")
@@ -240,7 +242,7 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
     `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn` and `limit`: as `choose` returns
     them; `options`: arguments of `encode_batch`. Returns the segmentation.
     """
-    ids = tok.encode_batch(as_given(documents), documents.offsets, **options)
+    ids = tok.encode_batch(*as_given(documents), **options)
     usage = tok.usage(ids=ids)
     counts, frequencies, total = usage.counts, usage.document_frequencies, ids.total
     # whether the tokens of a document cover all its symbols one after the other, and have the ids of the vocabulary
@@ -257,7 +259,7 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
         return Cut(name, counts, frequencies, total, values, per_document)
     del ids
     part = documents.take(drawn)
-    spans = tok.spans(as_given(part), part.offsets, **options)
+    spans = tok.spans(*as_given(part), **options)
     values, starts, widths, owners = spans.ids, spans.starts, spans.lengths, spans.documents
     if limit is not None:
         stay = starts + widths <= limit

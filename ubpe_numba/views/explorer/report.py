@@ -15,6 +15,7 @@ from ubpe_numba.errors import NotFittedError
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.messages import Progress
+from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.views import colours
 from ubpe_numba.views.explorer.counts import (
     AUTO,
@@ -81,9 +82,9 @@ class Report:
 def explore(
     tok: Tokenizer,
     docs: Any,
-    offsets: Any = None,
     path: str | os.PathLike[str] | None = None,
     *,
+    offsets: Any = None,
     title: str | None = None,
     kind: str = "auto",
     unit: str | None = None,
@@ -107,6 +108,8 @@ def explore(
     >>> report.title, report.html[:15]
     ('Three tokens', '<!doctype html>')
     """
+    if not isinstance(tok, Tokenizer):
+        raise TypeError(f"tok: expected a BPE, UBPEClassic or UBPE, got {describe(tok)}, whose pieces a report cannot show")
     for argument, given in (("title", title), ("unit", unit)):
         if given is not None and not isinstance(given, str):
             raise TypeError(f"{argument}: expected str or None, got {describe(given)}")

@@ -13,17 +13,25 @@ import ubpe_numba
 from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece
 from ubpe_numba.coding.plan import EncodeOptions
 from ubpe_numba.errors import NotFittedError
-from ubpe_numba.tokenizers.counterparts import ARGUMENTS, ATTRIBUTES
+from ubpe_numba.runtime.counterparts import ARGUMENTS, ATTRIBUTES
 
 TOK = BPE.from_merges([[0, 1]], alphabet="ab")
 
 
 def known() -> set[str]:
     """Names that a hint may begin with: members, arguments, and functions of the library."""
-    found = {*dir(BPE), *dir(UBPE), *dir(WordPiece), *ubpe_numba.__all__, "tok", "ubpe_numba"} | EncodeOptions.__optional_keys__
+    found = {
+        *dir(BPE),
+        *dir(UBPE),
+        *dir(WordPiece),
+        *ubpe_numba.__all__,
+        "tok",
+        "bounds",
+        "ubpe_numba",
+    } | EncodeOptions.__optional_keys__
     for cls in (BPE, UBPE, WordPiece, Preprocessing):
         found |= inspect.signature(cls).parameters.keys()
-    for method in (BPE.fit, BPE.__call__, BPE.encode):
+    for method in (BPE.fit, BPE.__call__, BPE.encode, ubpe_numba.quantize):
         found |= inspect.signature(method).parameters.keys()
     return found
 
@@ -45,7 +53,8 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
     for name, hint in ARGUMENTS.items():
         given = {name: 1}
         assert re.findall(r"\w+", hint)[0] in words, hint
-        for call, args in ((BPE, ()), (BPE().fit, ([[1]],)), (TOK.encode, ("ab",))):
+        calls = [(BPE, ()), (BPE().fit, ([[1]],)), (TOK.encode, ("ab",))]
+        for call, args in calls[: 2 if name in EncodeOptions.__optional_keys__ else 3]:
             with pytest.raises((TypeError, ValueError)) as caught:
                 call(*args, **given)  # type: ignore[arg-type]
             assert hint in str(caught.value)
