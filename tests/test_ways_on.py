@@ -171,6 +171,9 @@ ENCODE: list[Row] = [
      "out: .*document 0.*position 1", "1 ids are too few.*of 2 ids"),
     ("nothing to pad with", lambda: TEXT(TEXTS, padding=True), ValueError, "pad_id: ", "expected an id or a special token"),
     ("length", lambda: TEXT(TEXTS, max_length=1), ValueError, "max_length: ", "without truncation=True"),
+    ("batches", lambda: INTS.encode_batch([INTS.encode_batch(DOCS)] * 2), TypeError,  # type: ignore[list-item]
+     "docs: document 0: .* got Ragged", r"Ragged\.concat joins"),
+    ("spans of inputs", lambda: TEXT(TEXTS, return_offsets="spans"), TypeError, "return_offsets: .* got 'spans'", "encode_batch"),  # type: ignore[arg-type]
     ("template", lambda: BYTES(["a"], template="[CLS] $A"), ValueError, r"template: '\[CLS\]'", r"which has '<\|end\|>'"),
 ]  # fmt: skip
 DECODE: list[Row] = [
@@ -185,6 +188,8 @@ DECODE: list[Row] = [
     ("id", lambda: TEXT.decode(0), TypeError, r"ids: .* got 0 \(int\)", "wrap it in a list"),
     ("flat list", lambda: INTS.decode_batch([0, 1]), TypeError, "batch: .*flat list", r"\[batch\].*\(decode takes it"),
     ("inputs of a model", lambda: TEXT.decode_batch(TEXT(TEXTS)), TypeError, "batch: .* got ModelInputs", "its input_ids"),
+    ("batches", lambda: INTS.decode_batch([INTS.encode_batch(DOCS)] * 2), TypeError,
+     "batch: document 0: .* got Ragged", r"Ragged\.concat joins"),
     ("inputs of one", lambda: TEXT.decode(TEXT("ab")), TypeError, "ids: .* got ModelInputs", "its input_ids"),
     ("no errors", lambda: BYTES.decode([0], errors=None), TypeError, "errors: .* got None", "'replace', 'strict'"),
     ("odd errors", lambda: BYTES.decode_batch([[0]], errors="x"), ValueError, "errors: .* got 'x'", "'replace', 'strict'"),
@@ -199,7 +204,7 @@ FILES: list[Row] = [
     ("pointer", lambda: load("pointer.json"), ModelFormatError, "pointer.json: a pointer of Git LFS", "git lfs pull"),
     ("folder", lambda: load("empty"), ModelFormatError, "empty: a folder with none of tokenizer.json", "Give the file itself"),
     ("text", lambda: load("corpus.txt"), ModelFormatError, "corpus.txt: a file that begins with", "none of: a model of"),
-    ("object", lambda: load(3), TypeError, r"source: .* got 3 \(int\)", "a path, the content of a file or a tokenizer"),
+    ("object", lambda: load(3), TypeError, r"source: .* got 3 \(int\)", "a path, an open file, the content of one"),
     ("class", lambda: UBPE.load("model.npz"), ModelFormatError, "model.npz: a BPE, not a UBPE", "use BPE.load, or load"),
     ("option", lambda: load("model.npz", pattern="gpt2"), TypeError, "'pattern'", "there are .*'pretokenizer'"),
     ("suffix", lambda: INTS.save("model.bin"), ValueError, "path: .* got 'model.bin'", r"ends in \.json or \.npz"),

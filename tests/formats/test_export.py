@@ -83,7 +83,7 @@ def test_unfitted_and_foreign_objects() -> None:
     for format in ("tokenizer.json", "tiktoken", "vocab+merges", "transformers"):
         with pytest.raises(ValueError, match="has no vocabulary yet"):
             export(BPE(), format)
-    with pytest.raises(TypeError, match="source: expected a path, the content of a file or a tokenizer, got 3 .int."):
+    with pytest.raises(TypeError, match="source: expected a path, an open file, the content of one or a tokenizer, got 3 .int."):
         BPE.load(3)
     with pytest.raises(ValueError, match="kind: expected 'bytes' or 'str'"):
         BPE.load(("{}", "\n"), kind="int")

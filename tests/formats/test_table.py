@@ -48,6 +48,8 @@ def test_own_models_under_any_name(cls: Any, suffix: str, tmp_path: Path) -> Non
     os.rename(tmp_path / f"m{suffix}", tmp_path / "anything")
     found = load(tmp_path / "anything", n_threads=1)
     assert found.fingerprint == tok.fingerprint and found.n_threads == 1
+    with open(tmp_path / "anything", "rb") as file:
+        assert load(file) == load(io.BytesIO((tmp_path / "anything").read_bytes())) == tok
     assert "this library" in name_of(tmp_path / "anything")
     with pytest.raises(ValueError, match="kind: .* is a model of this library as .*, which says it itself"):
         load(tmp_path / "anything", kind="str")

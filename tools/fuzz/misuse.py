@@ -3,7 +3,7 @@
 The calls come from the public names and their signatures (`targets`), the arguments from `KINDS` by the role that the name of a
 parameter has (`ROLES`). Each call is run in a process of its own kind, and its outcome is one of
 
-    right       the result is that of the valid argument, of which this one is another form; or does not change with the memory
+    right       the result is that of the valid argument, of which this one is another form
     refused     an error of this library that names the argument and says what was expected or how to go on, or a warning
     unclear     another error
     silent      a result, of an argument that has none, or another result than that of the valid one
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import contextlib
 import copy
 import dataclasses
 import functools
@@ -32,7 +31,6 @@ import subprocess
 import sys
 import tempfile
 import traceback
-import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -600,7 +598,6 @@ def targets() -> Iterator[Target]:
     ):
         yield from _of_callable(name, name, first, functools.partial(_itself, function))
     yield from _of_ragged()
-    yield from _of_memory()
 
 
 def _method(subject: Subject, name: str) -> Callable[..., Any]:
@@ -788,7 +785,7 @@ def _of_ragged() -> Iterator[Target]:
             "sorted": (sorted, None),
             "sum of rows": (lambda r: [int(row.sum()) for row in r], [*map(sum, rows)]),
             "in": (lambda r: 3 in r, None),
-            "tolist": (lambda r: r.tolist(), None),
+            "tolist": (lambda r, rows=rows: r.tolist(), rows),
             "bool": (bool, True),
             "hash": (hash, None),
             "float mask": (lambda r: r[np.array([1.0, 0.0, 1.0])], None),
@@ -807,94 +804,6 @@ def _use(function: Callable[[Any], Any], right: Any) -> Callable[[Any], Any]:
         return right if ids is None else function(ids)
 
     return call
-
-
-def _of_memory() -> Iterator[Target]:
-    """Arrays that change after the call: "=" that what was made of them does not."""
-
-    def changing(make: Callable[..., Any], see: Callable[[Any], Any], *given: Any) -> Callable[[Any], Any]:
-        def call(argument: Any) -> Any:
-            mine = [np.array(array) for array in given]
-            made = make(*mine)
-            before = digest(see(made))
-            if argument:
-                for array in mine:
-                    with contextlib.suppress(ValueError):
-                        array[...] = array.flat[0] if array.size else 0
-                for array in arrays_of(made):
-                    with contextlib.suppress(ValueError):  # frozen
-                        array[...] = 0
-                getattr(made, "__dict__", {}).pop("_made_tables", None)
-            after = digest(see(made))
-            return before == after
-
-        return call
-
-    flat, cuts = np.array([v for doc in DOCS for v in doc]), np.array(CUTS)
-    docs = [np.array(doc) for doc in DOCS]
-    see: Callable[[Any], Any] = lambda tok: (tok.encode(DOCS[0]), tok.fingerprint)  # noqa: E731
-    calls: dict[str, Callable[[Any], Any]] = {
-        "fit of arrays": changing(lambda *d: BPE(8).fit([*d], progress=False), see, *docs),
-        "fit of a flat array": changing(lambda f, c: BPE(8).fit(f, offsets=c, progress=False), see, flat, cuts),
-        "alphabet": changing(lambda a: BPE(8, alphabet=a).fit(DOCS, progress=False), see, np.array([0, 1, 2])),
-        "merges": changing(lambda m: BPE.from_merges(m, 3), see, np.array([[0, 1], [3, 2]])),
-        "weights": changing(lambda w: UBPE(6, objective=w).fit(DOCS, progress=False), see, np.array([1, 1, 1, 9, 9, 9.0])),
-        "set_params": changing(
-            lambda w: UBPE(6, objective="additive").fit(DOCS, progress=False).set_params(objective=w),
-            see,
-            np.array([1, 1, 1, 9, 9, 9.0]),
-        ),
-        "history_": changing(lambda: BPE(8).fit(DOCS, progress=False), lambda tok: tok.history_),
-        "history_ of a file": changing(lambda: BPE.load("BPE-int.json"), lambda tok: tok.history_),
-        "vocabulary": changing(lambda: BPE(8).fit(DOCS, progress=False), see),
-        "break_tokens": changing(
-            lambda b: BPE(8, preprocessing=Preprocessing(break_tokens=b)).fit(DOCS, progress=False), see, np.array([1])
-        ),
-        "usage": changing(lambda: BPE(8).fit(DOCS, progress=False), lambda tok: tok.usage(DOCS).counts),
-        "Counts": changing(lambda f, c: ubpe_numba.count_documents(f, offsets=c), lambda found: found.to_lists(), flat, cuts),
-        "weights of Counts": changing(
-            lambda w: ubpe_numba.count_documents(DOCS, sample_weight=w), lambda found: found.weights.tolist(), np.array([1, 2, 3])
-        ),
-        "offsets of Ragged": changing(lambda c: Ragged(np.arange(18, dtype=np.int32), c), lambda r: r.offsets.tolist(), cuts),
-        "offsets of a result": changing(
-            lambda: BPE(8).fit(DOCS, progress=False).encode_batch(DOCS), lambda r: r.offsets.tolist()
-        ),
-        "offsets of many": changing(
-            lambda: BPE(8).fit(DOCS, progress=False).encode_batch(DOCS * 2000), lambda r: r.offsets.tolist()[:9]
-        ),
-        "stream": changing(lambda: BPE(8).fit(DOCS, progress=False), lambda tok: [ids.tolist() for ids in tok.encode_iter(DOCS)]),
-        "quantization": changing(
-            lambda: ubpe_numba.quantize(np.array([0.0, 1.0]), step=0.5)[1], lambda q: (q.restore(np.array([0, 1])), q.n_symbols)
-        ),
-    }
-    for name, call in calls.items():
-        yield Target("memory", name, {"=changed": lambda _: True}, False, call)
-
-
-def arrays_of(made: Any, depth: int = 4) -> Iterator[np.ndarray]:
-    """All arrays that a user can reach from an object by public names."""
-    if isinstance(made, np.ndarray):
-        yield made
-    elif depth and isinstance(made, (tuple, list)):
-        for part in made:
-            yield from arrays_of(part, depth - 1)
-    if (
-        depth
-        and not isinstance(made, (np.ndarray, str, bytes, int, float, list, dict))
-        and type(made).__module__.startswith("ubpe_numba")
-    ):
-        for name in dir(type(made)):
-            if not name.startswith("_") and name not in ("values",):  # those of a Ragged are the user's
-                found = inspect.getattr_static(type(made), name)
-                if isinstance(found, (property, types.MemberDescriptorType)) or type(found).__name__ in (
-                    "_tuplegetter",
-                    "cached_property",
-                ):
-                    with contextlib.suppress(Exception):
-                        yield from arrays_of(getattr(made, name), depth - 1)
-        for name, value in vars(made).items() if hasattr(made, "__dict__") else ():
-            if not name.startswith("_"):
-                yield from arrays_of(value, depth - 1)
 
 
 def digest(result: Any) -> Any:

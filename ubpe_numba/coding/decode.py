@@ -27,6 +27,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from ubpe_numba.vocabulary.reserved import Reserved
 
+_SHORT = 500  # ids that NumPy copies without a pause for other threads
 _SAMPLE = 8192  # ids that the size is estimated from
 _ERROR = 0.03  # of the estimate, relative, from where on it is not used
 _MARGIN = 1.125  # the buffer is so many times the estimate
@@ -164,7 +165,7 @@ class Decoder:
             if bad.size:
                 document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
                 raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), self.sizes.size)
-        values = values.astype(np.int32, copy=known)  # nobody changes them after the check
+        values = values.astype(np.int32, copy=known or values.size < _SHORT)  # as they are now: others may write to them
         if known:
             self.check(values, offsets, int(offsets[0]))
         return Ragged._trusted(values, offsets)

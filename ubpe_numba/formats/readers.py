@@ -79,6 +79,9 @@ class Source:
         self.given, self._data, self._document = given, None, None  # type: tuple[Any, bytes | None, Any]
         self.path, self.n_bytes, self.head, self.is_object = type(given).__name__, 0, b"", False
         self.in_memory = False  # rather than a file
+        if hasattr(given, "read"):  # a file that is open
+            content = given.read()
+            given = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         if (text := text_of_object(given)) is not None:
             self.path = f"{type(given).__module__.partition('.')[0]}.{self.path}"
             self._begin(text.encode("utf-8", "surrogatepass"))
@@ -92,7 +95,7 @@ class Source:
         elif not hasattr(given, "_mergeable_ranks"):
             if not isinstance(given, (str, os.PathLike)):
                 kind = describe(given)
-                raise TypeError(f"source: expected a path, the content of a file or a tokenizer, got {kind}")
+                raise TypeError(f"source: expected a path, an open file, the content of one or a tokenizer, got {kind}")
             self.path = os.fsdecode(given)
             if os.path.isdir(self.path):
                 here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(self.path, name))), None)

@@ -179,7 +179,7 @@ def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = N
     source
         The path of a file; or of a folder, such as `save_pretrained` of transformers makes, in which it is the first of
         `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with `merges.txt`), `encoder.json` (with `vocab.bpe`)
-        and `vocab.txt`. Or the content of a file, `bytes`, or `str` that begins with ``{`` or has several lines. Or a
+        and `vocab.txt`. Or an open file, or its content, `bytes`, or `str` that begins with ``{`` or has several lines. Or a
         `tokenizers.Tokenizer`, a fast tokenizer of transformers, a `tiktoken.Encoding`. Or a pair ``(vocab, merges)`` of such
         sources; `vocab` may be a mapping.
     tokenizer
