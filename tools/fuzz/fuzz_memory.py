@@ -214,14 +214,12 @@ def work(seed: int, seconds: float) -> list[str]:
     ids = [[np.array(doc, dtype) for doc in (DOC, [5, 4, 3, 2, 1, 0, 3, 3, 4, 4])] for dtype in (np.int32, np.int64)]
     texts = [np.frombuffer(text * n, np.uint8).copy() for text, n in ((b"low lower lowest ", 6), (b"newer, lo-low <end>, lo", 4))]
     texts = [text[:90] for text in texts]
-    long = np.array(DOC * 30_000)
     tasks: list[Callable[[float], list[str]]] = [
         *(lambda t, make=make: refit(make, rng, t) for make in makers),
         *(lambda t, c=c: rewrite(OF_DOCUMENT, c, rng, t) for c in short),
         *(lambda t, c=c: rewrite(OF_IDS, c, rng, t) for c in ids),
         lambda t: rewrite(OF_TEXT, texts, rng, t),
-        *(lambda t, d=d: scribble(LONG, long.astype(d), rng, t) for d in (np.int32, np.int64)),
-        lambda t: scribble(OF_IDS | LONG_IDS, (long % 6).astype(np.int32), rng, t),
+        lambda t: scribble(OF_IDS | LONG_IDS, np.array(DOC * 30_000, np.int32), rng, t),
         lambda t: scribble(OF_TEXT | LONG_TEXT, np.tile(texts[0], 3000), rng, t),
     ]  # fmt: skip
     rng.shuffle(tasks)
@@ -230,15 +228,7 @@ def work(seed: int, seconds: float) -> list[str]:
     return wrong
 
 
-#: Calls that read long memory more than once.
-LONG: Calls = {
-    **{name: call for name, call in OF_DOCUMENT.items() if name not in ("n best", "compiled")},
-    "fit": lambda a: fitted(BPE(12, alphabet=3), a).fingerprint,
-    "fit in parts": lambda a: fitted(UBPE(12, alphabet=3, n_threads=2), [a[:99_000], a[99_000:]]).fingerprint,
-    "counts": lambda a: count_documents(a, offsets=np.arange(0, a.size + 1, 10)).weights,
-    "Ragged": lambda a: BY_RANK.encode_batch(Ragged(a.astype(np.int32), np.arange(0, a.size + 1, 10))).values,
-    "usage": lambda a: BY_PATH.usage([a[:5000]]),
-}
+#: Calls that read long memory more than once; those of integers are jobs of the soak.
 LONG_IDS: Calls = {
     "Ragged": lambda a: BY_RANK.decode_batch(Ragged(a, np.arange(0, a.size + 1, 10))),
     "again": lambda a: BY_RANK.usage(BY_RANK.decode_batch(Ragged(a, np.arange(0, a.size + 1, 10)))),
