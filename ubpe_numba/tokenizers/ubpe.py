@@ -256,7 +256,6 @@ class UBPE(Tokenizer):
         from ubpe_numba.fitting import refine  # here only: other calls need not wait for it
 
         alphabet, vocabulary, _ = self._fitted()
-        self._check_objective()
         n = max(len(vocabulary), self.n_tokens or 0) - vocabulary.n_alphabet
         if not isinstance(objective, str) or objective not in refine.SPARE:
             raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")
@@ -365,7 +364,6 @@ class UBPE(Tokenizer):
             raise TypeError(f"{name}: expected a number, got {quoted(alpha)}")
         if not 0.0 <= alpha <= _MOST_ALPHA:
             raise ValueError(f"{name}: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
-        self._check_objective()
         objective, weights = self._search()
         return self._tables.lattice(weights if objective == "additive" else LIKELIHOOD, float(alpha))
 
@@ -420,8 +418,8 @@ class UBPE(Tokenizer):
         >>> [tok.decode(ids).tolist() for ids in candidates]
         [[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]]
         """
-        self._check_objective()
-        n, by_idf = positive(n, "n"), self._search()[0] == "tfidf"
+        objective, weights = self._search()
+        n, by_idf = positive(n, "n"), objective == "tfidf"
         if not by_idf and (beam is not None or distinct != "path"):
             raise ValueError(f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact")
         if beam is None:
@@ -431,7 +429,6 @@ class UBPE(Tokenizer):
         if distinct not in ("path", "bag"):
             raise ValueError(f"distinct: expected 'path' or 'bag', got {quoted(distinct)}")
         ids = self._whole(docs, offsets, not by_idf, unknown, "docs")
-        objective, weights = self._search()
         encoder = self._tables.paths(weights)
         if not by_idf:
             return NBest.of(k_best(encoder, document, objective, n) for document in ids)
