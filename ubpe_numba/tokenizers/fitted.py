@@ -236,7 +236,7 @@ class Fitted(metaclass=_Class):
     def _now(self) -> Self:
         """Copy the state of this moment, for what reads it more than once while other threads may set another."""
         other = object.__new__(type(self))
-        vars(other).update(vars(self))
+        other.__dict__.update(self.__dict__)
         return other
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -304,10 +304,10 @@ class Fitted(metaclass=_Class):
     @property
     def _tables(self) -> Tables:
         """The encoders and the decoder of the model."""
-        model, made = self._fitted(), self._made_plans
-        tables: Tables | None = made.get("tables")
-        if tables is None or tables.model is not model:  # of the model that there was before
-            tables = self.__dict__["_made_plans"]["tables"] = Tables(model)
+        tables: Tables | None = self._made_plans.get("tables")
+        if tables is None or tables.model is not self._model:  # of the model that there was before
+            tables = Tables(self._fitted())
+            self.__dict__["_made_plans"]["tables"] = tables
         return tables
 
     def __setattr__(self, name: str, value: Any) -> None:
