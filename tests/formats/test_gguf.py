@@ -20,8 +20,10 @@ from sentencepiece_models import BYTES, NORMAL, SPECIAL, UNIGRAM, USER, model
 from ubpe_numba import BPE, UBPE, WordPiece, load
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import gguf as gguf_module
-from ubpe_numba.formats.gguf import read_fields
+from ubpe_numba.formats.export_check import TEXTS
+from ubpe_numba.formats.gguf import _STEPS, read_fields
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
+from ubpe_numba.text.characters import byte_characters
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 VALUES = st.one_of(
@@ -348,7 +350,7 @@ def test_what_is_not_valid_is_refused_of_gguf_file(tmp_path: pathlib.Path) -> No
     [
         ("gpt-2 mpt roberta-bpe phi-2", "gpt2"), ("llama-bpe glm4 dbrx", "llama3"), ("qwen2 stablelm2 grok-2", "qwen2"),
         ("qwen35", "qwen35"), ("gpt-4o llama4", "o200k"), ("tekken", "tekken"), ("deepseek-v3 hunyuan-dense", "deepseek"),
-        ("starcoder command-r smollm", "starcoder"),
+        ("starcoder command-r smollm", "starcoder"), ("bailingmoe2", "qwen2"), ("kimi-k2", "kimi"),
     ],
 )  # fmt: skip
 def test_patterns_by_the_names_of_llama_cpp(tmp_path: pathlib.Path, names: str, pattern: str) -> None:
@@ -356,6 +358,33 @@ def test_patterns_by_the_names_of_llama_cpp(tmp_path: pathlib.Path, names: str, 
         path = written(tmp_path / "m.gguf", "gpt2", ["a", "b", "Ġ", "ab"], merges=["a b"], pre=name)
         cutter = BPE.load(path)._model.segmenter.pretokenizer
         assert cutter is not None and cutter.name == pattern
+
+
+@pytest.mark.parametrize("name", [None, *(name for name, steps in _STEPS.items() if len(steps) > 1 or name == "bloom")])
+def test_patterns_in_several_steps_cut_as_by_tokenizers(tmp_path: pathlib.Path, name: str | None) -> None:
+    """What llama.cpp has in several patterns, one after the other; without a name those of "default"."""
+    theirs = pytest.importorskip("tokenizers").pre_tokenizers
+    names = [*byte_characters(), "ab", "12", "Ġa", "!!"]
+    fields = {} if name is None else {"pre": name}
+    tok = BPE.load(written(tmp_path / "m.gguf", "gpt2", names, merges=["a b", "1 2", "Ġ a", "! !"], **fields))
+    tokenizers = pytest.importorskip("tokenizers")
+    splits = [theirs.Split(tokenizers.Regex(regex), "isolated") for regex in _STEPS[name or "default"]]
+    cut = theirs.Sequence([*splits, theirs.ByteLevel(add_prefix_space=False, use_regex=False)])
+    merges = [("a", "b"), ("1", "2"), ("Ġ", "a"), ("!", "!")]
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE({name: i for i, name in enumerate(names)}, merges))
+    peer.pre_tokenizer = cut
+    texts = [
+        "ab 1234567 ab!!",
+        "it's  abab\n\n\tab",
+        "中文abかな 한국12",
+        "IMGIMGABZ <sentinel:12>",
+        "",
+        " a!!ab, $12+ 3",
+        *TEXTS,
+    ]
+    for text in texts:
+        assert tok.encode(text).tolist() == peer.encode(text).ids, text
+        assert tok.decode(tok.encode(text)) == text
 
 
 BERT = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "un", "##able", "a", "##b", "!", "▁", "##▁", "]", "##]"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 from typing import Any
@@ -25,6 +26,16 @@ def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyP
     with pytest.raises(AssertionError, match=r"(?s)there .*, here.*\nmake\(\d+\)$"):
         fuzz_configurations.fuzz(10, 0)
     assert fuzz_configurations.make(5) == fuzz_configurations.make(5) != fuzz_configurations.make(6)
+
+
+@pytest.mark.filterwarnings("ignore:added_tokens")
+def test_mutations_give_the_same_or_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    fuzz_mutations = importlib.import_module("fuzz.fuzz_mutations")
+    said = fuzz_mutations.fuzz(2, 0, ("llama", "words"))
+    assert said[""] >= 5 and said["both"] >= 50 and len(said) > 5, said
+    monkeypatch.setattr(fuzz_mutations, "load", lambda text: 0)
+    with pytest.raises(AssertionError, match="loaded here, refused there"):
+        fuzz_mutations.fuzz(1, 0, ("words",))
 
 
 def _file(model: dict[str, Any], **parts: Any) -> str:

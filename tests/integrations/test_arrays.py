@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import warnings
 from typing import Any
 
@@ -472,6 +473,17 @@ def test_datasets(batch: Ragged) -> None:
     assert tok.decode_batch(mapped["ids"]).to_lists() == LISTS
     made = datasets.Dataset(pa.table({"ids": batch}))
     assert made.features["ids"] == datasets.LargeList(datasets.Value("int32")) and rows(as_documents(made["ids"])) == LISTS
+
+
+def test_equal_tokenizers_have_one_hash_in_datasets() -> None:
+    datasets = needed("datasets")
+    data = datasets.Dataset.from_dict({"x": LISTS})
+    tok, other = (BPE(6, alphabet=4).fit(data["x"], progress=False) for _ in range(2))
+    printed = datasets.fingerprint.Hasher.hash(tok)
+    other.encode(LISTS[0])
+    assert printed == datasets.fingerprint.Hasher.hash(other) == datasets.fingerprint.Hasher.hash(pickle.loads(pickle.dumps(tok)))
+    two = data.map(lambda part: {"ids": tok.encode_batch(part["x"]).to_lists()}, batched=True, num_proc=2)
+    assert two["ids"][:] == tok.encode_batch(LISTS).to_lists()
 
 
 # --- biopython

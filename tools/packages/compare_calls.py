@@ -56,7 +56,9 @@ def ways(longest: int) -> Iterator[tuple[str, bool, dict[str, Any]]]:
         for paired in (False, True):
             cuts = ["longest_first", "only_first", "only_second"] if "truncation" in options and paired else [None]
             for cut in cuts:
-                more = {"max_length": longest + 8} if cut in ("only_first", "only_second") else {}  # something has to be left
+                more = (
+                    {"max_length": max(longest, 96) + 8} if cut in ("only_first", "only_second") else {}
+                )  # something has to be left
                 yield f"{name}{', pairs' * paired}", paired, options | ({"truncation": cut} if cut else {}) | more
 
 
@@ -85,6 +87,7 @@ def calls(path: pathlib.Path, n: int) -> tuple[int, str]:
     pad = theirs.pad_token or next(iter(ours.vocabulary.special), None)
     sides = ["right", "left"]
     count = 0
+    backend.no_truncation()
     longest = max(len(backend.encode(text)) for text in texts)
     for name, paired, options in ways(longest):
         if pad is None and "padding" in options:

@@ -27,6 +27,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import sentencepiece
+from ubpe_numba.formats.huggingface import cut_of
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
 from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOWN_PIECE, USER, Pieces
@@ -44,18 +45,53 @@ _NAMES = {  # of patterns, and the names of tokenizers in llama.cpp that cut by 
         "modern-bert exaone4 mpt olmo jais trillion granite-docling"
     ),
     "llama3": ("llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano dbrx smaug-bpe glm4 chatglm-bpe"),
-    "qwen2": "qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2",
+    "qwen2": ("qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2 bailingmoe bailingmoe2 llada-moe"),
     "qwen35": "qwen35",
-    "o200k": "gpt-4o llama4 kanana2 talkie minimax-m2",
+    "o200k": "gpt-4o llama4 kanana2 talkie minimax-m2 granite-embed-multi-97m",
     "tekken": "tekken",
     "deepseek": "deepseek-v3 hunyuan-dense joyai-llm hy_v4",
     "starcoder": "starcoder refact command-r smollm codeshell exaone minerva-7b mellum2",
+    "kimi": "kimi-k2",
 }
-_PATTERN_OF = {name: pattern for pattern, names in _NAMES.items() for name in names.split()}
+_BLOOM = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
+_KANA = "[一-龥\u3040-ゟ\u30a0-ヿ]+"
+_SIGNS = r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+#: Patterns one after the other, each of which cuts what the ones before left.
+_STEPS = {name: (NAMED[pattern],) for pattern, names in _NAMES.items() for name in names.split()} | {
+    "default": (r"[\p{P}\$\+<=>\^~\|]+", NAMED["gpt2"], NAMED["digits"], "[0-9][0-9][0-9]"),
+    "falcon": (r"[\p{P}\$\+<=>\^~\|`]+", NAMED["gpt2"], "[0-9][0-9][0-9]"),
+    "deepseek-coder": (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", NAMED["digits1"]),
+    "bloom": (_BLOOM,), "poro-chat": (_BLOOM,), "gpt3-finnish": (_BLOOM,), "viking": (_BLOOM, NAMED["digits1"]),
+    "laguna": (r"[^\n]+|[\n]+", NAMED["qwen2"]),
+    "youtu": (
+        "[가-힣ㄱ-ㆎ]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+|[ㄅ-ㄯ]+|"
+        + _KANA,
+        NAMED["o200k"].replace("{1,3}", ""),
+    ),
+    "tiny_aya": (r"\d{1,3}(?=(?:\d{3})*\b)", NAMED["o200k"]), "cohere2moe": (r"\d{1,3}(?=(?:\d{3})*\b)", NAMED["o200k"]),
+    "minicpm5": (NAMED["digits3"], NAMED["llama3"].replace("{1,3}", "+")),
+    "ufakzeka": (NAMED["qwen2"].split("|[^", 1)[1].join(["[^", ""]),),
+    "seed-coder": (NAMED["qwen2"].replace(r" ?[^\s\p{L}\p{N}]+[\r\n]*", r" ?[^\s\p{L}\p{N}\r\n]+"),),
+    "exaone-moe": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+",
+    ),
+    "jais-2": (
+        NAMED["llama3"].removesuffix(r"|\s+(?!\S)|\s+")
+        + "".join(rf"|\s{{{n}}}(?!\S)" for n in (512, 256, 128, 64, 32, 16, 8, 4, "1,2"))
+        + r"|\s",
+    ),
+    "spark2_5": (NAMED["digits3"], _KANA, _SIGNS + r"| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+", NAMED["digits1"]),
+    "chameleon": (
+        "<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", r"([\t\n]|    |  )", NAMED["digits1"],
+        r"[\p{P}!-/:-@\[-`{-~]", NAMED["gpt2"],
+    ),
+}  # fmt: skip
 #: Tokenizers of which a word that equals a token becomes it before any merge.
-_WHOLE = frozenset(
-    ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken"]
-)
+_WHOLE = frozenset([
+    "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken",
+    "minicpm5", "youtu", "granite-embed-multi-97m",
+])  # fmt: skip
 _LOWER = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
 _START = "\u2581"  # before pieces that begin a word
 _IS_NAME = re.compile(r"(?s)\[.+\]").fullmatch  # of a token, not of a piece of text
@@ -134,12 +170,15 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
 
 def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
     """The table of a BPE over bytes."""
-    name = found.get("pre", "gpt-2")
-    if not isinstance(name, str) or name not in _PATTERN_OF:
+    name = found.get("pre", "default")
+    if not isinstance(name, str) or name not in _STEPS:
         raise ModelFormatError(
             f"tokenizer.ggml.pre: the pattern of {quoted(name)} is not known; read the tokenizer.json of the model, which says "
-            f"how text is cut. Known are {', '.join(_PATTERN_OF)}"
+            f"how text is cut. Known are {', '.join(_STEPS)}"
         )
+    level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    cuts = [{"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated"} for regex in _STEPS[name]]
+    pattern, splitter = cut_of(Splitter([*cuts, level]))
     merges = found.get("merges")
     pairs = two_parts(merges) if isinstance(merges, list) else None
     if pairs is None:
@@ -149,9 +188,9 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
     special = {names[i]: i for i in np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE))).tolist()}
     known = {names[i]: i for i in np.flatnonzero(types == USER).tolist()}
-    table = from_names(read_vocab(vocab), pairs, "bytes", special, known, NAMED[_PATTERN_OF[name]], loose=True)
+    table = from_names(read_vocab(vocab), pairs, "bytes", special, known, pattern, loose=True)
     unheard = dict.fromkeys(table.special.keys() - special.keys(), ONLY_DECODED)
-    return table._replace(whole=name in _WHOLE, flags=unheard)
+    return table._replace(whole=name in _WHOLE, flags=unheard, splitter=splitter)
 
 
 def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:

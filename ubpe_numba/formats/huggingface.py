@@ -53,7 +53,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
     configured(file, config or {}, vocab)
-    special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer is not None)
+    special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     unknown = None if bytewise else _unknown(model, vocab)
     given = model.get("merges")
     merges = given if isinstance(given, NamePairs) else NamePairs.of(_merges(given))
@@ -354,7 +354,9 @@ def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
     return (None, splitter) if found is None else (NAMED[found], None)
 
 
-def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+def added_of(
+    tokens: Any, vocab: dict[str, int], normalizer: Normalizer | None
+) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
@@ -378,10 +380,12 @@ def added_of(tokens: Any, vocab: dict[str, int], is_normalized: bool) -> tuple[d
             raise ModelFormatError(f"added_tokens[{i}]: {odd}: expected true or false, got {quoted(token[odd])}")
         found[not token.get("special")][word] = token_id
         flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
+        if normalizer is not None and flags[word] & NORMALIZED and (shown := normalizer.apply(word)) != word:
+            others.append(f"added_tokens[{i}]: {quoted(word)} is normalized, so that decode of tokenizers shows {quoted(shown)}")
     if others:
         more = f" ({len(others)} like this)" if len(others) > 1 else ""
         warnings.warn(others[0] + more, UserWarning, stacklevel=2)
-    if not is_normalized and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
+    if normalizer is None and len({mask & NORMALIZED for mask in flags.values()}) < 2:  # all of them are looked for in one go
         flags = {word: mask & ~NORMALIZED for word, mask in flags.items()}
     return *found, {word: mask for word, mask in flags.items() if mask}
 

@@ -54,7 +54,7 @@ def read(text: str | bytes, config: Mapping[str, Any] | None = None) -> Words:
     if not isinstance(prefix, str) or type(longest) is not int or not 1 <= longest < 2**31:
         raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
     normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
-    special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer is not None)
+    special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     named = {word: tuple(name for name, bit in FLAGS.items() if mask & bit) for word, mask in flags.items()}

@@ -226,6 +226,6 @@ def _set(pattern: str, at: int, fold: bool, oniguruma: bool, depth: int = 0) -> 
         _refuse("[]" if not done else f"{done[-2:]}]", oniguruma)
     inner = f"{done}[{made}]" if done else made
     classes = set(_CLASS.findall(made))
-    if sign == "[^" and (done or "[" in made or classes & {f"\\{c[1].swapcase()}{c[2:]}" for c in classes}):
-        return rf"[[\s\S]--[{inner}]]", at + 1  # `regex` takes [^\w\W] for all characters
+    if sign == "[^" and (depth or done or "[" in made or classes & {f"\\{c[1].swapcase()}{c[2:]}" for c in classes}):
+        return rf"[[\s\S]--[{inner}]]", at + 1  # `regex` takes [^\w\W] and [[^a][^b]] for other characters
     return f"{sign}{inner}]", at + 1
