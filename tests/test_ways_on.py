@@ -12,7 +12,20 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, Tokenizer, WordPiece, count_documents, export, load, quantize
+from ubpe_numba import (
+    BPE,
+    UBPE,
+    FitRules,
+    Preprocessing,
+    Ragged,
+    Tokenizer,
+    WordPiece,
+    bounds,
+    count_documents,
+    export,
+    load,
+    quantize,
+)
 from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.plot import CountsDisplay
 
@@ -117,6 +130,7 @@ OPTIONS: list[Row] = [
     ("n best of text", lambda: BYTES.with_objective("shortest").encode_nbest("a", 2), ValueError, "ranks", "pretokenizer=None"),
     ("tokenizer.json", lambda: INTS.save("tokenizer.json"), ValueError, "path: tokenizer.json", r"export\(.* writes it"),
     ("suffix", lambda: INTS.save("m.model"), ValueError, "path: .*m.model", "export.* writes files of other libraries"),
+    ("swapped", lambda: bounds.lower_bound(DOCS, 9), TypeError, "tok: .* got list", "as the first argument"),  # type: ignore[arg-type]
     ("no size", lambda: BPE(0).fit(DOCS), ValueError, "n_tokens: .* got 0", "at least 1"),
     ("float size", lambda: BPE(8.0).fit(DOCS), TypeError, "n_tokens: .* got 8.0", "an int"),  # type: ignore[arg-type]
     ("small size", lambda: BPE.for_text(100).fit("ab"), ValueError, "n_tokens: .* got 100", "at least the alphabet's 256"),

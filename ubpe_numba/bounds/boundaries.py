@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import told
+from ubpe_numba.tokenizers.base import given_tokenizer
 from ubpe_numba.tokenizers.ubpe import UBPE
 
 __all__ = ["boundary_probabilities"]
@@ -33,6 +34,6 @@ def boundary_probabilities(tok: UBPE, doc: Any, *, alpha: float = 1.0, unknown: 
     >>> boundary_probabilities(tok, "abab", alpha=0.2).round(2).tolist()
     [1.0, 0.48, 0.83, 0.48]
     """
-    tok = tok._now()
+    tok = given_tokenizer(tok, UBPE)
     ids = tok._whole(doc, None, True, unknown, what="boundary_probabilities")
     return tok._lattice(alpha).boundaries(ids.values)

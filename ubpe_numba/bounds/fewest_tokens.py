@@ -26,7 +26,7 @@ from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
+from ubpe_numba.tokenizers.base import Tokenizer, given_tokenizer, seconds_of, segments_of
 
 __all__ = ["LowerBound", "lower_bound"]
 
@@ -178,7 +178,7 @@ def lower_bound(
     >>> found.tokens, found.own, round(found.gap, 2), found.converged
     (40, 54, 0.35, True)
     """
-    began, tok = time.monotonic(), tok._now()
+    began, tok = time.monotonic(), given_tokenizer(tok)
     alphabet, vocabulary, segmenter = tok._fitted()
     n = vocabulary.n_alphabet
     size = len(vocabulary) if n_tokens is None else positive(n_tokens, "n_tokens")

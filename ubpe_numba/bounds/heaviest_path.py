@@ -19,6 +19,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of, positive
+from ubpe_numba.tokenizers.base import given_tokenizer
 from ubpe_numba.tokenizers.ubpe import UBPE
 
 __all__ = ["encode_nbest"]
@@ -74,7 +75,7 @@ def encode_nbest(
     >>> [tok.decode(ids).tolist() for ids in found.candidates], gaps.tolist()
     ([[0, 1, 2, 0, 1], [0, 1, 2, 0, 1]], [0.0])
     """
-    tok = tok._now()
+    tok = given_tokenizer(tok, UBPE)
     if tok.objective != "tfidf":
         raise ValueError(f"objective: expected 'tfidf', got {quoted(tok.objective)}; by that one `encode_nbest` is exact")
     if beam is None and (exact or guided):

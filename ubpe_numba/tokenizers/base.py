@@ -392,6 +392,14 @@ class Tokenizer(Decoding, Saving):
         return corpus, segmenter
 
 
+def given_tokenizer(tok: Any, cls: type = Tokenizer) -> Any:
+    """The argument `tok` of a function, on its state of this moment; TypeError for anything else than one of this class."""
+    if not isinstance(tok, cls):
+        raise TypeError(f"tok: expected a {cls.__name__} as the first argument, got {describe(tok)}")
+    found: Any = tok
+    return found._now()
+
+
 def refuse_no_labels(y: Any, n: int) -> None:
     """TypeError for an argument `y` that cannot be labels of n documents, which scikit-learn passes."""
     several = isinstance(y, Sized) and not isinstance(y, (str, bytes, Mapping))

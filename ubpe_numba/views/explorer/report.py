@@ -6,7 +6,7 @@ import html
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ubpe_numba.errors import NotFittedError
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.base import Tokenizer, given_tokenizer
 from ubpe_numba.views import colours
 from ubpe_numba.views.explorer.counts import (
     AUTO,
@@ -30,9 +30,6 @@ from ubpe_numba.views.explorer.counts import (
     symbols_of,
 )
 from ubpe_numba.views.explorer.page import as_html, packed, page_of
-
-if TYPE_CHECKING:
-    from ubpe_numba.tokenizers.base import Tokenizer
 
 __all__ = ["Report", "explore"]
 
@@ -108,8 +105,7 @@ def explore(
     >>> report.title, report.html[:15]
     ('Three tokens', '<!doctype html>')
     """
-    if not isinstance(tok, Tokenizer):
-        raise TypeError(f"tok: expected a BPE, UBPEClassic or UBPE, got {describe(tok)}, whose pieces a report cannot show")
+    tok = given_tokenizer(tok)
     for argument, given in (("title", title), ("unit", unit)):
         if given is not None and not isinstance(given, str):
             raise TypeError(f"{argument}: expected str or None, got {describe(given)}")
