@@ -405,6 +405,7 @@ def some_text(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore:added_tokens")
 def test_round_trips(seed: int) -> None:
     """What was read is written, checked on samples against the package tokenizers, and read again."""
     rng = random.Random(seed)
@@ -424,6 +425,7 @@ def test_round_trips(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.filterwarnings("ignore:added_tokens")
 def test_random_files(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
 

@@ -11,6 +11,7 @@ import pytest
 
 from ubpe_numba import BPE
 
+pytestmark = pytest.mark.filterwarnings("ignore:added_tokens")  # of words that a normalizer changes
 pytest.importorskip("tokenizers")
 fuzz_configurations = pytest.importorskip("fuzz.fuzz_configurations")
 
@@ -28,7 +29,6 @@ def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyP
     assert fuzz_configurations.make(5) == fuzz_configurations.make(5) != fuzz_configurations.make(6)
 
 
-@pytest.mark.filterwarnings("ignore:added_tokens")
 def test_mutations_give_the_same_or_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     fuzz_mutations = importlib.import_module("fuzz.fuzz_mutations")
     said = fuzz_mutations.fuzz(2, 0, ("llama", "words"))
