@@ -9,6 +9,7 @@ Layout, for the documents [1, 2], [] and [3]:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
@@ -316,7 +317,7 @@ class Ragged:
         if isinstance(index, list) or (isinstance(index, np.ndarray) and index.ndim > 0):
             return self.take(index)
         try:
-            i = integer(index, "index")
+            i = operator.index(index) if not isinstance(index, bool) else integer(index, "index")
         except TypeError:
             expected = f"expected an integer, a slice, integers or a mask, got {describe(index)}"
             raise TypeError(f"index: {expected}; ids[i][j] is one value") from None
