@@ -9,7 +9,6 @@ Layout, for the documents [1, 2], [] and [3]:
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
@@ -316,15 +315,16 @@ class Ragged:
             return self.take(np.arange(start, stop, step))
         if isinstance(index, list) or (isinstance(index, np.ndarray) and index.ndim > 0):
             return self.take(index)
-        try:
-            i = operator.index(index) if not isinstance(index, bool) else integer(index, "index")
-        except TypeError:
-            expected = f"expected an integer, a slice, integers or a mask, got {describe(index)}"
-            raise TypeError(f"index: {expected}; ids[i][j] is one value") from None
+        if type(index) is not int:
+            try:
+                index = integer(index, "index")
+            except TypeError:
+                expected = f"expected an integer, a slice, integers or a mask, got {describe(index)}"
+                raise TypeError(f"index: {expected}; ids[i][j] is one value") from None
         n = len(self)
-        if not -n <= i < n:
-            raise IndexError(f"index: expected a document in {-n}..{n - 1}, got {i}")
-        i %= n
+        if not -n <= index < n:
+            raise IndexError(f"index: expected a document in {-n}..{n - 1}, got {index}")
+        i = index % n
         return self.values[self._offsets[i] : self._offsets[i + 1]]
 
     def take(self, indices: ArrayLike) -> Ragged:

@@ -17,7 +17,7 @@ from ubpe_numba.coding.decode import ids_to_skip, joined
 from ubpe_numba.coding.plan import BATCH
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, as_document, as_documents, text_of, weights_of
+from ubpe_numba.documents.read import as_document, as_documents, text_of, weights_of
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import requested_threads
 from ubpe_numba.runtime.lazy import view
@@ -111,7 +111,8 @@ class Decoding(Encoding):
                 return doc  # type: ignore[no-any-return]
         now = self._now()
         model, decoder = now._fitted(), now._tables.decoder
-        checked = now._left(as_document(ids, name="ids"), skip, skip_special_tokens)
+        gone = ids_to_skip(skip, skip_special_tokens, model.segmenter.special)
+        checked = decoder.ids(as_document(ids, name="ids"), gone)
         if out is not None:
             return decoder.decode_into(checked, out, now.n_threads)[0]
         if not as_bytes:
@@ -177,8 +178,9 @@ class Decoding(Encoding):
         ['ab', 'bab']
         """
         check_errors(errors)
-        checked = self._left(as_documents(batch, offsets, name="batch"), skip, skip_special_tokens)
-        decoder = self._tables.decoder
+        tables = self._tables
+        decoder, gone = tables.decoder, ids_to_skip(skip, skip_special_tokens, tables.model.segmenter.special)
+        checked = decoder.ids(as_documents(batch, offsets, name="batch"), gone)
         if out is not None:
             symbols, ends = decoder.decode_into(checked, out, self.n_threads)
             if symbols.dtype == np.int32:
@@ -293,10 +295,6 @@ class Decoding(Encoding):
         copies = None if sample_weight is None else weights_of(sample_weight, encoded._offsets)
         decoder = self._tables.decoder
         return usage_of(encoded, decoder.sizes.size, copies, self.n_threads, decoder.gaps)
-
-    def _left(self, documents: Documents, skip: Any, skip_special_tokens: bool) -> Ragged:
-        """Ids given by the user without those that a call leaves out."""
-        return self._tables.decoder.ids(documents, ids_to_skip(skip, skip_special_tokens, self._fitted().segmenter.special))
 
     def _known(self, ids: Any, offsets: Any) -> Ragged:
         """Encoded documents of the user, every id that of a token; raises as `decode_batch`."""
