@@ -180,7 +180,7 @@ REFUSED = [
     (r"(?i:é)", "without regard to case only ASCII"), (r"(?i:\p{L})", "L"), (r"a*", "it may match nothing"),
     (r"(?:a?)+b", "repeats what may match nothing"), (r"(a(?i)b)c", r"'\(\?i\)'"), (r"\<a", "<'"), (r"a(?=b)*c", r"'\*'"),
     ("(?:" * 60 + "a" + ")" * 60, r"'\(\?:'"), ("[a" * 60 + "]" * 60, r"'a\['"), (r"[\d-a]", "d-a"), (r"[a", r"'\['"),
-    (r"\x{d800}", "d800"),
+    (r"\x{d800}", "d800"), (r"(?<=1*+a)b", r"'\*\+'"),
 ]  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def _branches(pattern: str, oniguruma: bool) -> list[str]:
     made, at, fold, dot = [""], 0, False, False  # `fold`: in any case; `dot`: . is any character
     shortest, length = _ENDLESS, 0  # characters that the branches of the group before, and this one, match at least
     last = -1  # those of what may be repeated now, -1 for nothing
-    outer: list[tuple[bool, bool, int, int, bool]] = []
+    outer: list[tuple[bool, bool, int, int, str | None]] = []
     while at < len(pattern):
         sign = pattern[at]
         if sign == "(":
@@ -87,21 +87,22 @@ def _branches(pattern: str, oniguruma: bool) -> list[str]:
                     _refuse(found[0], oniguruma)
                 fold, dot, text, last = *_flags(found, fold, dot), "", -1
             else:
-                outer.append((fold, dot, shortest, length, found["look"] is not None))
+                outer.append((fold, dot, shortest, length, found["look"]))
                 fold, dot = _flags(found, fold, dot)
                 text = found[0] if found["look"] or found[0] == "(?>" else "(?:"
                 shortest, length, last = _ENDLESS, 0, -1
             at = found.end()
         elif sign == ")" and outer:
             inner = min(shortest, length)
-            fold, dot, shortest, length, is_look = outer.pop()
-            text, last, at = sign, -1 if is_look else inner, at + 1
+            fold, dot, shortest, length, look = outer.pop()
+            text, last, at = sign, -1 if look else inner, at + 1
             length += max(last, 0)
         elif sign == "|":
             shortest, length, text, last, at = min(shortest, length), 0, sign, -1, at + 1
         elif repeat := _REPEAT.match(pattern, at):
             text, at = repeat[0], repeat.end()
-            if last < 0 or (oniguruma and repeat["least"] and repeat["kind"]):
+            is_behind = any(look and look[0] == "<" for *_, look in outer)  # where `regex` repeats from the end
+            if last < 0 or (repeat["kind"] and ((oniguruma and repeat["least"]) or is_behind)):
                 _refuse(text, oniguruma)
             if not last and text[0] != "?":
                 raise ValueError(f"{quoted(text)} repeats what may match nothing")
