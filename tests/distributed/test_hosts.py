@@ -55,7 +55,7 @@ def test_answers_come_in_order_of_hosts(engine: DaskEngine) -> None:
 
 
 @pytest.mark.parametrize("through_scheduler", [False, True])
-@pytest.mark.parametrize("size", [0, 1, 7, 1_000, 3_001, 50_001, 600_000])
+@pytest.mark.parametrize("size", [0, 7, 3_001, 600_000])
 def test_arrays_arrive_aligned_and_writable(engine: DaskEngine, size: int, through_scheduler: bool) -> None:
     if through_scheduler:
         engine.direct.clear()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
 import os
 import pathlib
 import shutil
@@ -125,6 +126,7 @@ def main() -> int:
     options.add_argument("--stop", type=float, default=30, help="seconds that a worker is stopped")
     given = options.parse_args()
     warnings.simplefilter("ignore")
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # each lost connection is an error there
     numbers, end, done, failed = np.random.default_rng(given.seed), time.monotonic() + 60 * given.minutes, Counter[str](), 0
     docs = [numbers.integers(0, 6, numbers.integers(0, 6000)).tolist() for _ in range(480)]
     with tempfile.TemporaryDirectory() as folder, serving(0.02) as environment:

@@ -40,7 +40,7 @@ _CUT = ("pretokenizer", "special_tokens", "known_words", "normalizer")  # argume
 Given = tuple[list[tuple[Any, Any]], tuple[bool, bool]]
 
 _SYMBOL = 12  # bytes of a worker, while it reads partitions included
-_PROCESS = 250_000_000  # and of its process beside
+_PROCESS = 300_000_000  # and of its process beside, with a partition as it is read
 _USABLE = 0.9  # of a worker's limit: a little more, and its nanny ends it
 
 log = logging.getLogger("ubpe_numba")
@@ -216,7 +216,7 @@ def check_memory(n_symbols: Sequence[int], workers: Mapping[str, Any]) -> None:
 
     >>> check_memory([10**9, 10**9], {"a": {"memory_limit": 16 * 10**9}})
     Traceback (most recent call last):
-    MemoryError: fit: 2000000000 symbols need 24 GB on a worker that has 14.2 GB for them; 2 workers of this size would do
+    MemoryError: fit: 2000000000 symbols need 24 GB on a worker that has 14.1 GB for them; 2 workers of this size would do
     """
     limits = [max(1.0, _USABLE * info["memory_limit"] - _PROCESS) for info in workers.values() if info["memory_limit"]]
     if not limits or len(limits) < len(workers):

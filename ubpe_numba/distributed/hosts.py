@@ -290,6 +290,7 @@ class DaskEngine:
                     raise RuntimeError(_NO_WORKER.format(self._address, _PATIENCE))
         for k, actor in actors.items():
             if actor.status == "cancelled":
+                self.sync(self._answer_of, "identity")  # raises if the scheduler is lost, and the future with it
                 raise RuntimeError(f"{self.name_of(k, None)}: cancelled, or data of a future was lost with its worker")
             if actor.status == "error" and str(error := actor.exception()) != _ACTOR_LOST:
                 cause = self.sync(self._answer_of, "get_error_cause", keys=[actor.key])
