@@ -13,6 +13,7 @@ from ubpe_numba.coding.plan import BATCH, Batch, EncodeOptions, Ids, Plan
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import kept, read_documents
 from ubpe_numba.errors import listed, quoted
+from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.tokenizers.fitted import Fitted
 
 if TYPE_CHECKING:
@@ -270,6 +271,13 @@ class Encoding(Fitted):
             raise TypeError(f"return_offsets: expected True or False, got {quoted(return_offsets)}; encode_batch gives 'spans'")
         model = self._fitted()
         words = model.segmenter.special
+        for flag, value in (
+            ("add_special_tokens", add_special_tokens), ("return_offsets", return_offsets),
+            ("return_attention_mask", return_attention_mask), ("return_special_tokens_mask", return_special_tokens_mask),
+            ("return_overflowing_tokens", return_overflowing_tokens),
+        ):  # fmt: skip
+            if not isinstance(value, (bool, np.bool_)):
+                raise TypeError(f"{flag}: expected True or False, got {describe(value)}")
         wanted = {"offset_mapping": return_offsets, "attention_mask": return_attention_mask}
         wanted |= {"special_tokens_mask": return_special_tokens_mask}
         shape = model_inputs.Shape.of(
