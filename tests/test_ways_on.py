@@ -187,7 +187,7 @@ ENCODE: list[Row] = [
     ("length", lambda: TEXT(TEXTS, max_length=1), ValueError, "max_length: ", "without truncation=True"),
     ("batches", lambda: INTS.encode_batch([INTS.encode_batch(DOCS)] * 2), TypeError,  # type: ignore[list-item]
      "docs: document 0: .* got Ragged", r"Ragged\.concat joins"),
-    ("spans of inputs", lambda: TEXT(TEXTS, return_offsets="spans"), TypeError, "return_offsets: .* got 'spans'", "encode_batch"),  # type: ignore[arg-type]
+    ("spans of inputs", lambda: TEXT(TEXTS, return_offsets="spans"), TypeError, "return_offsets: .* got str", "True or False"),  # type: ignore[arg-type]
     ("template", lambda: BYTES(["a"], template="[CLS] $A"), ValueError, r"template: '\[CLS\]'", r"which has '<\|end\|>'"),
 ]  # fmt: skip
 DECODE: list[Row] = [

@@ -267,8 +267,6 @@ class Encoding(Fitted):
         """
         from ubpe_numba.coding import model_inputs  # here only: encoding need not wait for it
 
-        if not isinstance(return_offsets, (bool, np.bool_)):
-            raise TypeError(f"return_offsets: expected True or False, got {quoted(return_offsets)}; encode_batch gives 'spans'")
         model = self._fitted()
         words = model.segmenter.special
         for flag, value in (
