@@ -57,7 +57,7 @@ def ways(longest: int) -> Iterator[tuple[str, bool, dict[str, Any]]]:
             cuts = ["longest_first", "only_first", "only_second"] if "truncation" in options and paired else [None]
             for cut in cuts:
                 more = (
-                    {"max_length": max(longest, 96) + 8} if cut in ("only_first", "only_second") else {}
+                    {"max_length": max(longest, 96) + 24} if cut in ("only_first", "only_second") else {}
                 )  # something has to be left
                 yield f"{name}{', pairs' * paired}", paired, options | ({"truncation": cut} if cut else {}) | more
 
@@ -158,7 +158,9 @@ def main() -> None:
         path = pathlib.Path(name)
         try:
             count, said = calls(path, options.docs) if path.suffix == ".json" else ids(path, pattern or None, options.docs)
-        except Exception as error:
+        except BaseException as error:
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
             count, said = 0, f"{type(error).__name__}: {error}"[:600]
         failed += bool(said)
         print(f"{'DIFFERS' if said else 'equal'}  {count:>6,}  {given}{': ' * bool(said)}{said:.2000}", flush=True)
