@@ -49,9 +49,10 @@ def _take() -> None:
                     _forking.held.append(lock.release)
             _imp.acquire_lock()
             _forking.held.append(_imp.release_lock)
-            # a lock of a module lives no longer than its import, and may have no owner yet
-            locks = [reference() for reference in list(getattr(_bootstrap, "_module_locks", {}).values())]
-            names = {lock.name for lock in locks if lock is not None and getattr(lock, "owner", me) != me} - _endless
+            # a lock of a module lives no longer than its import, unless it is held here, and may have no owner yet
+            references = list(getattr(_bootstrap, "_module_locks", {}).values())
+            names = {lock.name for ref in references for lock in [ref()] if lock is not None and getattr(lock, "owner", me) != me}
+            names -= _endless
             if not names or time.monotonic() > until:
                 _endless.update(names)
                 return
