@@ -28,6 +28,7 @@ def known() -> set[str]:
         "tok",
         "bounds",
         "ubpe_numba",
+        "normalizer",
     } | EncodeOptions.__optional_keys__
     for cls in (BPE, UBPE, WordPiece, Preprocessing):
         found |= inspect.signature(cls).parameters.keys()
@@ -55,6 +56,8 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
         assert re.findall(r"\w+", hint)[0] in words, hint
         calls = [(BPE, ()), (BPE().fit, ([[1]],)), (TOK.encode, ("ab",))]
         for call, args in calls[: 2 if name in EncodeOptions.__optional_keys__ else 3]:
+            if name in inspect.signature(call).parameters:
+                continue
             with pytest.raises((TypeError, ValueError)) as caught:
                 call(*args, **given)  # type: ignore[arg-type]
             assert hint in str(caught.value)

@@ -281,8 +281,8 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
     ({"pieces": {"[UNK]": 0.5}}, TypeError, "expected str and their ids"),
     ({"pieces": {b"a": 0}}, TypeError, "expected str and their ids"),
     ({"pieces": [b"a"]}, TypeError, "pieces: position 0: expected str, got bytes"),
-    ({"pieces": "[UNK]"}, TypeError, "pieces: expected pieces, got str"),
-    ({"pieces": None}, TypeError, "pieces: expected pieces, got None"),
+    ({"pieces": "[UNK]"}, TypeError, "pieces: expected words, or a mapping of words to ids, got str"),
+    ({"pieces": None}, TypeError, "pieces: expected words, or a mapping of words to ids, got None"),
     ({"pieces": ["[UNK]"], "longest": 0}, ValueError, "longest: expected at least 1"),
     ({"pieces": ["[UNK]"], "longest": 1.5}, TypeError, "longest: expected an int"),
     ({"pieces": ["[UNK]"], "prefix": None}, TypeError, "prefix: expected str, got None"),
@@ -343,7 +343,7 @@ def test_training_begins_with_special_tokens() -> None:
     assert [*WordPiece.train(["a"], 9, special_tokens=["[CLS]"], unknown="?").pieces] == ["?", "[CLS]", "a"]
     with pytest.raises(ValueError, match="n_tokens: expected at least the 3 special tokens, got 2"):
         WordPiece.train(["a"], 2, special_tokens=special)
-    with pytest.raises(TypeError, match="special_tokens: expected pieces, got str"):
+    with pytest.raises(TypeError, match="special_tokens: expected words, or a mapping of words to ids, got str"):
         WordPiece.train(["a"], 9, special_tokens="[CLS]")
     with pytest.raises(TypeError, match="words: expected words, got str; cut it first"):
         WordPiece.train("a text", 9)

@@ -284,6 +284,8 @@ class Plan:
         if units is not None and kind != "str" and encoding is None:
             counted = "bytes" if kind == "bytes" else "integers"
             raise ValueError(f"units: documents are {counted}, whose positions are counted in symbols")
+        if units is not None and not return_offsets:
+            raise ValueError("units: positions are given with return_offsets=True or 'spans' only; leave it out")
         trace = bool(return_offsets)
         if boundaries is None:
             encoded, places = self.documents(given, unknown, special, name, trace)

@@ -110,7 +110,7 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a stream. Those that depend on the number of a document, or give more than ids, are a TypeError."""
     if wrong := set(options) - {"unknown", "allowed_special", "disallowed_special"}:
         raise TypeError(
-            f"unexpected argument {quoted(sorted(wrong)[0])}: expected unknown, allowed_special or disallowed_special"
+            f"unexpected argument {quoted(sorted(wrong)[0])}: expected batch, unknown, allowed_special or disallowed_special"
         )
     return options
 
@@ -241,7 +241,7 @@ class EncoderStream:
         Returns
         -------
         ids
-            int32[n]: those that were kept back. A second call returns the same.
+            int32[n]: those that were kept back, also as `rest`. A second call gives none.
 
         Examples
         --------
@@ -250,9 +250,10 @@ class EncoderStream:
         >>> stream.push("ab").tolist(), stream.finish().tolist()
         ([], [2])
         """
-        if self.rest is None:
-            rest = np.concatenate([_NONE, *self._waiting])
-            self.rest = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values if rest.size else _NONE
+        if self.rest is not None:
+            return _NONE
+        rest = np.concatenate([_NONE, *self._waiting])
+        self.rest = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values if rest.size else _NONE
         return self.rest
 
     def over(self, chunks: Iterable[Any]) -> Iterator[NDArray[np.int32]]:
@@ -390,7 +391,8 @@ class DecoderStream:
         Returns
         -------
         doc
-            The rest: of UTF-8 that ends within a character what `errors` makes of it, as by `Tokenizer.decode`, else nothing.
+            The rest, also as `rest`: of UTF-8 that ends within a character what `errors` makes of it, as by `Tokenizer.decode`,
+            else nothing. A second call gives nothing.
 
         Examples
         --------
@@ -399,12 +401,13 @@ class DecoderStream:
         >>> stream.push("é".encode()[:1]), stream.finish()
         ('', '\ufffd')
         """
-        if not self._finished:
-            none = self._model.alphabet.output(np.zeros(0, self._decoder.dtype))
-            self.rest = none if self._characters is None else self._characters.decode(b"", True)
-            if self._whole is not None:
-                self.rest = self._certain(self._whole, len(self._pending))
-            self._finished = True
+        none = self._model.alphabet.output(np.zeros(0, self._decoder.dtype))
+        if self._finished:
+            return none if self._characters is None else ""
+        self.rest = none if self._characters is None else self._characters.decode(b"", True)
+        if self._whole is not None:
+            self.rest = self._certain(self._whole, len(self._pending))
+        self._finished = True
         return self.rest
 
     def __enter__(self) -> Self:

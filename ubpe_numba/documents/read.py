@@ -244,7 +244,7 @@ def as_utf8(given: Documents, name: str = "docs") -> Documents:
     if offsets[-1] == offsets[0]:
         return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")
     if kind == "int":
-        raise TypeError(f"{name}: expected str or bytes, got {describe(values)}")
+        raise TypeError(f"{name}: expected str or bytes, got {describe(values)}; BPE(...), not for_text, is for integers")
     if kind == "bytes":
         return given
     points = values[offsets[0] : offsets[-1]]

@@ -129,6 +129,9 @@ def told(function: F) -> F:
             return function(*args, **kwargs)
         except TypeError as error:
             _, mark, argument = str(error).partition(f"{function.__name__}() got an unexpected keyword argument '")
+            if not mark and " positional argument" in str(error) and f"{function.__name__}() takes" in str(error):
+                named = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+                raise TypeError(f"{error}; by name: {', '.join(named)}" if named else str(error)) from None
             if not mark:
                 raise
             from ubpe_numba.runtime.counterparts import ARGUMENTS, hint  # here only: for a message

@@ -167,7 +167,7 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
         rules = DEFAULT_RULES if self.rules is None else self.rules
         if not isinstance(rules, FitRules):
-            raise TypeError(f"rules: expected a FitRules or None, got {quoted(rules)}")
+            raise TypeError(f"rules: expected a FitRules, such as FitRules(min_count=3), or None, got {quoted(rules)}")
         longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
         n_candidates = positive(self.__dict__.get("n_candidates", 1), "n_candidates")
         limit = None if memory_limit is None else positive(memory_limit, "memory_limit")

@@ -174,7 +174,10 @@ class Fitted(metaclass=_Class):
         known = self._param_names()
         for name, value in params.items():
             if name not in known:
-                raise ValueError(f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}")
+                from ubpe_numba.runtime.counterparts import ARGUMENTS, hint  # here only: for a message
+
+                told = f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}"
+                raise ValueError(told + hint(ARGUMENTS, name, known))
             setattr(self, name, value)
         return self
 
@@ -281,10 +284,12 @@ class Fitted(metaclass=_Class):
     def _tell_the_end(self, settings: Settings, size: int, had: int) -> None:
         """Log that a fit from `had` ids ended at `size`, below the size requested; warn if it is far below.
 
-        Far is less than a tenth of the tokens to learn, where these are a thousand or more, and there is any symbol to learn
-        from. The default of `n_tokens` requests nothing.
+        Far is less than a tenth of the tokens to learn, of a first fit where these are a thousand or more, and there is any
+        symbol to learn from. The default of `n_tokens` requests nothing.
         """
-        asked = settings.n_tokens
+        asked = MAX_SIZE if self.n_tokens is None else int(self.n_tokens)
+        size += (shift := asked - settings.n_tokens)  # ids beside those of the vocabulary count
+        had += shift
         longest = settings.rules.max_token_length
         limits = f" and makes a token of at most {longest} symbols" if longest is not None else ""
         told = (
@@ -294,7 +299,8 @@ class Fitted(metaclass=_Class):
         log.info(told)
         default = inspect.signature(type(self).__init__).parameters["n_tokens"].default
         wanted = asked - had
-        if asked != default and self._model.vocabulary.n_symbols and wanted >= _MANY and size - had < wanted / 10:
+        enough = wanted < _MANY and had == self._model.vocabulary.n_alphabet  # few, of a first fit
+        if asked != default and self._model.vocabulary.n_symbols and not enough and size - had < wanted / 10:
             warn(f"{told}; are these the documents that were meant?")
 
     def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
@@ -315,6 +321,8 @@ class Fitted(metaclass=_Class):
         if name in _LEARNED and "_model" in self.__dict__:
             hint = f"{type(self).__name__}(**{{**tok.get_params(), '{name}': ...}}) makes a new tokenizer"
             raise ValueError(f"{name}: a fitted tokenizer encodes by the one it was fitted with; {hint}")
+        if name[0] != "_" and name[-1] != "_" and name not in self._param_names():
+            raise _unknown_attribute(type(self), name)
         super().__setattr__(name, frozen(value) if "_model" in self.__dict__ else value)
         tables = self._made_plans.get("tables")
         self.__dict__["_made_plans"] = {} if tables is None else {"tables": tables}

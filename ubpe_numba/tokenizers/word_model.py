@@ -213,7 +213,8 @@ def model_of(pieces: dict[str, int], prefix: str, unknown: int, cutter: Segmente
 def read_pieces(given: Any, name: str = "pieces") -> dict[str, int]:
     """The id of every piece; TypeError for other things, ValueError for one that is there twice or an id out of range."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise TypeError(f"{name}: expected pieces, got {describe(given)}")
+        way = "; WordPiece.train learns them" if name == "pieces" else ""
+        raise TypeError(f"{name}: expected words, or a mapping of words to ids, got {describe(given)}{way}")
     if isinstance(given, Mapping):
         pieces = dict(given)
     else:

@@ -540,7 +540,8 @@ def _read_symbols(symbols: Any) -> Documents:
     try:
         items = list(symbols)
     except TypeError:
-        raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(symbols)}") from None
+        way = "; its n_symbols" if hasattr(symbols, "n_symbols") else ""  # of a `Quantization`
+        raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(symbols)}{way}") from None
     cls = next((cls for cls in (str, bytes) if items and isinstance(items[0], cls)), None)
     if cls is None:
         return as_document(items, name="alphabet")

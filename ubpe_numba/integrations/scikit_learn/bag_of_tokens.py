@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ubpe_numba.integrations.scikit_learn import columns as names
 from ubpe_numba.integrations.scikit_learn.columns import counts_of, parts_of_tokens
-from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.arrays import describe, told
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE
 
 
+@told
 class BagOfTokens(TransformerMixin, BaseEstimator):
     """Count the tokens of documents, as a sparse matrix: a row a document, a column an id.
 

@@ -10,10 +10,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ubpe_numba.documents.quantization import Quantization
+from ubpe_numba.runtime.arrays import told
 
 _LEVELS = 16
 
 
+@told
 class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Round the numbers of a matrix to levels, which are symbols for tokenizers; `quantize` as a step of a pipeline.
 

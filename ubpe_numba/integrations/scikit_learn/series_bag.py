@@ -17,7 +17,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.integrations.scikit_learn import columns as names
 from ubpe_numba.integrations.scikit_learn.columns import counts_of, counts_of_parts, parts_of_tokens
-from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.runtime.arrays import describe, positive, told
 from ubpe_numba.tokenizers.bpe import BPE
 
 
@@ -36,6 +36,7 @@ class SeriesView(NamedTuple):
     tokenizer: BPE
 
 
+@told
 class SeriesBag(TransformerMixin, BaseEstimator):
     """Count the shapes that recur in series of numbers: rounded to levels and merged by `BPE`, as a sparse matrix.
 

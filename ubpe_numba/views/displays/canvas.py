@@ -10,6 +10,7 @@ import numpy as np
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
+from ubpe_numba.tokenizers.base import given_tokenizer
 from ubpe_numba.views.colours import Theme
 
 
@@ -93,7 +94,7 @@ def require_signal(tok: Any, what: str) -> None:
 
     Text and bytes are not drawn as levels. Colours and motifs are those of the vocabulary's ids.
     """
-    kind = tok._fitted().alphabet.kind
+    kind = given_tokenizer(tok)._fitted().alphabet.kind
     if kind != "int":
         raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
     if tok._fitted().segmenter.token_ids is not None:

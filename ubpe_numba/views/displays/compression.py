@@ -64,6 +64,8 @@ class CompressionDisplay:
             If one knows nothing of its fit.
         """
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
+        if isinstance(tokenizers, (list, tuple)):
+            raise TypeError("tokenizers: expected a tokenizer, or a dict of names and tokenizers, got a list; give each a name")
         curves = {name: tok.history_.compression(tok._model.vocabulary.n_alphabet) for name, tok in named.items()}
         return cls(curves).plot(ax, theme=theme)
 
