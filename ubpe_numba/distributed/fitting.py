@@ -273,7 +273,7 @@ def even_cuts(sizes: Sequence[int], n_hosts: int) -> list[int]:
     [0, 1, 4, 6]
     """
     ends, host = offsets_of(np.array(sizes, np.int64)), np.arange(n_hosts + 1)
-    wanted = (ends[-1] / n_hosts * host).astype(np.int64)
+    wanted = np.array([int(ends[-1]) * h // n_hosts for h in range(n_hosts + 1)])  # as floats they may be beyond the end
     after = np.searchsorted(ends, wanted).clip(1)
     cuts = after - (wanted - ends[after - 1] < ends[after] - wanted)
     cuts = np.maximum.accumulate(cuts - host) + host  # one partition for each at least
