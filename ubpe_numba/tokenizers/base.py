@@ -130,7 +130,7 @@ class Tokenizer(Decoding, Saving):
         Warns
         -----
         UserWarning
-            If there are no documents, or `docs` is the name of a file; if the fit ends at less than a tenth of a thousand or more
+            If no document holds a symbol, or `docs` is the name of a file; if the fit ends at less than a tenth of a thousand or more
             tokens, since no pair is left; and of a `UBPE` that weighs by idf, if every idf is 0, as with a single document.
 
         Examples
@@ -146,8 +146,8 @@ class Tokenizer(Decoding, Saving):
         corpus = as_corpus(*given) if self.preprocessing is None else self._corpus(*given)
         if y is not None:
             refuse_no_labels(y, corpus.given.offsets.size - 1)
-        if corpus.given.offsets.size == 1:
-            warn("docs: there are no documents, so nothing is learned")
+        if corpus.given.offsets[-1] == corpus.given.offsets[0]:
+            warn("docs: there are no documents that hold symbols, so nothing is learned")
         elif corpus.given.kind != "int":  # the first texts may be names of files
             texts = [docs] if isinstance(docs, str) else docs[:8] if isinstance(docs, (list, tuple)) else []
             with contextlib.suppress(ValueError):  # a null character
