@@ -35,7 +35,8 @@ __all__ = ["Ragged"]
 
 _WAY = (
     "a Ragged is no array of NumPy, whatever its lengths: work on ids.values, where Ragged(new_values, ids.offsets) keeps the "
-    "documents, on list(ids), an array each, or on ids.to_padded(), a matrix; Ragged.concat joins several, and == compares two"
+    "documents, on list(ids), an array each, on ids.to_padded(), a matrix, or on counts, by ubpe_numba.sklearn.BagOfTokens in a "
+    "pipeline; Ragged.concat joins several, and == compares two"
 )
 
 

@@ -151,6 +151,7 @@ ARGUMENTS |= {name: f"preprocessing=Preprocessing({name}=...), or for_text({name
 #: Arguments of a constructor or of `fit` that calls of a tokenizer do not take.
 OF_CALLS = ARGUMENTS | {
     "n_threads": "set_params(n_threads=...), of the tokenizer",
+    "out": "encode_batch(docs, out=...)",
     "progress": "encode_iter(docs), with a progress bar of yours around it",
 }
 

@@ -130,8 +130,8 @@ class Tokenizer(Decoding, Saving):
         Warns
         -----
         UserWarning
-            If no document holds a symbol, or `docs` is the name of a file; if the fit ends at less than a tenth of a thousand or more
-            tokens, since no pair is left; and of a `UBPE` that weighs by idf, if every idf is 0, as with a single document.
+            If no document holds a symbol, or `docs` is the name of a file; if the fit ends at less than a tenth of a thousand or
+            more tokens, since no pair is left; and of a `UBPE` that weighs by idf, if every idf is 0, as with a single document.
 
         Examples
         --------
