@@ -194,8 +194,9 @@ class Encoding(Fitted):
         from ubpe_numba.coding import parts  # here only: encoding need not wait for it
 
         refuse_positions(options)
-        plan = self._plan() if self._fitted().segmenter.unknown is None else None
-        return parts.count(plan, self.encode_batch, docs, offsets, options)
+        now = self._now()
+        plan = now._plan() if now._fitted().segmenter.unknown is None else None
+        return parts.count(plan, now.encode_batch, docs, offsets, options)
 
     def __call__(
         self,

@@ -48,7 +48,7 @@ log = logging.getLogger("ubpe_numba")
 
 #: Methods that read the state of a tokenizer more than once: they run on the state at the moment of the call.
 _READING = frozenset((
-    "truncate", "refine", "reweight", "with_objective", "usage", "index", "spans", "count", "explore", "encode_nbest", "stream",
+    "truncate", "refine", "reweight", "with_objective", "usage", "index", "spans", "explore", "encode_nbest", "stream",
     "save", "decode_batch", "encode_iter", "decode_iter", "decode_stream", "token_to_id", "__call__",
 ))  # fmt: skip
 if TYPE_CHECKING:
