@@ -128,7 +128,7 @@ def told(function: F) -> F:
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            _, mark, argument = str(error).partition(f"{function.__name__}() got an unexpected keyword argument '")
+            owner, mark, rest = str(error).partition(f"{function.__name__}() got an unexpected keyword argument '")
             if not mark and " positional argument" in str(error) and f"{function.__name__}() takes" in str(error):
                 named = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
                 raise TypeError(f"{error}; by name: {', '.join(named)}" if named else str(error)) from None
@@ -137,8 +137,9 @@ def told(function: F) -> F:
             from ubpe_numba.runtime.counterparts import ARGUMENTS, hint  # here only: for a message
 
             known = inspect.signature(function).parameters.keys() - {"self"}
-            text = str(error).replace(".__init__()", "()").replace("Encoding.__call__()", "tok()")
-            raise TypeError(text + hint(ARGUMENTS, argument[:-1], known)) from None
+            argument = rest.partition("'")[0]  # from Python 3.13 on one that is near follows
+            text = f"{owner}{mark}{argument}'".replace(".__init__()", "()").replace("Encoding.__call__()", "tok()")
+            raise TypeError(text + hint(ARGUMENTS, argument, known)) from None
 
     return cast(F, call)
 
