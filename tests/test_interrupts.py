@@ -25,7 +25,7 @@ import numpy as np
 
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, WordPiece, count_documents, quantize
-from ubpe_numba.bounds import encode_nbest, lower_bound
+from ubpe_numba.bounds import boundary_probabilities, encode_nbest, lower_bound
 
 AFTER = 0.15  # seconds from the beginning of a call to the Ctrl-C
 SIZES = tuple(1 << k for k in (16, 18, 20, 22, 24))  # symbols
@@ -120,7 +120,7 @@ def calls(s: Subjects) -> dict[str, Callable[[int], Callable[[], object]]]:
         "encode_iter": of_docs(lambda docs: list(s.bpe.encode_iter(docs))),
         "encode_nbest": of_docs(lambda docs: s.ubpe.encode_nbest(docs, 3)),
         "encode_nbest of bounds": of_docs(lambda docs: encode_nbest(s.ubpe, docs[:300], 3, guided=True)),
-        "boundary_probabilities": of_one(s.likely.boundary_probabilities),
+        "boundary_probabilities": of_one(lambda doc: boundary_probabilities(s.likely, doc)),
         "count": of_one(s.bpe.count),
         "spans": of_docs(s.bpe.spans),
         "EncoderStream.push": of_one(s.streams[0].push),

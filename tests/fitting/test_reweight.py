@@ -103,7 +103,8 @@ def test_files_hold_what_is_known_and_older_ones_load(suffix: str, tmp_path: Any
     assert again.encode_batch(DOCS) == tok.encode_batch(DOCS)
     v = tok._model.vocabulary
     old = UBPE(10, 2, objective="log_frequency").fit(DOCS, progress=False)
-    old._adopt(old._model._replace(vocabulary=v.with_statistics(occurrences=None, log_probabilities=None)))
+    statistics = {"occurrences": None, "log_probabilities": None}
+    old._adopt(old._model._replace(vocabulary=v.with_statistics(**statistics)), old.history_)
     old.save(path)
     loaded = UBPE.load(path)
     assert loaded._model.vocabulary.occurrences is None and loaded.fingerprint == old.fingerprint

@@ -16,6 +16,8 @@ from ubpe_numba import Preprocessing, WordPiece, export
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import wordpiece
 
+pytestmark = pytest.mark.filterwarnings("ignore:added_tokens")  # of words that a normalizer changes
+
 tokenizers = pytest.importorskip("tokenizers")
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats import sentencepiece
 from ubpe_numba.formats.huggingface import cut_of
 from ubpe_numba.formats.kernels.counted_strings import counted_strings
@@ -174,7 +174,7 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
     if not isinstance(name, str) or name not in _STEPS:
         raise ModelFormatError(
             f"tokenizer.ggml.pre: the pattern of {quoted(name)} is not known; read the tokenizer.json of the model, which says "
-            f"how text is cut. Known are {', '.join(_STEPS)}"
+            f"how text is cut. Known are {shortened(', '.join(_STEPS), 500)}"
         )
     level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
     cuts = [{"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated"} for regex in _STEPS[name]]
