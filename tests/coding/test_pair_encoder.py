@@ -81,7 +81,7 @@ def test_runs_are_noted_as_far_as_there_is_room() -> None:
     for room in (1, 2, 63, 64, 500, text.size):
         out, out_offsets = np.empty(documents.values.size, np.int32), np.empty(3, np.int64)
         dead, run = np.empty((text.size >> 3) + 1, np.uint8), np.empty(linear_bpe.RUN_HEAD + room, np.int64)
-        n = linear_bpe.encode_rank(documents.values, documents.offsets, encoder.tables, dead, run, out, out_offsets)
+        n = linear_bpe.encode_rank(documents.values, documents._offsets, encoder.tables, dead, run, out, out_offsets)
         np.testing.assert_array_equal(out[:n], wanted.values)
         np.testing.assert_array_equal(out_offsets, wanted.offsets)
         assert 0 <= run[0] < run[1] <= text.size  # some run was noted, and lies within its document
