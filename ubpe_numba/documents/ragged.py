@@ -309,20 +309,20 @@ class Ragged:
 
         The `Ragged` of a slice of step 1 shares both arrays; other slices, integer arrays and boolean masks copy (see `take`).
         """
+        n = len(self._offsets) - 1
         if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
+            start, stop, step = index.indices(n)
             if step == 1:
                 return Ragged._trusted(self.values, self._offsets[start : max(start, stop) + 1])
             return self.take(np.arange(start, stop, step))
-        if isinstance(index, list) or (isinstance(index, np.ndarray) and index.ndim > 0):
-            return self.take(index)
         if type(index) is not int:
+            if isinstance(index, list) or (isinstance(index, np.ndarray) and index.ndim > 0):
+                return self.take(index)
             try:
                 index = integer(index, "index")
             except TypeError:
                 expected = f"expected an integer, a slice, integers or a mask, got {describe(index)}"
                 raise TypeError(f"index: {expected}; ids[i][j] is one value") from None
-        n = len(self)
         if not -n <= index < n:
             raise IndexError(f"index: expected a document in {-n}..{n - 1}, got {index}")
         i = index % n
