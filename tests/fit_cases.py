@@ -64,19 +64,19 @@ def in_package(marks: dict[str, Any]) -> dict[str, Any]:
 
 
 def large_corpus(nature: str, with_weights: bool) -> tuple[list[list[int]], int, dict[str, Any]]:
-    """Forty documents, 6000 symbols in all, the size of the alphabet, boundaries, and weights if wanted."""
+    """Forty documents, 3000 symbols in all, the size of the alphabet, and weights and boundaries if wanted."""
     rng = np.random.default_rng(12)
-    n = 6000
+    n = 3000
     values = {
         "zipf": np.minimum(rng.zipf(1.3, n), 200),
         "dna": rng.integers(0, 4, n),
         "walk": np.cumsum(rng.integers(-1, 2, n)) % 64,
         "periodic": np.tile([0, 0, 1, 0, 2, 1, 1], n // 7 + 1)[:n],
-        "large alphabet": np.minimum(rng.zipf(1.2, n), 5000),
+        "large alphabet": np.minimum(rng.zipf(1.2, n), 1500),
     }[nature]
     docs = [part.tolist() for part in np.split(values, np.sort(rng.integers(0, n + 1, 39)))]
     weights = rng.choice([0, 1, 2, 9, 2**33], len(docs)).tolist() if with_weights else None
-    cuts = [rng.integers(0, len(doc) + 1, len(doc) // 12).tolist() for doc in docs]
+    cuts = [rng.integers(0, len(doc) + 1, len(doc) // 12).tolist() for doc in docs] if with_weights else None
     return docs, int(values.max()) + 1, {"weights": weights, "boundaries": cuts}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from reference import decode
 
 Table = tuple[int, list[tuple[int, int]], list[float]]
 
@@ -28,3 +29,18 @@ def documents(draw: st.DrawFn, size: int, length: int) -> list[list[int]]:
     period = st.lists(symbol, min_size=1, max_size=4)
     periodic = st.builds(lambda p, n: (p * n)[:n], period, st.integers(0, length))
     return draw(st.lists(st.one_of(st.lists(symbol, max_size=length), periodic), max_size=4))
+
+
+def named(table: Table) -> tuple[dict[tuple[int, ...], int], dict[int, float]]:
+    """The id of each token's symbols, and the idf of each learned id, as references take them."""
+    size, pairs, weights = table
+    return {s: i for i, s in enumerate(decode.expand(pairs, size))}, {size + i: w for i, w in enumerate(weights)}
+
+
+@st.composite
+def in_any_order(draw: st.DrawFn, table: Table) -> list[tuple[int, int]]:
+    """The pairs of a table, numbered anew: parents may come after their children."""
+    size, pairs, _ = table
+    order = draw(st.permutations(range(len(pairs))))
+    new = {size + old: size + i for i, old in enumerate(order)}
+    return [(new.get(pairs[old][0], pairs[old][0]), new.get(pairs[old][1], pairs[old][1])) for old in order]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpora import corpora
+from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
 from ubpe_numba.bounds import LowerBound, lower_bound
@@ -16,7 +17,7 @@ from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 DOCS = ["low lower lowest low", "new newer newest", "low new low", "the lowest wing, the newest wing"]
 
 
-@pytest.mark.parametrize("cls, options", [(BPE, {}), (UBPEClassic, {}), (UBPE, {"objective": "shortest"}), (UBPE, {})])
+@each("cls, options", [(BPE, {}), (UBPEClassic, {}), (UBPE, {"objective": "shortest"}), (UBPE, {})])
 def test_a_bound_of_text_is_below_its_own_tokens(cls: Any, options: dict[str, Any]) -> None:
     tok = cls.for_text(262, pretokenizer="gpt2", **options).fit(DOCS, progress=False)
     found = lower_bound(tok, DOCS, seconds=None, progress=False)
@@ -28,9 +29,9 @@ def test_a_bound_of_text_is_below_its_own_tokens(cls: Any, options: dict[str, An
     assert all_words.tokens == 17 < found.tokens and all_words.n_tokens == 10_000
 
 
-@pytest.mark.parametrize("name", ["text/60", "ecg/0", "dna"])
+@pytest.mark.parametrize("name", ["text/60", "dna"])
 def test_no_tokenizer_is_below(name: str) -> None:
-    docs, size = corpora(20_000)[name]
+    docs, size = corpora(10_000)[name]
     docs = [doc[i : i + 200] for doc in docs for i in range(0, len(doc), 200)]
     n = size + 100
     ranked = BPE(n, alphabet=size, rules=FitRules(max_token_length=8)).fit(docs, progress=False)
@@ -41,8 +42,8 @@ def test_no_tokenizer_is_below(name: str) -> None:
     assert other.own == shortest.encode_batch(docs).total
 
 
-@pytest.mark.parametrize("docs", [[[0] * 1500], [[0, 1, 1] * 300, [0] * 600]], ids=["zeros", "runs"])
-@pytest.mark.parametrize("options", [{}, {"max_token_length": 4}, {"memory_limit": 3_000_000}], ids=str)
+@each("options", [{}, {"max_token_length": 4}, {"memory_limit": 3_000_000}])
+@each("docs", [[[0] * 1500], [[0, 1, 1] * 300, [0] * 600]])
 def test_no_bound_is_above_the_long_tokens_of_the_tokenizer_itself(docs: Any, options: dict[str, Any]) -> None:
     """They are candidates however short those are that there is memory for."""
     tok = UBPE(14, 1, alphabet=2, objective="shortest").fit(docs, progress=False)
@@ -82,18 +83,6 @@ def test_documents_are_read_as_by_fit() -> None:
     assert (cut.tokens, cut.own, cut.n_edges) == (apart.tokens, apart.own, apart.n_edges)
 
 
-def test_a_bound_of_no_documents_is_nothing() -> None:
-    tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])
-    for docs in ([], [[]]):
-        found = lower_bound(tok, docs)
-        assert (found.tokens, found.own, found.gap) == (0, 0, 0.0)
-
-
-def test_only_symbols() -> None:
-    found = lower_bound(BPE(4, alphabet=2).fit([[0, 1, 0, 1]]), [[0, 1, 0, 1, 1]], 2)
-    assert (found.tokens, found.converged) == (5, True)
-
-
 def test_tokens_that_only_whole_words_become() -> None:
     pairs = [[97, 98], [97, 97], [257, 98]]
     base = BPE.from_merges(pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"))
@@ -103,7 +92,7 @@ def test_tokens_that_only_whole_words_become() -> None:
         assert lower_bound(tok, ["aab aabb"]).own == len(tok.encode("aab aabb"))
 
 
-@pytest.mark.parametrize(
+@each(
     "options, error, message",
     [
         ({"n_tokens": 1}, ValueError, "n_tokens: expected at least the 2 symbols"),
@@ -119,10 +108,8 @@ def test_tokens_that_only_whole_words_become() -> None:
         ({"progress": "yes"}, ValueError, "progress"),
         ({"sample_weight": [1, 2]}, ValueError, "sample_weight"),
         ({"boundaries": [[9]]}, ValueError, "boundaries"),
-        ({"max_token_length": 3, "memory_limit": 10}, MemoryError, "memory_limit"),
         ({"memory_limit": 10}, MemoryError, "memory_limit"),
     ],
-    ids=str,
 )
 def test_errors_name_the_argument(options: dict[str, Any], error: type[Exception], message: str) -> None:
     tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,16 +32,6 @@ def test_parts_are_documents(tok: Any, data: st.DataObject) -> None:
         assert [a for a, _ in mine] == [0, *(b for _, b in mine)][: len(mine)] and all(b <= len(doc) for _, b in mine)
         assert {a for a, _ in mine} >= {c for c in cuts if c < len(doc)}
         assert tok.encode(doc, boundaries=cuts, return_offsets="spans")[1].tolist() == mine
-
-
-def test_as_in_the_fit() -> None:
-    """The ids that a fit's own segments have, with a flat array and offsets too."""
-    melody = np.array([60, 62, 64, 62, 60, 62, 64, 65] * 3)
-    tok = BPE(12, alphabet=range(60, 66)).fit(melody, boundaries=range(4, 24, 4))
-    bars = tok.encode_batch(melody.reshape(-1, 4))
-    assert tok.encode(melody, boundaries=range(4, 24, 4)).tolist() == bars.values.tolist()
-    halves = tok.encode_batch(melody, [0, 12, 24], boundaries=[[4, 8], [4, 8]])
-    assert halves.values.tolist() == bars.values.tolist() and len(halves) == 2
 
 
 def test_errors_name_the_document_and_the_position_in_it() -> None:

@@ -6,12 +6,11 @@ import math
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pair_tables import Table, documents, tables
-from reference import decode as reference_decode
-from reference import path_sums
+from pair_tables import Table, documents, named, tables
+from reference import encode_paths
+from tables import each
 
 from ubpe_numba import Ragged
 from ubpe_numba.coding.kernels.lattice import LEAST, MOST
@@ -34,21 +33,22 @@ def test_expectations_and_boundaries_equal_those_of_all_segmentations(data: st.D
     weights = data.draw(st.lists(WEIGHTS, min_size=n, max_size=n))
     docs = data.draw(documents(size, 9))
     copies = data.draw(st.lists(st.integers(0, 1000), min_size=len(docs), max_size=len(docs)))
-    tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
+    tokens, _ = named(table)
     lattice = Lattice(PathEncoder(Vocabulary.from_merges(size, pairs)), np.array(weights))
     lattice.block = max(block, 1)  # shorter than the longest token, too
     want, logs = np.zeros(n), 0.0
     for doc, k in zip(docs, copies, strict=True):
-        for token, count in path_sums.expected_counts(doc, tokens, weights).items():
+        for token, count in encode_paths.expected_counts(doc, tokens, weights).items():
             want[token] += float(k * count)
-        logs += k * _log(path_sums.weight_of_all(doc, tokens, weights))
+        logs += k * _log(encode_paths.weight_of_all(doc, tokens, weights))
     counts, log_likelihood = lattice.expected_counts(Ragged.from_lists(docs), np.array(copies, np.int64), 1)
     assert np.abs(counts - want).max(initial=0) <= 1e-7
     assert math.isclose(log_likelihood, logs, rel_tol=1e-9, abs_tol=1e-7)
     for doc in docs:
         found = lattice.boundaries(np.array(doc, np.int32))
-        wanted = [float(x) for x in path_sums.boundaries(doc, tokens, weights)]
+        wanted = [float(x) for x in encode_paths.boundaries(doc, tokens, weights)]
         assert np.abs(found - wanted).max(initial=0) <= 1e-12
+        assert not doc or (found[0] == 1.0 and found.max() == 1.0)  # to the last bit
 
 
 def _log(value: object) -> float:
@@ -56,14 +56,14 @@ def _log(value: object) -> float:
     return math.log(numerator) - math.log(denominator)
 
 
-@pytest.mark.parametrize("block", [3, 1 << 18])
+@each("block", [3, 1 << 18])
 def test_samples_have_the_probabilities_of_their_segmentations(block: int) -> None:
     """Chi-squared of 100,000 draws; the same draws for any number of threads, and for documents in other batches."""
     pairs = [(0, 1), (1, 0), (2, 0), (0, 0), (4, 1)]
-    tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, 2))}
+    tokens, _ = named((2, pairs, []))
     weights = [0.3, 0.2, 0.15, 0.05, 0.1, 0.2, 0.01]
     doc = [0, 1, 0, 0, 1, 0]
-    shares = path_sums.shares(doc, tokens, weights)
+    shares = encode_paths.shares(doc, tokens, weights)
     lattice = Lattice(PathEncoder(Vocabulary.from_merges(2, pairs)), np.array(weights))
     lattice.block = block
     documents = Ragged.from_lists([doc] * N_SAMPLES)
@@ -97,18 +97,6 @@ def test_long_documents_do_not_overflow_and_blocks_change_no_bit() -> None:
         assert np.array_equal(whole.boundaries(docs[2]), cut.boundaries(docs[2]))
 
 
-def test_threads_change_no_bit() -> None:
-    rng = np.random.default_rng(1)
-    vocabulary = Vocabulary.from_merges(3, [(0, 1), (3, 2), (1, 1), (5, 5)])
-    docs = Ragged.from_lists(list(rng.integers(0, 3, (600, 400))))
-    lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)))
-    counts, logs = lattice.expected_counts(docs, None, 1)
-    for n_threads in (2, 5):
-        again, logs_again = lattice.expected_counts(docs, None, n_threads)
-        assert np.array_equal(counts, again) and logs == logs_again
-        assert lattice.sample(docs, 2**64 - 1, n_threads) == lattice.sample(docs, 2**64 - 1, 1)
-
-
 def test_documents_of_many_copies_are_as_exact() -> None:
     """Rounding comes after the copies are counted: else what has a probability below 1/2 would be 0 in 2**50 copies."""
     rng = np.random.default_rng(2)
@@ -119,16 +107,6 @@ def test_documents_of_many_copies_are_as_exact() -> None:
     often, logs = lattice.expected_counts(docs, np.full(len(docs), 2**50), 1)
     assert np.abs(often / 2.0**50 - once).max() < 1e-9
     assert math.isclose(logs, log * 2.0**50)
-
-
-def test_boundaries_are_probabilities() -> None:
-    """The first is 1 to the last bit, and none is more."""
-    vocabulary = Vocabulary.from_merges(2, [(0, 1), (1, 0), (2, 0), (0, 0)])
-    rng = np.random.default_rng(3)
-    for _ in range(50):
-        lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)))
-        found = lattice.boundaries(rng.integers(0, 2, 30).astype(np.int32))
-        assert found[0] == 1.0 and found.min() >= 0.0 and found.max() <= 1.0
 
 
 def test_no_document_of_a_seed_repeats_the_draws_of_another_seed() -> None:

@@ -29,6 +29,7 @@ def test_one_document_and_many() -> None:
     assert TOK(["abab"], padding=True).input_ids.tolist() == [[3]]
     assert NUMBERS(np.array([7, 8, 7])).input_ids.tolist() == [2, 0]
     assert NUMBERS(np.array([[7, 8], [8, 8]])).input_ids[1].tolist() == [1, 1]
+    assert TOK("ab", template=[-(2**31), "$A", 2**31 - 1]).input_ids.tolist() == [-(2**31), 2, 2**31 - 1]
     assert NUMBERS([[7, 8], []], template=[(-1,), "$A"], padding=True, pad_id=0).input_ids.tolist() == [[3, 2], [3, 0]]
     assert TOK(["ab"], template=[4, "$A", "<pad>"]).input_ids[0].tolist() == [4, 2, 5]
     assert TOK([]).input_ids == [] and TOK([], padding=True).input_ids.shape == (0, 0)
@@ -93,6 +94,8 @@ def test_it_is_copied_and_pickled() -> None:
         ({"truncation_side": 0}, "truncation_side: expected"),
         ({"template": "<s> <s>"}, "template: expected \\$A once"),
         ({"template": "$A $A"}, "template: expected \\$A once"),
+        ({"template": [2**31, "$A"]}, "template: expected an id that fits int32, got 2147483648"),
+        ({"template": [-(3**31), "$A"]}, "template: expected an id that fits int32, got -6176733"),
         ({"template": "[CLS] $A"}, "template: '\\[CLS\\]' is not a special token"),
         ({"pad_id": 2**31, "padding": True}, "pad_id: expected an id that fits int32"),
     ],

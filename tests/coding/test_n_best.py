@@ -3,71 +3,51 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from pair_tables import Table, documents, tables
-from reference import decode as reference_decode
-from reference import encode_paths, search_paths
+from pair_tables import Table, documents, named, tables
+from reference import encode_paths
 from tables import each
 
 from ubpe_numba import UBPE, Ragged
 from ubpe_numba.coding import n_best as module
-from ubpe_numba.coding.n_best import n_best_paths
+from ubpe_numba.coding.n_best import NBest, n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
-@given(st.data())
-@settings(max_examples=30)
-def test_beam_against_brute_force(data: st.DataObject) -> None:
-    """The best path of a beam weighs at most as much as the true best, and as much with a single learned token."""
-    docs = data.draw(st.lists(st.lists(st.integers(0, 1), max_size=9), min_size=2, max_size=4))
-    tok = UBPE(5, 1, alphabet=2).fit([*docs, []], progress=False)
-    v = tok._model.vocabulary
-    tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
-    idf = dict(enumerate(v.weights.tolist()))
-    for d in docs:
-        best = encode_paths.path_weight(encode_paths.best_path(d, tokens, idf), idf)
-        _, weights = tok.encode_nbest([d], 4)[0]
-        assert weights[0] * 2**24 <= best + len(tokens)
-        if v.n_learned == 1:
-            assert abs(weights[0] * 2**24 - best) <= 1
+def made(table: Table) -> tuple[PathEncoder, dict[tuple[int, ...], int], dict[int, float]]:
+    return PathEncoder(Vocabulary.from_merges(*table)), *named(table)
 
 
-Tokens = dict[tuple[int, ...], int]
-
-
-def made(table: Table) -> tuple[PathEncoder, Tokens, dict[int, float]]:
-    size, pairs, weights = table
-    tokens = {s: i for i, s in enumerate(reference_decode.expand(pairs, size))}
-    return (
-        PathEncoder(Vocabulary.from_merges(size, pairs, weights)),
-        tokens,
-        {size + i: w for i, w in enumerate(weights)},
-    )
-
-
-def as_found(one: tuple[Ragged, np.ndarray]) -> search_paths.Found:
+def as_found(one: tuple[Ragged, np.ndarray]) -> encode_paths.Found:
     return [(tuple(path), round(weight * 2**24)) for path, weight in zip(one[0].to_lists(), one[1].tolist(), strict=True)]
 
 
 @given(st.data(), tables(), st.booleans())
 def test_a_beam_equals_the_reference(data: st.DataObject, table: Table, by_bag: bool) -> None:
-    """Every n and beam, by path and by bag; the n best of a beam are its first n."""
+    """Every n and beam, by path and by bag, with prices and without; the n best of a beam are its first n."""
     search, tokens, idf = made(table)
     docs = data.draw(documents(table[0], 40))
+    prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
+    known = {t: int(price) for t, price in enumerate(prices)}
+    for doc, one in zip(docs, n_best_paths(search, Ragged.from_lists(docs), 4, 4, by_bag, 1, prices), strict=True):
+        assert as_found(one) == encode_paths.encode_nbest(doc, tokens, idf, 4, by_bag, known)
     for n, beam in ((1, 1), (2, 2), (3, 3), (7, 7), (2, 5), (1, 20)):
         found = n_best_paths(search, Ragged.from_lists(docs), n, beam, by_bag, 1)
         for doc, one in zip(docs, found, strict=True):
-            assert as_found(one) == search_paths.beam_search(doc, tokens, idf, beam, by_bag)[:n]
+            assert as_found(one) == encode_paths.encode_nbest(doc, tokens, idf, beam, by_bag)[:n]
+            weights = search.weigh(one[0], "tfidf").tolist()
+            assert weights == pytest.approx([formula(tuple(path), idf) for path in one[0].to_lists()], rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("by_bag", [False, True])
+@each("by_bag", [False, True])
 def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
     """Of the fixed point: rounded, the first occurrence of a token may add nothing, and the third one unit."""
     rng = np.random.default_rng(5)
@@ -75,7 +55,7 @@ def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
         search, tokens, idf = made((1, [(0, 0), (0, 1), (1, 1)], [unit / 2**24 for unit in units]))
         for n in (*range(8, 18), *rng.integers(18, 60, 5).tolist()):
             found = n_best_paths(search, Ragged.from_lists([[0] * n]), 3, 3, by_bag, 1)[0]
-            assert as_found(found) == search_paths.beam_search([0] * n, tokens, idf, 3, by_bag)
+            assert as_found(found) == encode_paths.encode_nbest([0] * n, tokens, idf, 3, by_bag)
 
 
 @each("by_bag", [False, True])
@@ -99,23 +79,12 @@ def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: py
     monkeypatch.setattr(module.kernels, "n_best_paths", late)
     for doc in ([0, 1] * 20, random, [1] * 30):
         found = n_best_paths(search, Ragged.from_lists([doc, doc]), 5, 5, by_bag, 1)
-        want = search_paths.beam_search(doc, tokens, idf, 5, by_bag)
+        want = encode_paths.encode_nbest(doc, tokens, idf, 5, by_bag)
         assert [as_found(one) for one in found] == [want, want]
     assert max(highest) <= module.kernels.MOST_WALKS and (left > 40 or min(highest) < 10_000)
 
 
-@given(st.data(), tables(), st.booleans())
-def test_a_beam_with_prices_equals_the_reference(data: st.DataObject, table: Table, by_bag: bool) -> None:
-    search, tokens, idf = made(table)
-    prices = np.array(data.draw(st.lists(st.integers(0, 2**25), min_size=search.marks.size, max_size=search.marks.size)), float)
-    for doc in data.draw(documents(table[0], 30)):
-        found = n_best_paths(search, Ragged.from_lists([doc]), 4, 4, by_bag, 1, prices)[0]
-        known = {t: int(price) for t, price in enumerate(prices)}
-        want = search_paths.beam_search(doc, tokens, idf, 4, by_bag, known)
-        assert as_found(found) == want
-
-
-@pytest.mark.parametrize("pattern", [[0], [0, 1], [0, 0, 1], [0, 1, 1, 0, 1]])
+@each("pattern", [[0], [0, 1], [0, 1, 1, 0, 1]])
 def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     """In periodic documents tails do not merge before the document ends, and the tree of tails has to grow."""
     docs = [(pattern * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
@@ -124,9 +93,9 @@ def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
     doc = (pattern * 150)[:150]
     for by_bag in (False, True):
-        for n in (1, 3, 10):
+        for n in (1, 10):
             candidates, weights = tok.encode_nbest([doc], n, distinct="bag" if by_bag else "path")[0]
-            want = search_paths.beam_search(doc, tokens, idf, n, by_bag)
+            want = encode_paths.encode_nbest(doc, tokens, idf, n, by_bag)
             assert candidates.to_lists() == [list(path) for path, _ in want]
             assert weights.tolist() == pytest.approx([formula(path, idf) for path, _ in want], rel=1e-12, abs=1e-12)
     long = (pattern * 30_000)[:30_000]
@@ -138,16 +107,7 @@ def formula(path: tuple[int, ...], idf: dict[int, float]) -> float:
     return math.fsum((1.0 + math.log(count)) * idf.get(token, 0.0) for token, count in Counter(path).items())
 
 
-@given(st.data(), tables())
-def test_weights_are_those_of_the_formula(data: st.DataObject, table: Table) -> None:
-    search, _, idf = made(table)
-    for doc in data.draw(documents(table[0], 40)):
-        paths = n_best_paths(search, Ragged.from_lists([doc]), 5, 5, False, 1).candidates
-        weights = search.weigh(paths, "tfidf").tolist()
-        assert weights == pytest.approx([formula(tuple(path), idf) for path in paths.to_lists()], rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("objective", ["tfidf", "additive"])
+@each("objective", ["tfidf", "additive"])
 def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None:
     """Sums in the order of the path would differ by their last bits, and be out of order."""
     rng = np.random.default_rng(3)
@@ -165,7 +125,7 @@ def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None
 
 
 @pytest.mark.filterwarnings("ignore:every idf is 0")
-@pytest.mark.parametrize("options", [{}, {"distinct": "bag"}, {"beam": 20}])
+@each("options", [{}, {"distinct": "bag"}, {"beam": 20}])
 def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str, Any]) -> None:
     tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
     for doc in ("abbab", "aabbaabb", "b", ""):
@@ -178,46 +138,20 @@ def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str
         assert batch[0][0] == candidates and batch[1][0][0].tolist() == tok.encode("ab").tolist()
 
 
-def test_scratch_that_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tree of tails and the results begin too small, in the middle of a batch."""
-    rng = np.random.default_rng(3)
-    docs = [rng.integers(0, 3, n) for n in (50, 0, 400, 7, 300)]
-    tok = UBPE(60, 4, alphabet=3).fit(docs, progress=False)
-    want = tok.encode_nbest(docs, 7)
-    monkeypatch.setattr(module, "_FIRST_NODES", 120)
-    monkeypatch.setattr(module, "_FIRST_IDS", 1)
-    found = tok.encode_nbest(docs, 7)
-    assert found.candidates == want.candidates and found.weights.tolist() == want.weights.tolist()
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_threads_change_nothing(n_threads: int) -> None:
-    rng = np.random.default_rng(5)
-    docs = np.split(rng.integers(0, 9, 210_000).astype(np.int32), np.sort(rng.integers(0, 210_000, 400)))
-    tok = UBPE(200, 20, alphabet=9, n_threads=n_threads).fit(docs[:50], progress=False)
-    for options in ({}, {"distinct": "bag"}, {"beam": 4}):
-        found = tok.encode_nbest(docs, 2, **options)
-        assert len(found) == len(docs) and found.offsets[-1] == len(found.candidates) == found.weights.size
-        for i in (0, 17, 399, 400):
-            one = tok.encode_nbest([docs[i]], 2, **options)[0]
-            assert one[0] == found[i][0] and one[1].tolist() == found[i][1].tolist()
-
-
 def test_options_that_make_no_sense() -> None:
     tok = UBPE(6, 2, alphabet=2).fit([[0, 1, 0, 1, 1], [1, 0]], progress=False)
-    for call in (lambda **k: tok.encode_nbest([[0, 1]], 3, **k)[0], lambda **k: tok.encode_nbest([[0, 1]], 3, **k)):
-        with pytest.raises(ValueError, match="beam: expected at least n = 3, got 2"):
-            call(beam=2)
-        with pytest.raises(TypeError, match="beam: expected an int, got 3.0"):
-            call(beam=3.0)
-        with pytest.raises(ValueError, match="distinct: expected 'path' or 'bag', got 'set'"):
-            call(distinct="set")
-        with pytest.raises(ValueError, match="beam: 2147483648 paths of 2 symbols need .* at most"):
-            call(beam=2**31)
+    for options, error, message in (
+        ({"beam": 2}, ValueError, "beam: expected at least n = 3, got 2"),
+        ({"beam": 3.0}, TypeError, "beam: expected an int, got 3.0"),
+        ({"distinct": "set"}, ValueError, "distinct: expected 'path' or 'bag', got 'set'"),
+        ({"beam": 2**31}, ValueError, "beam: 2147483648 paths of 2 symbols need .* at most"),
+    ):
+        with pytest.raises(error, match=message):
+            tok.encode_nbest([[0, 1]], 3, **options)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_growing_results_hold_all_paths(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+@each("n", [1, 2, 7])
+def test_results_and_trees_of_tails_that_grow_hold_all_paths(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     """There is room for the paths of one document, and there are twenty: all of a document's paths count as what it needs."""
     rng = np.random.default_rng(3)
     docs = Ragged.from_lists(rng.integers(0, 3, (20, 60)))
@@ -225,4 +159,28 @@ def test_growing_results_hold_all_paths(monkeypatch: pytest.MonkeyPatch, n: int)
     want = n_best_paths(search, docs, n, n, False, 1)
     assert sum(paths.total for paths, _ in want) > 2 * n * 60  # it grows more than once
     monkeypatch.setattr(module, "_FIRST_IDS", 1)
+    monkeypatch.setattr(module, "_FIRST_NODES", 120)
     assert [as_found(one) for one in n_best_paths(search, docs, n, n, False, 1)] == [as_found(one) for one in want]
+
+
+def test_the_result_of_a_batch_by_document_in_slices_and_pickled() -> None:
+    docs = [[0, 1, 0, 1, 1], [], [1, 0, 1], [2]]
+    tok = UBPE(6, 2, alphabet=3).fit(docs, progress=False)
+    found = tok.encode_nbest(docs, 3)
+    assert isinstance(found, NBest) and repr(found) == f"NBest(4 documents, {len(found.candidates)} candidates)"
+    assert [len(candidates) for candidates, _ in found] == np.diff(found.offsets).tolist()
+    assert all(tok.decode(path).tolist() == doc for doc, (paths, _) in zip(docs, found, strict=True) for path in paths)
+    part = found[1:3]
+    assert len(part) == 2 and part[0][0].to_lists() == [[]] and part[-1][0] == found[2][0]
+    assert len(found[4:]) == 0 and len(found[3:1]) == 0
+    for same in (pickle.loads(pickle.dumps(found)), found[:]):
+        assert same.candidates == found.candidates and same.offsets.tolist() == found.offsets.tolist()
+        assert same.weights.tolist() == found.weights.tolist()
+    assert len(pickle.loads(pickle.dumps(part)).candidates.values) == part.candidates.total
+    with pytest.raises(IndexError, match=r"index: expected a document in -4..3, got 4"):
+        found[4]
+    with pytest.raises(ValueError, match="index: expected a slice of step 1"):
+        found[::2]
+    with pytest.raises(TypeError, match="index: expected an integer or a slice"):
+        found["a"]
+    assert len(tok.encode_nbest([], 3)) == 0

@@ -1,4 +1,4 @@
-"""Occurrences of one token and the index of all against the definition."""
+"""Occurrences of one token, the index of all, counts and document frequencies against the definition."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.occurrences import occurrences
+from reference.decode import count_tokens
+from reference.decode import occurrences
+from tables import each
 
-from ubpe_numba import BPE, Ragged
-from ubpe_numba.coding.occurrences import Occurrences, TokenIndex
+from ubpe_numba import BPE, Ragged, count_documents
+from ubpe_numba.coding.occurrences import Occurrences, TokenIndex, usage_of
 from ubpe_numba.errors import NotFittedError, UnknownTokenError
 
 
@@ -33,11 +35,28 @@ def test_equal_to_the_definition(docs: list[list[int]], sizes: list[int]) -> Non
     assert [rows(found) for found in index] == [occurrences(docs, token, sizes) for token in range(6)]
 
 
-def test_threads_change_nothing() -> None:
-    ids = Ragged.from_lists(list(np.random.default_rng(0).integers(0, 50, (700, 400))))
-    one, three = (TokenIndex(ids, np.ones(50, np.int64), n_threads) for n_threads in (1, 3))
-    assert np.array_equal(one.counts, three.counts)
-    assert all(rows(one[token]) == rows(three[token]) for token in (0, 17, 49))
+@given(st.lists(st.lists(st.integers(0, 9), max_size=9), max_size=9), st.data())
+def test_counts_and_document_frequencies(docs: list[list[int]], data: st.DataObject) -> None:
+    copies = data.draw(st.lists(st.integers(0, 2**40), min_size=len(docs), max_size=len(docs)))
+    counts, holding = count_tokens(docs, copies, 7)
+    found = usage_of(Ragged.from_lists([[3], *docs])[1:], 7, np.array(copies, np.int64))  # ids of 7 and more are passed over
+    assert (found.counts.tolist(), found.document_frequencies.tolist()) == (counts, holding)
+    assert found.n_documents == sum(copies)
+    assert found.unused.tolist() == [i for i in range(7) if counts[i] == 0]
+    gaps = np.arange(7) % 2 == 0
+    found = usage_of(Ragged.from_lists(docs), 7, np.array(copies, np.int64), gaps=gaps)
+    assert found.unused.tolist() == [i for i in (1, 3, 5) if counts[i] == 0]
+
+
+def test_counted_documents_stand_for_their_copies() -> None:
+    docs = ["abab", "b", "abab", ""]
+    tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
+    for found in (tok.usage(count_documents(docs)), tok.usage(["abab", "b", ""], sample_weight=[2, 1, 1]), tok.usage(iter(docs))):
+        assert [array.tolist() for array in found[:2]] == [[0, 1, 0, 2], [0, 1, 0, 2]] and found.n_documents == 4
+    with pytest.raises(TypeError, match="docs: Counts have offsets and weights of their own"):
+        tok.usage(count_documents(docs), sample_weight=[1, 1, 1])
+    with pytest.raises(TypeError, match="unexpected argument 'return_offsets'"):
+        tok.usage(docs, return_offsets=True)
 
 
 def test_of_a_tokenizer() -> None:
@@ -53,7 +72,7 @@ def test_of_a_tokenizer() -> None:
     assert (found.documents.tolist(), found.starts.tolist()) == ([0, 2], [13, 9])
 
 
-@pytest.mark.parametrize("given", [[[2, 0], [2]], np.array([[2], [2]]), Ragged.from_lists([[2], [], [2]])])
+@each("given", [[[2, 0], [2]], np.array([[2], [2]]), Ragged.from_lists([[2], [], [2]])])
 def test_forms_of_ids(given: Any) -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
     assert tok.index(given)[2].documents.size == tok.index(given).counts[2] == tok.usage(ids=given).counts[2] == 2
@@ -67,9 +86,8 @@ def test_tokens_and_ids_that_cannot_be_looked_up_are_refused() -> None:
         tok.index([[2]])[3]
     with pytest.raises(IndexError, match=r"token -1: expected 0\.\.2"):
         tok.index([[2]])[-1]
-    for token in ("a", 1.0, True, None):
-        with pytest.raises(TypeError, match="token: expected an integer"):
-            tok.index([[2]])[token]  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="token: expected an integer"):
+        tok.index([[2]])[1.0]  # type: ignore[arg-type]
     for call in (lambda ids: tok.index(ids)[2], tok.index, lambda ids: tok.usage(ids=ids)):
         with pytest.raises(UnknownTokenError, match="document 1, position 0"):
             call([[0], [3]])

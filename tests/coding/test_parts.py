@@ -16,7 +16,7 @@ from pair_tables import Table, documents, tables
 from tables import each
 from text_samples import POINTS, SAMPLES
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic
 from ubpe_numba.coding import parts
 from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.read import Documents
@@ -109,15 +109,6 @@ def test_text(data: st.DataObject, pattern: str, docs: list[str], group: int, n:
             assert found.tolist() == spans[:n].tolist()
 
 
-def test_words() -> None:
-    bert = Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")
-    tok = WordPiece(["[UNK]", "un", "##able", ","], preprocessing=bert)
-    docs = ["Unable, un", "", "able un " * 9]
-    check_counts(tok, docs, 4)
-    check_counts(tok, [doc.split() for doc in docs], 2)
-    check_truncation(tok, docs, 2)
-
-
 def test_errors_are_those_of_the_whole() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
     with small(2):
@@ -171,7 +162,6 @@ def test_counts_are_made_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> N
     of_text = BPE.for_text(300, special_tokens=["<end>"], n_threads=1).fit([text[:2000]], progress=False)
     for count in (
         lambda: tok.count(doc),
-        lambda: tok.count(doc, np.arange(0, doc.size + 1, 1000)),
         lambda: tok.count(doc[a : a + 1000].copy() for a in range(0, doc.size, 1000)),
         lambda: of_text.count(text),
     ):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from reference.word_pieces import cut_words
+from reference.pieces import cut_words
 
 from ubpe_numba.coding.wordpiece import PieceEncoder
 
@@ -36,25 +34,7 @@ def _numbered(found: object) -> list[tuple[int, int]]:
     return [(i, word) for word, ids in enumerate(found.to_lists()) for i in ids]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("prefix", ["##", ""])
-def test_threads_change_nothing(prefix: str) -> None:
-    rng = np.random.default_rng(0)
-    words = ["".join(rng.choice(list("abcd"), n)) for n in rng.integers(0, 30, 40_000)]
-    pieces = {name: i for i, name in enumerate(["a", "b", "##a", "##b", "##c", "ab", "##ba", "##abc", "abcda", "bab"])}
-    encoder = PieceEncoder(pieces, prefix, 99, 20)
-    one, starts = encoder.encode_with_starts(words, 1)
-    assert one.values.size > 30_000
-    for n_threads in (2, 5):
-        assert encoder.encode(words, n_threads) == one
-        again = encoder.encode_with_starts(words, n_threads)
-        assert again[0] == one and np.array_equal(again[1], starts)
-
-
 def test_words_of_a_million_characters() -> None:
     encoder = PieceEncoder({"a": 1, "##a": 2, "##aa": 3, "##aaa": 4}, "##", 0, 2**20)
     word = "a" * 2**20
     assert encoder.encode([word + "a", word, word[1:] + "b", "a"], 2).to_lists() == [[0], [1] + [4] * 349525, [0], [1]]
-
-
-def test_a_vocabulary_without_characters() -> None:
-    assert PieceEncoder({"": 5}, "##", 5, 100).encode(["", "a", "\0"], 1).to_lists() == [[], [5], [5]]

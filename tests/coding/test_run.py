@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
+from tables import each
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding import run
@@ -38,27 +38,14 @@ def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, tabl
     assert got.offsets.tolist() == want.compact().offsets.tolist()
 
 
-@pytest.mark.parametrize("n_threads", [2, 3])
-def test_giant_documents_among_small_ones(n_threads: int) -> None:
-    rng = np.random.default_rng(4)
-    giant = np.concatenate([rng.integers(0, 4, 400_000), np.tile([0, 1], 150_000), np.zeros(200_000, int)]).astype(np.int32)
-    docs = [giant[:100], [], giant, [], [], giant[:600_000][::-1], giant[5:9], []]
-    tok = BPE(300, alphabet=4).fit([giant[:50_000], giant[-1000:]], progress=False)
-    want = tok.set_params(n_threads=1).encode_batch(docs)
-    assert tok.set_params(n_threads=n_threads).encode_batch(docs) == want
-    assert run.blocks_of(Ragged.from_lists(docs).offsets, n_threads) is not None
-    assert np.array_equal(tok.encode(giant), want[2])
-
-
-@pytest.mark.parametrize("period", [1, 17])
+@each("period", [1, 17])
 def test_periodic_text_is_encoded_again_once(period: int) -> None:
     """In periodic text two blocks may never agree on where tokens begin; then one block is encoded again, not all before it."""
     motif = np.random.default_rng(0).integers(0, 4, period)
     text = np.tile(motif, 400_000 // period).astype(np.int32)
     tok = BPE(30, alphabet=4, n_threads=1).fit(np.split(text[:100_000], range(1000, 100_000, 1000)), progress=False)
     docs = Ragged.from_lists([text])
-    blocks = run.blocks_of(docs.offsets, 2)
-    assert blocks is None  # too short for what a block has by default
+    assert run.blocks_of(docs.offsets, 2) is None  # too short for what a block has by default
     blocks = run.blocks_of(docs.offsets, 2, 50_000)
     assert blocks is not None and blocks[2].tolist() == [7 if text.size < 400_000 else 8]
     again = []

@@ -6,7 +6,6 @@ import base64
 import copy
 import functools
 import json
-import os
 import pickle
 import random
 import signal
@@ -19,7 +18,6 @@ from tables import each
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic
 from ubpe_numba.coding import plan
-from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.short import LONGEST, short_encoders
 from ubpe_numba.text.characters import byte_characters
@@ -290,16 +288,6 @@ def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
     assert not wrong
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_after_a_fork(texts: list[Any]) -> None:
-    tok = texts[2]
-    expected = tok.encode(TEXT).tolist()
-    if (child := os.fork()) == 0:
-        os._exit(0 if tok.encode(TEXT).tolist() == expected and tok.decode(expected) == TEXT else 1)
-    assert os.waitpid(child, 0)[1] == 0
-
-
 def test_what_is_called_first_decides_nothing() -> None:
     """Dropout needs no encoder of words; text is encoded by them all the same."""
     tok = BPE.for_text(300).fit([TEXT])
@@ -320,21 +308,6 @@ def test_results_are_not_shared() -> None:
     symbols = tok.decode([2])
     tok.decode([1, 1])
     assert symbols.tolist() == [0, 1]
-
-
-def test_known_ids() -> None:
-    """The example of its docstring, and a desk that becomes full."""
-    out, offsets = np.zeros(8, np.int32), np.array([0, 4])
-    table, none = np.array([1, -1, 0], np.int32), np.zeros(0, np.int32)
-    assert known_ids(np.array([7, 5, 5]), 3, 5, 3, table, out, offsets) == 4
-    assert (out[4:7].tolist(), offsets.tolist()) == ([0, 1, 1], [4, 7])
-    assert known_ids(np.array([7, 6]), 2, 5, 3, table, out, offsets) == FULL
-    offsets[:] = 0
-    for given in ([7, 6], [4], [8], [-(2**63)], [2**63 - 1]):
-        offsets[:] = 0
-        assert known_ids(np.array(given), len(given), 5, 3, table, out, offsets) == UNKNOWN
-        assert known_ids(np.array(given), len(given), 0, 4, none, out, np.zeros(2, np.int64)) == UNKNOWN
-    assert known_ids(np.zeros(0, np.int64), 0, 0, 4, none, out, offsets) == offsets[0]
 
 
 def test_what_a_search_remembers_is_of_one_document() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import BPE
 from ubpe_numba.errors import UnknownTokenError
@@ -25,7 +26,7 @@ def test_special_tokens_and_ids_of_the_caller() -> None:
 
 def test_errors_name_the_position_among_the_ids_as_given() -> None:
     gone = {"skip": [-1, PAD], "skip_special_tokens": True}
-    for ids in ([108, KNOWN, 111, PAD, 119, -1, -100], [-1, -1, S, 256, 108, -1, 999, -1, 999], [-1, PAD, 2**40]):
+    for ids in ([-1, -1, S, 256, 108, -1, 999, -1, 999], [-1, PAD, 2**40]):
         at = next(i for i, t in enumerate(ids) if t not in (-1, PAD, S) and not 0 <= t < 259)
         message = f"position {at}: token id {ids[at]} "
         for call in (TOK.decode, partial(TOK.decode, as_bytes=True), TOK.decode_stream(**gone).push):
@@ -54,7 +55,7 @@ def test_a_padded_matrix() -> None:
     assert TOK.decode_batch(np.array([108, 111]), [0, 1, 2], skip=108) == ["", "o"]
 
 
-@pytest.mark.parametrize("skip", ["a", 1.5, [[1]], [None]])
+@each("skip", ["a", 1.5, [[1]], [None]])
 def test_what_is_no_id(skip: Any) -> None:
     with pytest.raises(TypeError, match="skip: expected an id or several"):
         TOK.decode([108], skip=skip)

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 from byte_vocabularies import vocabulary
-from reference import text_tables as reference
+from reference import encode_pairs as reference
 from tables import each
 
 from ubpe_numba.coding.kernels.text_tables import UNBROKEN
@@ -72,12 +72,6 @@ def test_characters_and_what_breaks_them_up(seed: int) -> None:
                 if len(token) > n and token.startswith(other[-n:]) and token[n] & 0xC0 != 0x80:
                     assert tables.out_of[other[-1] << 8 | token[n]] <= t
     assert tables.into.max() == tables.out_of.max() == UNBROKEN
-
-
-def test_a_vocabulary_that_is_too_large() -> None:
-    doubled = [(97, 97), *((256 + i, 256 + i) for i in range(23))]  # the last one is of 2**24 bytes
-    assert WordEncoder.takes(PairEncoder(Vocabulary.from_merges(256, doubled[:23]), batch=False))
-    assert not WordEncoder.takes(PairEncoder(Vocabulary.from_merges(256, doubled), batch=False))
 
 
 def test_a_character_of_four_bytes_is_no_other_one() -> None:

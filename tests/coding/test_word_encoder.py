@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from random import Random
 
@@ -13,7 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import encode_pairs
 from reference import words as reference
-from tables import each
 from text_samples import SAMPLES, text_of
 
 from ubpe_numba import BPE, FitRules, Preprocessing, Ragged
@@ -142,19 +140,6 @@ def test_words_of_every_length() -> None:
         assert encoder.encode(np.frombuffer(b"".join(words), np.uint8), cuts, cuts) == want
 
 
-def test_documents_of_str_and_bytes_and_threads() -> None:
-    """Many parts are joined as one part would be."""
-    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)] * 40
-    encoder = encoder_of(fitted(documents[:200], 80)._model.vocabulary)
-    text = text_of(*documents)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thread_pool, "SERIAL_BELOW", 0)
-        patch.setattr(word_encoder, "_CHUNK", 1 << 12)
-        many = encoder.encode(*text, "o200k", 2)
-    assert many == encoder.encode(*text, "o200k", 1)
-    assert len(many) == len(documents)
-
-
 @pytest.mark.parametrize("rules", [FitRules(order="idf"), FitRules(encode="batch")])
 def test_encoding_of_other_tables(rules: FitRules) -> None:
     """Those that are not in order of creation, and the batch rule, go without a `WordEncoder`."""
@@ -179,14 +164,6 @@ def test_blocks_that_are_full(n: int) -> None:
         assert np.array_equal(encoder.encode(values, offsets, segments).values, values)
 
 
-def test_symbols_in_another_order() -> None:
-    """As published vocabularies have them: byte 255 - i is symbol i."""
-    byte_ids = 255 - np.arange(256)
-    merges = np.array([[byte_ids[97], byte_ids[98]], [256, 256], [byte_ids[32], 257]])
-    encoder = encoder_of(Vocabulary.from_merges(256, merges), byte_ids)
-    assert encoder.encode(*text_of(b"abab abab ba"), "gpt2").to_lists() == [[257, 258, byte_ids[32], byte_ids[98], byte_ids[97]]]
-
-
 def test_long_words() -> None:
     """Megabytes without a boundary take linear time and are encoded as documents are."""
     rng = np.random.default_rng(3)
@@ -194,15 +171,6 @@ def test_long_words() -> None:
     tokenizer = fitted([document[:4000] for document in documents], 200)
     ids = encoder_of(tokenizer._model.vocabulary).encode(*text_of(*documents), "gpt2")
     assert ids == tokenizer.encode_batch(documents)
-
-
-def test_threads_share_an_encoder() -> None:
-    documents = [line.encode() for line in SAMPLES.splitlines(keepends=True)]
-    encoder = encoder_of(fitted(documents, 80)._model.vocabulary)
-    text = text_of(*documents)
-    want = encoder.encode(*text, "cl100k")
-    with ThreadPoolExecutor(8) as pool:
-        assert all(ids == want for ids in pool.map(lambda _: encoder.encode(*text, "cl100k", 1), range(40)))
 
 
 def test_many_words_meet_in_the_cache() -> None:
@@ -228,23 +196,6 @@ def test_a_byte_that_the_alphabet_has_not() -> None:
     assert tokenizer.encode_batch([b"ab", b"ba"]).to_lists() == [[2], [1, 0]]
     with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 99"):
         tokenizer.encode_batch([b"ab", b"bac"])
-
-
-def test_a_bad_number_of_threads() -> None:
-    encoder = encoder_of(Vocabulary.from_merges(256, []))
-    with pytest.raises(ValueError, match="n_threads: expected at least 1, got 0"):
-        encoder.encode(*text_of(b"ab"), "gpt2", 0)
-
-
-@each("pattern", PATTERNS)
-def test_empty_documents_have_no_segments_and_no_ids(pattern: str) -> None:
-    encoder = encoder_of(Vocabulary.from_merges(256, []))
-    for documents in ([], [b""], [b"", b""]):
-        text = text_of(*documents)
-        assert scan(*text, pattern).tolist() == [0]
-        assert len(count_words(*text, pattern)) == 0
-        assert encoder.encode(*text, pattern).to_lists() == [[] for _ in documents]
-        assert encoder.encode(*text, np.array([0])).to_lists() == [[] for _ in documents]
 
 
 def test_a_long_document_is_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.text_lines import MARK, lines
+from reference.files import MARK, lines
 
 dask = pytest.importorskip("dask")
 pa = pytest.importorskip("pyarrow")

@@ -8,16 +8,13 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
-from tables import each
 
 from ubpe_numba.distributed.host import Host
-from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
-from ubpe_numba.distributed.messages import Batch, Fills, Setup
+from ubpe_numba.distributed.kernels.remote import take_over
+from ubpe_numba.distributed.messages import Batch, Setup
 from ubpe_numba.documents.read import as_corpus
-from ubpe_numba.fitting.fit import allocate_task
-from ubpe_numba.fitting.kernels import rounds, text_cells
+from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
-from ubpe_numba.fitting.kernels.pair_table import Task
 from ubpe_numba.fitting.kernels.text_cells import Shards
 from ubpe_numba.fitting.text import allocate_shards
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -38,26 +35,6 @@ def shard(cells: list[int], separators: list[int], room: int, slices: list[int],
     return shards
 
 
-def test_a_token_is_taken_over() -> None:
-    shards, width = shard([-1, 7, 1, -1], [0, 3], 1, [0, 0], []), np.ones(9, np.int32)
-    assert take_over(shards, 0, 0, width, 2, False) == 1
-    assert shards.cells.tolist() == [-1, 7, 1, 2, -1]
-    assert shards.slices[0].tolist() == [0, 1]
-    assert (shards.arena[0], shards.separators[-1]) == (2, 4)
-    assert shards.state[0].tolist() == (5, 1, 7, 2)
-    assert take_over(shards, 0, 0, width, 2, False) == -1  # no cell is left
-    assert shards.state[0].tolist() == (5, 1, 7, 2)
-
-
-def test_a_wide_token_is_taken_over_behind_another_one() -> None:
-    shards, width = shard([-1, 8, -10, -1], [0, 3], 3, [0, 0], []), np.ones(9, np.int32)
-    width[[5, 8]] = 3, 2
-    assert take_over(shards, 0, 0, width, 5, False) == 1
-    assert shards.cells.tolist() == [-1, 8, -10, 5, text_cells.DEAD, -7, -1]
-    assert shards.arena[0] == 1
-    assert shards.state[0].tolist() == (7, 1, 8, 5)
-
-
 def test_an_arena_that_is_full() -> None:
     shards, width = shard([-1, 7, 1, -1], [0, 3], 9, [0, 3], [1, 1, 1]), np.ones(9, np.int32)
     shards.base["arena"][1] = 6
@@ -67,26 +44,6 @@ def test_an_arena_that_is_full() -> None:
     shards.base["arena"][1] = 7
     assert take_over(shards, 0, 0, width, 2, False) == 1
     assert shards.slices[0].tolist() == [3, 4]
-
-
-@each("n", range(1, 8))
-@each("wide", [1, 2])
-def test_the_last_of_a_run_is_free_if_their_number_is_odd(n: int, wide: int) -> None:
-    run = ([1] if wide == 1 else [1, -3]) * n
-    shards = shard([-1, 4, *run, -1], [0, 2 + wide * n], 8, [0, 0], [])
-    width = np.ones(9, np.int32)
-    width[1] = wide
-    assert take_over(shards, 0, 0, width, 1, True) == n % 2
-
-
-def test_a_token_is_given_away() -> None:
-    shards = shard([-1, 2, 3, -1], [0, 3], 0, [0, 0], [])
-    give_first(shards, 0, np.ones(4, np.int32))
-    assert shards.cells[1:].tolist() == [-1, 3, -1]
-    assert shards.separators[0] == 1
-    assert shards.state[0].tolist() == (4, 0, 3, 3)
-    give_first(shards, 0, np.ones(4, np.int32))
-    assert shards.state[0].tolist() == (4, 0, -1, -1)
 
 
 class Plain(NamedTuple):
@@ -154,13 +111,6 @@ def tokens_of(host: Host) -> list[list[list[int]]]:
     return out
 
 
-def listed(host: Host, slot: int) -> list[int]:
-    """The cells of a slice."""
-    part = host.text._shard(0)
-    begin, n = part.slices[2 * slot : 2 * slot + 2].tolist()
-    return part.arena[begin : begin + n].tolist()
-
-
 TEXTS = st.lists(st.integers(0, 2), min_size=1, max_size=30) | st.integers(1, 30).map(lambda n: [0] * n)
 
 
@@ -204,30 +154,3 @@ def test_merges_and_tokens_that_pass(docs: list[list[int]], pairs: list[tuple[in
                 assert tokens_of(host)[0][-1] == plain[-1]
         number += 2
         assert tokens_of(host) == [plain]
-
-
-def test_slices_of_new_pairs_are_written() -> None:
-    """1 2 3 1 2 3: (1, 2) becomes 4, and (4, 3) is entered at slot 7 before the next batch, or without one."""
-    for batch in (None, Batch(5, *(np.array([x], np.int32) for x in (4, 3)), np.array([7]))):
-        host = Host(as_corpus([[1, 2, 3, 1, 2, 3]]), 1)
-        host.load(Setup(Alphabet.dense(4), False, 2, 1))
-        host.list_again(-2, 4, np.array([1 << 32 | 2]), np.zeros(1, np.int32))
-        host.step(0, None, Batch(4, np.array([1], np.int32), np.array([2], np.int32), np.array([0])))
-        assert tokens_of(host) == [[[4, 3, 4, 3]]]
-        one = np.array([1], np.int32)
-        found = host.step(1, Fills(4, one, one * 3, one * 7, np.array([0, 0, 1]), np.array([-1])), batch)
-        assert listed(host, 7) == [1, 4]
-        assert (found is None) == (batch is None)
-        assert tokens_of(host) == ([[[4, 3, 4, 3]]] if batch is None else [[[5, 5]]])
-
-
-def test_the_text_is_rewritten_elsewhere() -> None:
-    """The worked example of `rewrite`: 1 2 3 1 2 becomes 4 3 4, and the neighbours are noted down."""
-    shards = shard([-1, 1, 2, 3, 1, 2, -1], [0, 6], 0, [0, 2], [1, 4])
-    task: Task = allocate_task(1, 8, 1)
-    task.batch["n"], task.batch["first_id"], task.left[0], task.right[0], task.width[4] = 1, 4, 1, 2, 2
-    rewrite(np.int64(rounds.MERGE), 0, task, shards, None)
-    assert shards.cells[[1, 3, 4]].tolist() == [4, 3, 4]
-    assert shards.delta_end[0].tolist() == [0, 1, 2]
-    assert shards.delta[:4].tolist() == [3, 1, 3, 1]
-    assert shards.merged[0, 0]["occurrences"] == 2

@@ -32,26 +32,6 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-def test_the_worked_example() -> None:
-    """By Python's own functions: sections are called by kernels only."""
-    table = {(5, 1): 8, (1, 2): 9, (2, 4): 6, (5, 3): 4}
-    entries = np.full((2, 16), -1)
-    for place, ((left, right), count) in zip([0, 3, 9, 14], table.items(), strict=True):
-        entries[place // 8, 2 * (place % 8) :][:2] = left << 32 | right, count
-    tokens, listed = np.ones(9, pair_table.CONFLICT).view(np.recarray), np.ones(16, pair_table.LISTED).view(np.recarray)
-    choose.list_pairs.py_func(entries, tokens, listed, 8, 5)
-    assert tokens.first_left.tolist() == [-1, 3, 9, -1, -1, 0, -1, -1, 1]
-    assert tokens.first_right.tolist() == [-1, 0, 3, -1, 9, -1, -1, -1, 1]
-    assert choose.keep.py_func(entries, tokens, listed, 1, 2) == 2
-    assert tokens.left.tolist() == [0, 0, 0, 0, 6, 0, 0, 0, 1]
-    assert tokens.right.tolist() == [0, 0, 0, 0, 0, 8, 0, 0, 1]
-    assert choose.rules_out.py_func(tokens, 3, 5, 7)
-    assert choose.rules_out.py_func(tokens, 3, 5, 8)
-    assert not choose.rules_out.py_func(tokens, 3, 5, 9)
-    assert choose.rules_out.py_func(tokens, 4, 6, 6)
-    assert not choose.rules_out.py_func(tokens, 4, 6, 7)
-
-
 @each(
     "nature, longest, ties",
     [

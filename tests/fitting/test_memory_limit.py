@@ -75,22 +75,6 @@ def test_what_the_docstring_says_is_enough(seed, monkeypatch):
     assert fits.fingerprint == expected
 
 
-def test_too_long_pairs_take_no_room(no_tables):
-    """Pairs above max_token_length are not kept, so a small limit keeps pairs that can be merged, or refuses."""
-    rng = np.random.default_rng(0)
-    x = np.concatenate([(4 * rng.integers(0, 20, 4000)[:, None] + np.arange(4)).ravel(), rng.integers(80, 94, 4000)])
-    kept = 0
-    expected = BPE(400, rules=FitRules(max_token_length=2)).fit([x], progress=False).fingerprint
-    for per_symbol in (40, 20, 15, 12, 10, 9, 8):
-        try:
-            tok = BPE(400, rules=FitRules(max_token_length=2)).fit([x], memory_limit=per_symbol * x.size, progress=False)
-        except MemoryError:
-            continue
-        assert tok.fingerprint == expected
-        kept += 1
-    assert kept
-
-
 def test_a_limit_that_is_felt_is_logged(no_tables, caplog):
     rng = np.random.default_rng(1)
     with caplog.at_level(logging.INFO, "ubpe_numba"):
@@ -105,12 +89,6 @@ def test_refused_up_front(options):
     with pytest.raises(MemoryError, match=r"^memory_limit: 1000002 symbols and separators need at least [\d.]+ MB"):
         tok.fit([np.zeros(1_000_000, np.int32)], memory_limit=1000, **options)
     assert tok.fingerprint == before
-
-
-@pytest.mark.parametrize("limit, error", [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("1 GB", TypeError)])
-def test_bad_limits_are_refused(limit, error):
-    with pytest.raises(error, match=r"^memory_limit: "):
-        BPE(20).fit([[0, 1]], memory_limit=limit)
 
 
 def test_fit_more_keeps_to_it(no_tables):

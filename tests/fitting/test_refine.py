@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections import Counter
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from corpora import corpora
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, count_documents
+from ubpe_numba import BPE, UBPE, FitRules, Ragged, count_documents
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting.units import units_of
@@ -20,7 +21,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 def halves(name: str) -> tuple[list[list[int]], list[list[int]], int]:
     """Every second document of a corpus, and the others; and the size of the alphabet."""
-    docs, size = corpora(40_000)[name]
+    docs, size = corpora(20_000)[name]
     docs = [doc[i : i + 500] for doc in docs for i in range(0, len(doc), 500)]
     return docs[::2], docs[1::2], size
 
@@ -30,7 +31,7 @@ def sequences(tok: UBPE) -> list[tuple[int, ...]]:
     return [tuple(tok._model.vocabulary.sequence(t)) for t in range(len(tok._model.vocabulary))]
 
 
-@pytest.mark.parametrize("name", ["text/60", "wav", "periodic"])
+@pytest.mark.parametrize("name", ["text/60", "periodic"])
 def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
     seen, unseen, size = halves(name)
     n = size + 300
@@ -46,8 +47,7 @@ def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
     assert fewer.decode_batch(batch) == Ragged.from_lists(unseen)
     if name != "periodic":
         assert len(fewer._model.vocabulary) == len(tok._model.vocabulary) == n
-        most = 1.01 if name == "wav" else 0.995  # what 20,000 symbols of sound teach hardly carries over
-        assert batch.total < most * ranked.encode_batch(unseen).total
+        assert batch.total < 0.995 * ranked.encode_batch(unseen).total
     without_idf = Vocabulary.from_sequences(
         size, fewer._model.vocabulary.arena[size:], np.diff(fewer._model.vocabulary.offsets)[size:]
     )
@@ -56,12 +56,6 @@ def test_refined_vocabularies_need_fewer_tokens(name: str) -> None:
     holding = Counter(t for ids in own.to_lists() for t in set(ids))
     assert fewer._model.vocabulary.document_frequencies[size:].tolist() == [holding[t] for t in range(size, len(found))]
     assert tok.set_params(n_threads=3).refine(seen, progress=False, **options).fingerprint == fewer.fingerprint
-
-
-def test_for_the_documents_themselves_it_is_better_than_merges() -> None:
-    docs, _, size = halves("dna")
-    tok = UBPE(size + 200, alphabet=size, objective="shortest").fit(docs, progress=False)
-    assert tok.refine(docs, robust=False, progress=False).encode_batch(docs).total < tok.encode_batch(docs).total
 
 
 def test_robust_leaves_out_what_one_document_needs() -> None:
@@ -80,11 +74,11 @@ def test_least_counts_and_lengths_of_tokens() -> None:
     docs, _, size = halves("dna")
     tok = UBPE(size + 60, alphabet=size, objective="shortest").fit(docs, progress=False)
     text = [tuple(doc) for doc in docs]
-    fewer = tok.refine(docs, min_count=40, robust=True, max_token_length=4, progress=False)
-    found = sequences(fewer)[size:]
-    assert len(found) == 60 and max(map(len, found)) <= 4
-    for token in found:
-        assert sum(doc[i : i + len(token)] == token for doc in text for i in range(len(doc))) >= 40
+    for robust in (True, False):
+        found = sequences(tok.refine(docs, min_count=40, robust=robust, max_token_length=4, progress=False))[size:]
+        assert len(found) == 60 and max(map(len, found)) <= 4
+        for token in found:
+            assert sum(doc[i : i + len(token)] == token for doc in text for i in range(len(doc))) >= 40
     short = tok.set_params(rules=FitRules(max_token_length=3)).refine(docs, progress=False)
     assert max(map(len, sequences(short))) == 3
 
@@ -113,30 +107,15 @@ def test_no_token_crosses_a_boundary() -> None:
     assert all(token[i : i + 2] != (1, 2) for token in sequences(fewer) for i in range(len(token)))
 
 
-@pytest.mark.parametrize("special", [None, ["<end>"]])
-@pytest.mark.parametrize("objective", ["shortest", "likelihood"])
-def test_text_that_is_cut(special: Any, objective: str) -> None:
-    docs = [bytes(symbol % 128 for symbol in doc) for doc in corpora(40_000)["text/60"][0]]
-    texts = [doc.decode() + "<end>" * (special is not None) for doc in docs]
-    tok = UBPE(400, objective="shortest", preprocessing=Preprocessing("gpt2", special)).fit(texts, progress=False)
-    how: dict[str, Any] = {} if special is None and objective == "shortest" else {"robust": True, "min_count": 3}
-    fewer = tok.refine(texts, objective=objective, progress=False, **how)
-    assert len(fewer._model.vocabulary) == len(tok._model.vocabulary) and fewer.objective == objective
-    batch = fewer.encode_batch(texts, allowed_special="all")
-    assert fewer.decode_batch(batch) == texts
-    if objective == "shortest":
-        assert batch.total < 0.995 * tok.encode_batch(texts, allowed_special="all").total
-    assert tok.set_params(n_threads=3).refine(texts, objective=objective, progress=False, **how).fingerprint == fewer.fingerprint
-
-
 def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
     with pytest.raises(NotFittedError):
         UBPE().refine(["ab"])
     tok = UBPE(8, objective="shortest").fit(["abcabc", "bcabca", ""], progress=False)
     with pytest.raises(UnknownSymbolError, match="document 1, position 0: symbol 'x'"):
         tok.refine(["ab", "xb"])
-    for nothing in ([], [""], ["a"]):
-        assert tok.refine(nothing, progress=False)._model.vocabulary.n_learned == 0
+    for nothing, objective in itertools.product(([], [""], ["a"]), ("shortest", "likelihood")):
+        assert tok.refine(nothing, objective=objective, progress=False)._model.vocabulary.n_learned == 0
+    assert tok.truncate(3).refine(["abc"], progress=False)._model.vocabulary.n_learned == 0
     fewer = tok.refine("abcabc", progress=False)
     fewer.save(tmp_path / "m.json")
     assert UBPE.load(tmp_path / "m.json").fingerprint == fewer.fingerprint
@@ -151,12 +130,9 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
         ({"min_count": 1}, ValueError, "min_count: expected 2 or more, got 1"),
         ({"min_count": "2"}, TypeError, "min_count: expected an int or 'auto'"),
         ({"max_token_length": 0}, ValueError, "max_token_length"),
-        ({"seconds": -1}, ValueError, "seconds: expected 0 or more, got -1"),
         ({"seconds": float("nan")}, ValueError, "seconds: expected 0 or more, got nan"),
         ({"seconds": "1"}, TypeError, "seconds: expected a number or None, got '1'"),
         ({"memory_limit": 10**6}, MemoryError, "memory_limit: refining takes at least 134 MB, the limit is 1 MB"),
-        ({"robust": np.array([True, False])}, TypeError, "robust: expected True, False or 'auto', got array"),
-        ({"objective": ["shortest"]}, ValueError, "objective: expected 'shortest' or 'likelihood', got \\['shortest'\\]"),
         ({"objective": "rank"}, ValueError, "objective: expected 'shortest' or 'likelihood', got 'rank'"),
     ],
 )
@@ -207,33 +183,6 @@ def test_of_a_part_of_the_documents_an_eighth_is_held_out_too() -> None:
     assert part.weights.max() == 7 and (part.weights == 7).sum() == 2
     assert max(int(doc[1]) for doc in part.documents[:-1]) > 13
     assert len(units_of(ids, None, weights).sample(1).documents) == 1
-
-
-@pytest.mark.parametrize("robust", [True, False])
-def test_tokens_occur_as_often_as_is_asked_for(robust: bool) -> None:
-    rng = np.random.default_rng(1)
-    docs = [rng.integers(0, 2, 200).tolist() for _ in range(10)]
-    tok = UBPE(22, alphabet=2, objective="shortest").fit(docs, progress=False)
-    fewer = tok.refine(docs, robust=robust, min_count=20, progress=False)
-    for token in sequences(fewer)[2:]:
-        assert sum(tuple(doc[i : i + len(token)]) == token for doc in docs for i in range(200)) >= 20
-
-
-@pytest.mark.parametrize("pretokenizer", [None, "gpt2"])
-@pytest.mark.parametrize("objective", ["shortest", "likelihood"])
-def test_no_token_is_longer_than_is_asked_for(objective: str, pretokenizer: str | None) -> None:
-    docs = ["the cats of catalogues catalogue cats"] * 6
-    tok = UBPE(60, objective="shortest", preprocessing=Preprocessing(pretokenizer=pretokenizer)).fit(docs, progress=False)
-    assert max(map(len, sequences(tok.refine(docs, objective=objective, max_token_length=3, progress=False)))) == 3
-    assert max(map(len, sequences(tok.refine(docs, objective=objective, progress=False)))) > 3
-
-
-@pytest.mark.parametrize("objective", ["shortest", "likelihood"])
-def test_an_alphabet_alone(objective: str) -> None:
-    docs = [[0, 1, 2, 3] * 50]
-    tok = UBPE(4, objective="shortest").fit(docs, progress=False)
-    fewer = tok.refine(docs, objective=objective, progress=False)
-    assert len(fewer._model.vocabulary) == 4 and fewer.decode_batch(fewer.encode_batch(docs)) == Ragged.from_lists(docs)
 
 
 def test_where_there_is_room_for_all_words_each_is_one_token() -> None:

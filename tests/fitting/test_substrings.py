@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from reference.substrings import Candidate, Symbols, candidates, edges
+from reference.units import Candidate, Symbols, candidates, edges
 from unit_texts import flat, large, units, weights_of
 
 from ubpe_numba import Ragged
@@ -40,13 +40,6 @@ def count_longer(nodes: list[int], numbers: list[int], weights: list[int], capac
 
 
 # --- the kernels -----------------------------------------------------------------------------------------
-
-
-def test_longer_substrings_are_counted_as_drawn() -> None:
-    counted = count_longer([0, 1, 2, 3, 4, 5], [0, 1, 2, 0, 1, 3], [1] * 6)
-    assert counted == (4, [0, 1, 2, 0, 3, -1], [2, 1, 1, 1, 0, 0])
-    assert count_longer([0, 3], [0, 0], [1] * 6) == (0, [-1, -1], [0, 0])
-    assert count_longer([], [], []) == (0, [], [])
 
 
 @given(st.data())
@@ -85,27 +78,6 @@ def test_longer_substrings_that_all_begin_at_the_same_entry_of_the_table() -> No
     assert counts == [*range(1, k + 1), *[0] * k]
 
 
-def test_edges_are_added_as_drawn() -> None:
-    cursors = np.array([0, 0, 0, 1, 1])
-    lengths, tokens = np.full(2, -1, np.int32), np.full(2, -1, np.int32)
-    kernels.add_edges(np.array([0, 3], np.int32), np.array([0, 0], np.int32), 2, cursors, lengths, tokens)
-    assert (lengths.tolist(), tokens.tolist(), cursors.tolist()) == ([2, 2], [0, 0], [1, 0, 0, 2, 1])
-
-
-def test_candidates_are_counted_as_drawn() -> None:
-    counts = np.array([100])
-    nodes, starts = np.array([0, 3, 5]), np.array([0, 1, 2, 2, 3, 3])
-    kernels.count_candidates(nodes, np.array([1, 4]), starts, np.zeros(3, np.int32), counts)
-    assert counts.tolist() == [106]
-
-
-def test_edges_are_copied_as_drawn() -> None:
-    cursors, lengths, tokens = np.array([0, 3]), np.zeros(4, np.int32), np.zeros(4, np.int32)
-    own = np.array([2, 3], np.int32)
-    kernels.copy_edges(np.array([0, 1, 2]), own, own + np.int32(5), cursors, lengths, tokens)
-    assert (lengths.tolist(), tokens.tolist(), cursors.tolist()) == ([2, 0, 0, 3], [7, 0, 0, 8], [1, 4])
-
-
 def automaton_of(size: int, learned: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     tokens = Ragged.from_lists([*([s] for s in range(size)), *learned])
     table, states, _, _ = automaton.automaton_of(size, tokens.values, tokens.lengths)
@@ -132,11 +104,6 @@ def find_tokens(
     assert set(lengths[[0, 1, -1, -2]]) == set(tokens[[0, 1, -1, -2]]) == {-5}
     both = list(zip(lengths.tolist(), tokens.tolist(), strict=True))
     return [sorted(both[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
-
-
-def test_tokens_are_found_as_drawn() -> None:
-    assert find_tokens([[0, 1, 0, 1]], 2, [[0, 1]], [-1, -1, 7]) == [[(2, 7)], [], [(2, 7)], [], []]
-    assert find_tokens([], 2, [[0, 1]], [-1, -1, 7]) == []
 
 
 @given(st.data(), units(st.integers(1, 4), 30), st.integers(0, 2))
@@ -208,27 +175,12 @@ def test_substrings_of_large_texts(size: int, n_units: int, min_count: int) -> N
     check(substrings(unit_list, weights, 9, min_count), unit_list, wanted, length)
 
 
-def test_more_substrings_of_two_symbols_than_a_small_table_holds() -> None:
-    unit_list = [[a * b % 300 for a in range(1, 300) for b in range(300)]]
-    wanted, length = candidates(unit_list, [3], 3, 6, ALL)
-    assert len(wanted) > 10_000
-    check(substrings(unit_list, [3], 3, 6), unit_list, wanted, length)
-
-
 @pytest.mark.parametrize("period", [[0], [0, 1], [0, 1, 1, 0, 2]])
 def test_periodic_units_have_few_candidates_of_any_length(period: list[int]) -> None:
     unit_list = [(period * 150)[:150], [3], (period * 150)[1:90]]
     wanted, length = candidates(unit_list, [1, 1, 1], None, 2, ALL)
     assert length > 100
     check(substrings(unit_list, [1, 1, 1], None, 2), unit_list, wanted, length)
-
-
-def test_a_run_as_long_as_a_text() -> None:
-    n = 5000
-    s = substrings([[0] * n], [2**40], 40, 1)
-    assert s.counts.tolist() == [(n - k + 1) * 2**40 for k in range(2, 41)]
-    assert s.first.tolist() == [0] * 39
-    assert s.starts[-1] == sum(n - k + 1 for k in range(2, 41))
 
 
 def test_it_is_said_where_candidates_end(caplog: pytest.LogCaptureFixture) -> None:
@@ -238,23 +190,6 @@ def test_it_is_said_where_candidates_end(caplog: pytest.LogCaptureFixture) -> No
     assert caplog.messages == [
         "candidates of more than 2 symbols are left out: there would be 2 of 5 edges, at most 2147483647 of 4"
     ]
-
-
-def test_units_that_may_not_be_written_to() -> None:
-    values = np.array([0, 1, 0, 1], np.int32)
-    values.flags.writeable = False
-    s = Substrings(values, np.array([0, 4]), np.array([1]), 2, None, 2, ALL)
-    assert s.sequences(np.array([0])).to_lists() == [[0, 1]]
-
-
-@given(st.data(), units(st.integers(1, 4), 20))
-def test_sequences_of_some_candidates(data: st.DataObject, unit_list: list[list[int]]) -> None:
-    weights = [1] * len(unit_list)
-    s, wanted = substrings(unit_list, weights, 5, 1), candidates(unit_list, weights, 5, 1, ALL)[0]
-    chosen = data.draw(st.lists(st.integers(0, len(wanted) - 1), max_size=9) if wanted else st.just([]))
-    sequences = s.sequences(np.array(chosen, np.int64))
-    assert sequences.to_lists() == [list(wanted[t].symbols) for t in chosen]
-    assert sequences.values.dtype == np.int32
 
 
 @given(st.data(), units(st.integers(1, 4), 20))

@@ -10,7 +10,7 @@ import pytest
 from fit_cases import CLASSES, make, merges
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.superwords import encode, two_stages
+from reference.words import encode_segments, two_stages
 
 from ubpe_numba import BPE, Preprocessing, count_documents, export
 from ubpe_numba.fitting import fit as fitting
@@ -49,20 +49,10 @@ def test_two_stages_equal_the_reference(
     assert merges(tok) == old + [tuple(merge) for merge in two]
     assert tok.preprocessing == Preprocessing(second, {"<s>": 999}, encoding="utf-8")
     if cls is BPE:
-        pairs = [merge[:2] for merge in (*one, *two)]
+        ranked = {merge[:2]: (i, 256 + i) for i, merge in enumerate((*one, *two))}
         for doc in held_out:
             plain = doc.replace("<s>", "")
-            assert tok.encode(plain).tolist() == encode(plain.encode(), second, pairs, b"<s>")
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_documents_with_boundaries_stay_documents(cls: Any) -> None:
-    tok = make(cls, 264, 1, alphabet=bytes(range(256)), preprocessing=Preprocessing("gpt2", encoding="utf-8"))
-    tok.fit(DOCS, progress=False)
-    tok.fit_more(["a way, a way, a way"], 266, pretokenizer=None, boundaries=[[5, 6]], progress=False)
-    vocabulary = tok._model.vocabulary
-    assert vocabulary.n_documents == 1 and vocabulary.document_frequencies[264:].tolist() == [1, 1]
-    assert tok.decode([264], as_bytes=True) == b"a way"  # twice in one document, and not the comma
+            assert tok.encode(plain).tolist() == encode_segments(plain.encode(), second, ranked, list(range(256)))
 
 
 @pytest.mark.parametrize("second", [None, "digits3", r"[^\n]+\n?"])
@@ -100,17 +90,6 @@ def test_weights_of_documents_are_copies() -> None:
         tok = BPE.for_text(262, pretokenizer="gpt2").fit(DOCS, progress=False)
         found.append(merges(tok.fit_more(docs, 280, pretokenizer=None, sample_weight=weights, progress=False)))
     assert found[0] == found[1] == found[2]
-
-
-def test_the_present_one_changes_nothing() -> None:
-    told = BPE.for_text(262, pretokenizer="gpt2").fit(DOCS, progress=False)
-    plain = BPE.for_text(262, pretokenizer="gpt2").fit(DOCS, progress=False).fit_more(DOCS, 270, progress=False)
-    assert told.fit_more(DOCS, 270, pretokenizer="gpt2", progress=False) == plain
-    characters = BPE(20, preprocessing=Preprocessing("gpt2")).fit(DOCS, progress=False)
-    characters.fit_more(DOCS, 30, pretokenizer=None, progress=False)
-    assert characters.preprocessing is None and characters.decode(characters.encode(DOCS[0])) == DOCS[0]
-    streamed = np.concatenate(list(characters.stream().over(["by the", " way"])))
-    assert streamed.tolist() == characters.encode("by the way").tolist()
 
 
 def test_what_is_refused_changes_nothing() -> None:

@@ -13,7 +13,7 @@ from double_arrays import charsmap
 from gguf_files import ARRAY, BOOL, F64, I8, I32, I64, LAYOUTS, STRING, U8, U64, Typed, gguf, string, value_of, vocabulary
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.counted_strings import counted_strings as plain
+from reference.files import counted_strings as plain
 from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import BYTES, NORMAL, SPECIAL, UNIGRAM, USER, model
 

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from reference.one_by_one import one_by_one
+from reference.encode_pairs import one_by_one
 
 from ubpe_numba import BPE, export
 from ubpe_numba.formats.merge_order import creation_order, run_order

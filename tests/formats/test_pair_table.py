@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import byte_strings as reference
-from reference.token_pairs import table_of_names
+from reference import files as reference
+from reference.files import table_of_names
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import pair_table

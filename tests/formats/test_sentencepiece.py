@@ -9,7 +9,7 @@ import pytest
 from double_arrays import charsmap
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
-from reference.token_pairs import last_merge
+from reference.files import last_merge
 from sentencepiece_models import (
     A_AND_B,
     BYTE,

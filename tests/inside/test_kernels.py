@@ -13,7 +13,8 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from numba import njit, prange
+from numba import njit
+from tables import each
 
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, WordPiece
@@ -44,11 +45,6 @@ def both(k: Any, doc: Any) -> Any:
 
 
 @njit
-def returned(kernels: Any) -> Any:
-    return kernels[0]
-
-
-@njit
 def over(k: Any, batch: Any, ids: Any, symbols: Any) -> Any:
     """How many ids and symbols of all documents, written one after the other, and how many are counted."""
     n = m = counted = 0
@@ -59,12 +55,6 @@ def over(k: Any, batch: Any, ids: Any, symbols: Any) -> Any:
         n += more
         m += symbols_more
     return n, m, counted
-
-
-@njit(parallel=True)
-def in_parallel(k: Any, batch: Any, counts: Any) -> None:
-    for i in prange(len(batch)):
-        counts[i] = k.count(batch[i])
 
 
 def corpus(seed: int = 0) -> list[np.ndarray]:
@@ -106,7 +96,7 @@ def some(tok: Any, n: int, rng: Any) -> list[np.ndarray]:
     return docs
 
 
-@pytest.mark.parametrize("name", TOKENIZERS)
+@each("name", TOKENIZERS)
 def test_ids_counts_and_symbols_are_those_of_the_library(name: str) -> None:
     tok, rng = TOKENIZERS[name], np.random.default_rng(1)
     docs = some(tok, 1000, rng)
@@ -126,8 +116,8 @@ def test_ids_counts_and_symbols_are_those_of_the_library(name: str) -> None:
             assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("name", TOKENIZERS)
-@pytest.mark.parametrize("n", [0, 1, 2, 5_000, 70_000])
+@each("name", TOKENIZERS)
+@each("n", [0, 1, 2, 5_000, 70_000])
 def test_documents_of_any_length(name: str, n: int) -> None:
     tok = TOKENIZERS[name]
     symbols = tok._model.alphabet.symbols[:7]
@@ -146,7 +136,7 @@ def test_packed_costs_that_do_not_suffice() -> None:
     assert np.array_equal(both(tok.kernels, doc)[0], ids)
 
 
-@pytest.mark.parametrize("dtype", "bBhHiIlLqQ")
+@each("dtype", "bBhHiIlLqQ")
 def test_every_dtype_strides_and_read_only(dtype: str) -> None:
     k, doc = TOKENIZERS["rank"].kernels, corpus(2)[0]
     ids, out = TOKENIZERS["rank"].encode(doc), np.zeros(doc.size, np.int32)
@@ -168,7 +158,7 @@ def test_symbols_beyond_int64_are_not_negative_ones() -> None:
     assert count(k, np.array([-5, 10**12, 4])) == k.count(np.array([-5, 10**12, 4])) == -3
 
 
-@pytest.mark.parametrize(("name", "ids"), [("rank", None), ("skip", [0]), ("replace", [0, 2])])
+@each("name, ids", [("rank", None), ("skip", [0]), ("replace", [0, 2])])
 def test_unknown_symbols_as_the_tokenizer_says(name: str, ids: list[int] | None) -> None:
     k, out = TOKENIZERS[name].kernels, np.zeros(2, np.int32)
     for found in (encode_into(k, np.array([0, 99]), out), k.encode_into(np.array([0, 99]), out.copy())):
@@ -195,21 +185,8 @@ def test_room_at_every_edge() -> None:
         assert decode_into(k, wrong, symbols) == k.decode_into(wrong, symbols) == -3
 
 
-def test_errors_of_the_calls_that_raise() -> None:
-    k = TOKENIZERS["rank"].kernels
-    with pytest.raises(ValueError, match="not in the alphabet"):
-        both(k, np.array([0, 99]))
-
-    @njit
-    def decode(k: Any, ids: Any) -> Any:
-        return k.decode(ids)
-
-    with pytest.raises(ValueError, match="no token has"):
-        decode(k, np.array([0, -1], np.int32))
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
+@each(
+    "call, message",
     [
         (lambda k, f, i: encode_into(k, f, i), "doc: expected a 1-D array of integers"),
         (lambda k, f, i: encode_into(k, i, f), "out: expected a 1-D, contiguous and writable array of int32"),
@@ -223,6 +200,14 @@ def test_wrong_arguments_are_named_when_a_function_is_compiled(call: Any, messag
         call(TOKENIZERS["rank"].kernels, np.zeros(3), np.zeros(3, np.int32))
 
 
+def test_errors_of_the_calls_that_raise() -> None:
+    k = TOKENIZERS["rank"].kernels
+    with pytest.raises(ValueError, match="not in the alphabet"):
+        both(k, np.array([0, 99]))
+    with pytest.raises(ValueError, match="no token has"):
+        njit(lambda k, ids: k.decode(ids))(k, np.array([0, -1], np.int32))
+
+
 def test_a_global_is_refused_with_the_way_on() -> None:
     k = TOKENIZERS["rank"].kernels
 
@@ -234,7 +219,7 @@ def test_a_global_is_refused_with_the_way_on() -> None:
         of_global(np.zeros(3, np.int64))
 
 
-@pytest.mark.parametrize(
+@each(
     "tok",
     [
         BPE.for_text(260).fit(["low lower"], progress=False),
@@ -258,21 +243,7 @@ def test_kernels_are_the_tokenizer_as_it_was() -> None:
         before.dtype = None
 
 
-def test_memory_lives_as_long_as_compiled_code_holds_it() -> None:
-    doc = corpus(5)[0]
-    kept = numba.typed.List()
-    expected = []
-    for size in range(20, 40):
-        tok = BPE(size).fit(corpus(), progress=False)
-        expected.append(tok.encode(doc))
-        kept.append(tok.kernels)
-        del tok
-    for i, ids in enumerate(expected):
-        k = returned(numba.typed.List([kept[i]]))
-        assert np.array_equal(both(k, doc)[0], ids) and np.array_equal(k.encode(doc), ids)
-
-
-@pytest.mark.parametrize("name", ["rank", "tfidf", "shortest"])
+@each("name", ["rank", "tfidf"])
 def test_threads_share_one_object(name: str) -> None:
     tok, docs = TOKENIZERS[name], [corpus(seed)[0] for seed in range(40)]
     k, expected, shared = tok.kernels, tok.encode_batch(docs), np.zeros(300, np.int32)

@@ -1,6 +1,9 @@
-"""Flat sequences of a pair table, and decoding with them."""
+"""Flat sequences of a pair table, decoding with them; what encoded documents hold."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 from .fit import Pair
 
@@ -12,33 +15,16 @@ def expand(pairs: list[Pair], alphabet_size: int) -> list[tuple[int, ...]]:
 
     >>> expand([(3, 0), (0, 1)], alphabet_size=2)
     [(0,), (1,), (0, 1, 0), (0, 1)]
-    >>> expand([(0, 9)], alphabet_size=2)
-    Traceback (most recent call last):
-    ValueError: id 2 = (0, 9): there is no id 9
-    >>> expand([(3, 0), (2, 1)], alphabet_size=2)
-    Traceback (most recent call last):
-    ValueError: ids [2, 3] are built on themselves
     """
-    size = alphabet_size + len(pairs)
-    for token, pair in enumerate(pairs, start=alphabet_size):
-        for part in pair:
-            if not 0 <= part < size:
-                raise ValueError(f"id {token} = {pair}: there is no id {part}")
-
     flat: dict[int, tuple[int, ...]] = {symbol: (symbol,) for symbol in range(alphabet_size)}
-    waiting = list(range(alphabet_size, size))
-    while waiting:
-        still_waiting = []
-        for token in waiting:
+
+    def symbols(token: int) -> tuple[int, ...]:
+        if token not in flat:
             left, right = pairs[token - alphabet_size]
-            if left in flat and right in flat:
-                flat[token] = flat[left] + flat[right]
-            else:
-                still_waiting.append(token)
-        if still_waiting == waiting:
-            raise ValueError(f"ids {waiting} are built on themselves")
-        waiting = still_waiting
-    return [flat[token] for token in range(size)]
+            flat[token] = symbols(left) + symbols(right)
+        return flat[token]
+
+    return [symbols(token) for token in range(alphabet_size + len(pairs))]
 
 
 def decode(ids: list[int], table: list[tuple[int, ...]]) -> list[int]:
@@ -46,13 +32,39 @@ def decode(ids: list[int], table: list[tuple[int, ...]]) -> list[int]:
 
     >>> decode([2, 1, 2], [(0,), (1,), (0, 1)])
     [0, 1, 1, 0, 1]
-    >>> decode([3], [(0,), (1,), (0, 1)])
-    Traceback (most recent call last):
-    ValueError: there is no id 3
     """
-    symbols: list[int] = []
-    for token in ids:
-        if not 0 <= token < len(table):
-            raise ValueError(f"there is no id {token}")
-        symbols.extend(table[token])
-    return symbols
+    return [symbol for token in ids for symbol in table[token]]
+
+
+def merge_tree(merges: Sequence[Sequence[int]], n_alphabet: int, token: int) -> tuple[Any, ...]:
+    """``(token, left, right)`` with trees of the two parts, ``(token,)`` for a symbol.
+
+    >>> merge_tree([[0, 1], [2, 0]], 2, 3)
+    (3, (2, (0,), (1,)), (0,))
+    """
+    if token < n_alphabet:
+        return (token,)
+    left, right = merges[token - n_alphabet]
+    return (token, merge_tree(merges, n_alphabet, left), merge_tree(merges, n_alphabet, right))
+
+
+def count_tokens(documents: Sequence[Sequence[int]], copies: Sequence[int], size: int) -> tuple[list[int], list[int]]:
+    """Occurrences, and documents, of the ids 0..size-1, where document i counts as `copies[i]`.
+
+    >>> count_tokens([[1, 1], [1, 0]], [1, 3], 3)
+    ([3, 5, 0], [3, 4, 0])
+    """
+    numbers = range(len(documents))
+    counts = [sum(copies[i] * list(documents[i]).count(token) for i in numbers) for token in range(size)]
+    return counts, [sum(copies[i] for i in numbers if token in documents[i]) for token in range(size)]
+
+
+def occurrences(documents: Sequence[Sequence[int]], token: int, sizes: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Document, index among its ids, and position of its first symbol, of every occurrence; `sizes` are symbols of each token.
+
+    >>> occurrences([[0, 1, 1], [], [1]], 1, [1, 2])
+    [(0, 1, 1), (0, 2, 3), (2, 0, 0)]
+    """
+    return [
+        (d, i, sum(sizes[other] for other in ids[:i])) for d, ids in enumerate(documents) for i, t in enumerate(ids) if t == token
+    ]

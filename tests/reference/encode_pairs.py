@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .fit import Pair, adjacent, replace
 
 Ranked = dict[Pair, tuple[int, int]]
+Tokens = list[list[int]]
+WORD = 2**64 - 1
 
 
 def encode_rank(doc: list[int], merges: Ranked) -> list[int]:
@@ -19,6 +23,19 @@ def encode_rank(doc: list[int], merges: Ranked) -> list[int]:
             return list(doc)
         best = min(present, key=lambda pair: merges[pair][0])
         doc = replace(doc, {best: merges[best][1]})
+
+
+def one_by_one(symbols: Sequence[int], merges: Sequence[Pair], n_symbols: int) -> list[int]:
+    """Merge the pair of the lowest rank, the leftmost of several, until there is none. Pair i makes the id n_symbols + i.
+
+    >>> one_by_one([0, 1, 0, 1], [(3, 0), (0, 1)], 2)
+    [2, 1]
+    """
+    rank, ids = {pair: i for i, pair in enumerate(merges)}, list(symbols)
+    while found := [(rank[pair], i) for i, pair in enumerate(adjacent(ids)) if pair in rank]:
+        lowest, at = min(found)
+        ids[at : at + 2] = [n_symbols + lowest]
+    return ids
 
 
 def take_batch(present: set[Pair], by_rank: list[Pair]) -> list[Pair]:
@@ -57,3 +74,103 @@ def encode_batch(doc: list[int], merges: Ranked) -> list[int]:
         if not taken:
             return list(doc)
         doc = replace(doc, {pair: merges[pair][1] for pair in taken})
+
+
+def mix(state: int, value: int) -> int:
+    """SplitMix64's step on two words of 64 bits made one.
+
+    >>> hex(mix(0, 0))  # the first output of SplitMix64 of seed 0
+    '0xe220a8397b1dcdaf'
+    """
+    x = ((state ^ value) + 0x9E3779B97F4A7C15) & WORD
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & WORD
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & WORD
+    return x ^ (x >> 31)
+
+
+def draw(seed: int, document: int, rank: int, position: int) -> float:
+    """A number in 0..1, 1 excluded, of 53 bits.
+
+    >>> draw(0, 0, 0, 0) == draw(0, 0, 0, 0) != draw(0, 0, 0, 1)
+    True
+    """
+    return (mix(mix(mix(mix(seed, 0), document), rank), position) >> 11) / 2**53
+
+
+def encode_dropout(
+    doc: list[int], merges: Ranked, dropout: float, seed: int, document: int, one_by_one: bool = False
+) -> list[int]:
+    """BPE-dropout: the pair of lowest rank is replaced where it stands, but for occurrences that are left out for good.
+
+    The draws are a function of seed, document, rank and position, so that the order of the work does not matter.
+
+    `one_by_one`: only the first place of it that is not left out.
+
+    >>> encode_dropout([0, 1, 0, 1], {(0, 1): (0, 2), (2, 2): (1, 3)}, 0.0, 7, 0)
+    [3]
+    >>> encode_dropout([0, 1, 0, 1], {(0, 1): (0, 2), (2, 2): (1, 3)}, 1.0, 7, 0)
+    [0, 1, 0, 1]
+    >>> encode_dropout([0, 1, 0, 1], {(3, 0): (0, 2), (0, 1): (1, 3)}, 0.0, 7, 0, one_by_one=True)
+    [2, 1]
+    """
+    text = [(token, at) for at, token in enumerate(doc)]  # tokens, and where they start
+    left_out: set[tuple[int, int]] = set()
+    while True:
+        ranks = [merges.get(pair, (-1, -1))[0] for pair in adjacent([token for token, _ in text])]
+        waiting = [rank for i, rank in enumerate(ranks) if rank >= 0 and (rank, text[i][1]) not in left_out]
+        if not waiting:
+            return [token for token, _ in text]
+        rank = min(waiting)
+        new, i, ended = [], 0, False
+        while i < len(text):
+            token, at = text[i]
+            if not ended and i + 1 < len(text) and ranks[i] == rank and (rank, at) not in left_out:
+                if draw(seed, document, rank, at) >= dropout:
+                    new.append((merges[token, text[i + 1][0]][1], at))
+                    i += 2
+                    ended = one_by_one
+                    continue
+                left_out.add((rank, at))
+            new.append((token, at))
+            i += 1
+        text = new
+
+
+def stable(tokens: Tokens, merges: Ranked) -> list[bool]:
+    """Which tokens encode to themselves; the alphabet is 0..255.
+
+    >>> tokens = [*([b] for b in range(256)), [0, 1], [1, 1], [0, 1, 1]]
+    >>> stable(tokens, {(0, 1): (0, 256), (1, 1): (1, 257), (0, 257): (2, 258)})[256:]
+    [True, True, False]
+    """
+    return [encode_rank(token, merges) == [t] for t, token in enumerate(tokens)]
+
+
+def prefixes(tokens: Tokens, is_stable: list[bool]) -> list[int]:
+    """The longest stable token that is a proper prefix of each stable token; -1 for the others and for single bytes.
+
+    >>> prefixes([[0], [1], [0, 1], [0, 1, 1]], [True] * 4)
+    [-1, -1, 0, 2]
+    """
+    known = {tuple(token): t for t, token in enumerate(tokens) if is_stable[t]}
+    found = []
+    for t, token in enumerate(tokens):
+        shorter = [known[tuple(token[:n])] for n in range(1, len(token)) if tuple(token[:n]) in known]
+        found.append(shorter[-1] if shorter and is_stable[t] else -1)
+    return found
+
+
+def character_at(data: bytes, i: int) -> int:
+    """How many bytes the well-formed character of two or three bytes at i has, 0 if there is none; surrogates count.
+
+    >>> [character_at("é".encode(), i) for i in (0, 1)]
+    [2, 0]
+    """
+    for width in (2, 3):
+        try:
+            text = data[i : i + width].decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            continue
+        if len(text) == 1 and len(text.encode("utf-8", "surrogatepass")) == width and i + width <= len(data):
+            return width
+    return 0

@@ -2,7 +2,7 @@
 
 `vocabulary` gives the id of a sequence of symbols. A symbol is a token too, whether it is listed as
 `(symbol,): symbol` or not. `weights` gives the idf of an id; one that is not listed, as a symbol, weighs 0.
-A path is a tuple of ids.
+A path is a tuple of ids; its bag says how often it holds each token. Prices are whole numbers for ids.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ import ctypes
 import math
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 
 Vocabulary = dict[tuple[int, ...], int]
 Path = tuple[int, ...]
+Found = list[tuple[Path, int]]
 
 
 def fixed(idf: float, count: int) -> int:
@@ -81,99 +83,59 @@ def all_paths(doc: list[int], vocabulary: Vocabulary) -> Iterator[Path]:
         yield tuple(token for token, _ in cut)
 
 
-def best_path(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float]) -> Path:
-    """The path of largest weight, found by trying all.
+def encode_nbest(
+    doc: list[int],
+    vocabulary: Vocabulary,
+    weights: dict[int, float],
+    beam: int = 1,
+    by_bag: bool = False,
+    prices: dict[int, int] | None = None,
+) -> Found:
+    """Up to `beam` paths with their weights, the best first, searched from the end of the document; by bag, one of each bag.
 
-    Among equals the one with fewer tokens; then the one whose first token is shorter, or else the
-    second, and so on.
-
-    >>> best_path([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {5: 0.1, 6: 0.3})
-    (0, 6)
-    >>> best_path([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {5: 0.3, 6: 0.3})
-    (0, 6)
-    """
-
-    def key(cut: list[tuple[int, int]]) -> tuple[int, int, list[int]]:
-        path = tuple(token for token, _ in cut)
-        ends = [end for _, end in cut]
-        return -path_weight(path, weights), len(path), ends
-
-    best = min(all_cuts(doc, vocabulary), key=key)
-    return tuple(token for token, _ in best)
-
-
-def encode_top(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], top_n: int) -> list[tuple[Path, int]]:
-    """Up to `top_n` paths with their weights, the best first, searched from the end of the document.
-
-    At each position only the best `top_n` tails are kept and lengthened further. Weights of tokens do not
+    At each position only the best `beam` tails are kept and lengthened further. Weights of tokens do not
     simply add up, so the best path may be lost with a tail that was not kept. Order of the tails:
     the larger weight; fewer tokens; the better rest, by its place in the list where the first token ends;
-    the shorter first token. With `top_n` = 1 every such list has one entry, so the rest decides nothing.
+    the shorter first token. With one tail every such list has one entry, so the rest decides nothing.
 
     >>> vocabulary, weights = {(0, 1): 5, (1, 0): 6}, {5: 0.25, 6: 0.5}
-    >>> [(path, weight / 2**24) for path, weight in encode_top([0, 1, 0], vocabulary, weights, top_n=2)]
+    >>> [(path, weight / 2**24) for path, weight in encode_nbest([0, 1, 0], vocabulary, weights, 2)]
     [((0, 6), 0.5), ((5, 0), 0.25)]
-    >>> encode_top([], vocabulary, weights, top_n=2)
-    [((), 0)]
+    >>> encode_nbest([0, 1, 0, 1], {(0, 1): 5}, {5: 0.5}, 3, by_bag=True)[1]
+    ((0, 1, 5), 8388608)
     """
-    tails: dict[int, list[tuple[Path, int]]] = {len(doc): [((), 0)]}
+    tails: dict[int, Found] = {len(doc): [((), 0)]}
     for start in reversed(range(len(doc))):
         candidates = []
         for token, end in matches(doc, start, vocabulary):
             for place, (tail, _) in enumerate(tails[end]):
                 path = (token, *tail)
-                weight = path_weight(path, weights)
-                candidates.append((-weight, len(path), place, end, path))
-        candidates.sort()
-        tails[start] = [(path, -minus_weight) for minus_weight, _, _, _, path in candidates[:top_n]]
+                value = path_weight(path, weights) if prices is None else score(path, weights, prices)
+                candidates.append((-value, len(path), place, end, path))
+        tails[start] = first_of_each([(path, -minus) for minus, _, _, _, path in sorted(candidates)], by_bag)[:beam]
     return tails[0]
 
 
-def encode_shortest(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float]) -> Path:
-    """The path of fewest tokens.
+def encode(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], objective: str) -> Path:
+    """The path of fewest tokens ("shortest"), or of the largest sum of weights over all its tokens ("additive").
 
-    Among equals the larger sum of `fixed(weight, 1)` over all tokens of the path, repeated ones
-    included; then, decided from the end of the document at every position, the longest first token.
+    Weights are rounded to units of 2**-24. Among equals the other of the two costs decides; then, decided from the end of the
+    document at every position, the longest first token.
 
-    >>> encode_shortest([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {})
-    (5, 0)
-    >>> encode_shortest([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {6: 0.5})
-    (0, 6)
-    """
-    tails: dict[int, tuple[Path, int]] = {len(doc): ((), 0)}
-    for start in reversed(range(len(doc))):
-        candidates = []
-        for token, end in matches(doc, start, vocabulary):
-            tail, tail_sum = tails[end]
-            path = (token, *tail)
-            path_sum = fixed(weights.get(token, 0.0), 1) + tail_sum
-            candidates.append((len(path), -path_sum, -end, path))
-        _, minus_sum, _, path = min(candidates)
-        tails[start] = (path, -minus_sum)
-    return tails[0][0]
-
-
-def encode_additive(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float]) -> Path:
-    """The path of the largest sum of weights over all its tokens, each rounded to units of 2**-24.
-
-    Among equals fewer tokens; then, decided from the end of the document at every position, the longest first token.
-
-    >>> encode_additive([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {0: 0.5, 5: -0.5, 6: -0.25})
+    >>> encode([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {}, "shortest"), encode([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {6: 0.5}, "shortest")
+    ((5, 0), (0, 6))
+    >>> encode([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {0: 0.5, 5: -0.5, 6: -0.25}, "additive")
     (0, 1, 0)
-    >>> encode_additive([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {})
-    (5, 0)
     """
-    tails: dict[int, tuple[Path, int]] = {len(doc): ((), 0)}
+    tails: dict[int, tuple[int, Path]] = {len(doc): (0, ())}  # the sum of weights, and the path
     for start in reversed(range(len(doc))):
         candidates = []
         for token, end in matches(doc, start, vocabulary):
-            tail, tail_sum = tails[end]
-            path = (token, *tail)
-            path_sum = fixed(weights.get(token, 0.0), 1) + tail_sum
-            candidates.append((-path_sum, len(path), -end, path))
-        minus_sum, _, _, path = min(candidates)
-        tails[start] = (path, -minus_sum)
-    return tails[0][0]
+            total, path = fixed(weights.get(token, 0.0), 1) + tails[end][0], (token, *tails[end][1])
+            costs = (len(path), -total) if objective == "shortest" else (-total, len(path))
+            candidates.append((costs, -end, total, path))
+        tails[start] = min(candidates)[2:]
+    return tails[0][1]
 
 
 def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float], single: bool = True) -> Path:
@@ -220,3 +182,110 @@ def k_best_paths(doc: list[int], vocabulary: Vocabulary, weights: dict[int, floa
 
     cuts = sorted(all_cuts(doc, vocabulary), key=key)
     return [tuple(token for token, _ in cut) for cut in cuts[:k]]
+
+
+def score(path: Path, weights: dict[int, float], prices: dict[int, int]) -> int:
+    """What a beam with prices is ordered by: each occurrence adds what it adds to the weight, but no more than its price.
+
+    >>> score((5, 0, 5), {5: 1.0}, {5: 20_000_000}) == 2**24 + min(fixed(1.0, 2) - fixed(1.0, 1), 20_000_000)
+    True
+    >>> score((5, 5), {5: 1.0}, {5: 3})
+    6
+    """
+    total = 0
+    for token, count in Counter(path).items():
+        idf = weights.get(token, 0.0)
+        total += sum(min(prices.get(token, 0), fixed(idf, c + 1) - fixed(idf, c)) for c in range(count))
+    return total
+
+
+def n_best_of_all(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], n: int, by_bag: bool) -> Found:
+    """The truly n best paths: heavier, then fewer tokens, then the shorter first token, or else the second, and so on.
+
+    >>> n_best_of_all([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {5: 0.25, 6: 0.5}, 2, by_bag=False)
+    [((0, 6), 8388608), ((5, 0), 4194304)]
+    """
+    ordered = []
+    for cut in all_cuts(doc, vocabulary):
+        path = tuple(token for token, _ in cut)
+        ordered.append((-path_weight(path, weights), len(path), [end for _, end in cut], path))
+    return first_of_each([(path, -minus) for minus, _, _, path in sorted(ordered)], by_bag)[:n]
+
+
+def bound(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], prices: dict[int, int]) -> int:
+    """What any path can weigh at most: the dearest path, and by how much the steps of every weight exceed the price.
+
+    >>> bound([0, 1, 0, 1], {(0, 1): 5}, {5: 1.0}, {5: 2**24}) == 2 * 2**24
+    True
+    """
+    paths = list(all_paths(doc, vocabulary))
+    occurrences = Counter(token for start in range(len(doc)) for token, _ in matches(doc, start, vocabulary))
+    over = 0
+    for token, count in occurrences.items():
+        idf = weights.get(token, 0.0)
+        over += sum(max(0, fixed(idf, c + 1) - fixed(idf, c) - prices.get(token, 0)) for c in range(count))
+    return over + max(sum(prices.get(token, 0) for token in path) for path in paths)
+
+
+def first_of_each(found: Found, by_bag: bool) -> Found:
+    seen = set()
+    first = []
+    for path, weight in found:
+        bag = tuple(sorted(path)) if by_bag else path
+        if bag not in seen:
+            seen.add(bag)
+            first.append((path, weight))
+    return first
+
+
+def shares(doc: list[int], vocabulary: Vocabulary, weights: list[float]) -> dict[Path, Fraction]:
+    """Every path and its probability: its share in the weight of all.
+
+    >>> found = shares([0, 1, 0], {(0, 1): 2}, [0.25, 0.125, 0.5])
+    >>> {path: str(share) for path, share in found.items()}
+    {(0, 1, 0): '1/17', (2, 0): '16/17'}
+    """
+    paths = [tuple(token for token, _ in cut) for cut in all_cuts(doc, vocabulary)]
+    values = [math.prod((Fraction(weights[token]) for token in path), start=Fraction(1)) for path in paths]
+    return {path: values[i] / sum(values) for i, path in enumerate(paths)}
+
+
+def weight_of_all(doc: list[int], vocabulary: Vocabulary, weights: list[float]) -> Fraction:
+    """What all paths weigh together.
+
+    >>> str(weight_of_all([0, 1, 0], {(0, 1): 2}, [0.25, 0.125, 0.5]))
+    '17/128'
+    """
+    return sum(
+        (math.prod((Fraction(weights[token]) for token, _ in cut), start=Fraction(1)) for cut in all_cuts(doc, vocabulary)),
+        Fraction(0),
+    )
+
+
+def expected_counts(doc: list[int], vocabulary: Vocabulary, weights: list[float]) -> dict[int, Fraction]:
+    """How often each token is expected in a path.
+
+    >>> found = expected_counts([0, 1, 0], {(0, 1): 2}, [0.25, 0.125, 0.5])
+    >>> {token: str(count) for token, count in sorted(found.items())}
+    {0: '18/17', 1: '1/17', 2: '16/17'}
+    """
+    found: dict[int, Fraction] = {}
+    for path, share in shares(doc, vocabulary, weights).items():
+        for token, count in Counter(path).items():
+            found[token] = found.get(token, Fraction(0)) + count * share
+    return found
+
+
+def boundaries(doc: list[int], vocabulary: Vocabulary, weights: list[float]) -> list[Fraction]:
+    """The probability that a token begins at each position.
+
+    >>> [str(share) for share in boundaries([0, 1, 0], {(0, 1): 2}, [0.25, 0.125, 0.5])]
+    ['1', '1/17', '1']
+    """
+    found = [Fraction(0)] * len(doc)
+    total = weight_of_all(doc, vocabulary, weights)
+    for cut in all_cuts(doc, vocabulary):
+        share = math.prod((Fraction(weights[token]) for token, _ in cut), start=Fraction(1)) / total
+        for begin in [0, *(end for _, end in cut)][: len(cut)]:
+            found[begin] += share
+    return found

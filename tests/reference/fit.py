@@ -13,11 +13,7 @@ BARRIER = -1  # stands in a document where no token may reach across; part of no
 
 
 class Merge(NamedTuple):
-    """A pair that became one new id, with its count and its number of documents at that moment.
-
-    >>> Merge(left=0, right=1, count=3, documents=2)[:2]
-    (0, 1)
-    """
+    """A pair that became one new id, with its count and its number of documents at that moment."""
 
     left: int
     right: int
@@ -65,19 +61,8 @@ def with_barriers(doc: list[int], positions: Sequence[int]) -> list[int]:
     """
     result = []
     for position, symbol in enumerate(doc):
-        if position > 0 and position in positions:
-            result.append(BARRIER)
-        result.append(symbol)
+        result += [BARRIER, symbol] if position > 0 and position in positions else [symbol]
     return result
-
-
-def without_barriers(doc: list[int]) -> list[int]:
-    """The tokens alone.
-
-    >>> without_barriers([7, 8, -1, 9])
-    [7, 8, 9]
-    """
-    return [token for token in doc if token != BARRIER]
 
 
 def adjacent(doc: Sequence[int]) -> list[Pair]:
@@ -142,21 +127,18 @@ def count_documents(docs: list[list[int]], weights: Sequence[int] | None = None)
     return documents
 
 
-def order_pairs(docs: list[list[int]], ties: str, min_count: int, weights: Sequence[int] | None = None) -> list[Pair]:
+def order_pairs(counts: Counter[Pair], documents: Counter[Pair], ties: str, min_count: int) -> list[Pair]:
     """All pairs with count >= `min_count`, the most frequent first, equal counts ordered by `ties`.
 
     Here (1, 2), (3, 4) and (0, 2) occur twice each, the first two of them in one document:
 
     >>> docs = [[1, 2, 1, 2], [3, 4, 3, 4], [0, 2], [0, 2]]
-    >>> order_pairs(docs, "smallest", min_count=2)
-    [(0, 2), (1, 2), (3, 4)]
-    >>> order_pairs(docs, "first_seen", min_count=2)
-    [(1, 2), (3, 4), (0, 2)]
-    >>> order_pairs(docs, "fewest_documents", min_count=2)
+    >>> counted = count_pairs(docs), count_documents(docs)
+    >>> order_pairs(*counted, "smallest", 2), order_pairs(*counted, "first_seen", 2)
+    ([(0, 2), (1, 2), (3, 4)], [(1, 2), (3, 4), (0, 2)])
+    >>> order_pairs(*counted, "fewest_documents", 2)
     [(3, 4), (1, 2), (0, 2)]
     """
-    counts = count_pairs(docs, weights)
-    documents = count_documents(docs, weights)
     first_seen = {pair: place for place, pair in enumerate(counts)}
 
     def key(pair: Pair) -> tuple[int, ...]:
@@ -165,9 +147,7 @@ def order_pairs(docs: list[list[int]], ties: str, min_count: int, weights: Seque
             return -counts[pair], left, right
         if ties == "first_seen":
             return -counts[pair], first_seen[pair]
-        if ties == "fewest_documents":
-            return -counts[pair], documents[pair], -left, -right
-        raise ValueError(f"ties: expected smallest, first_seen or fewest_documents, got {ties!r}")
+        return -counts[pair], documents[pair], -left, -right
 
     return sorted((pair for pair in counts if counts[pair] >= min_count), key=key)
 
@@ -194,18 +174,6 @@ def select(candidates: list[Pair], counts: Counter[Pair]) -> list[Pair]:
         if not kept or (not shares_token and borders_are_rarer):
             kept.append((left, right))
     return kept
-
-
-def wants_more(size: int, n_tokens: int, overshoot: bool) -> bool:
-    """Whether another round follows when there are `size` ids, 0 to `size - 1`.
-
-    >>> wants_more(5, 5, overshoot=False), wants_more(5, 5, overshoot=True)
-    (False, True)
-    """
-    if overshoot:
-        last_id = size - 1
-        return last_id < n_tokens
-    return size < n_tokens
 
 
 def fit(
@@ -280,10 +248,10 @@ def fit_more(
         lengths.append(lengths[left] + lengths[right])
 
     merges: list[Merge] = []
-    while wants_more(len(lengths), n_tokens, overshoot):
+    while len(lengths) - overshoot < n_tokens:  # with `overshoot` the last id is compared
         counts = count_pairs(corpus, document_weights)
         documents = count_documents(corpus, document_weights)
-        candidates = order_pairs(corpus, ties, min_count, document_weights)
+        candidates = order_pairs(counts, documents, ties, min_count)
         if max_token_length is not None:
             candidates = [pair for pair in candidates if lengths[pair[0]] + lengths[pair[1]] <= max_token_length]
         kept = select(candidates[:n_candidates], counts)
@@ -297,7 +265,7 @@ def fit_more(
             lengths.append(lengths[left] + lengths[right])
             merges.append(Merge(left, right, counts[left, right], documents[left, right]))
         corpus = [replace(doc, new_ids) for doc in corpus]
-    return merges, [without_barriers(doc) for doc in corpus]
+    return merges, [[token for token in doc if token != BARRIER] for doc in corpus]
 
 
 def corpus_lengths(
@@ -316,6 +284,6 @@ def corpus_lengths(
     lengths = []
     for token, pair in enumerate(pairs, start=alphabet_size):
         corpus = [replace(doc, {pair: token}) for doc in corpus]
-        n_tokens = [len(without_barriers(doc)) for doc in corpus]
+        n_tokens = [len(doc) - doc.count(BARRIER) for doc in corpus]
         lengths.append(sum(n * document_weights[i] for i, n in enumerate(n_tokens)))
     return lengths

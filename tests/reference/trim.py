@@ -9,15 +9,6 @@ from __future__ import annotations
 Sequence = tuple[int, ...]
 
 
-def order_by_weight(weights: list[float]) -> list[int]:
-    """Indices from the lowest weight to the highest, equal weights in order of creation.
-
-    >>> order_by_weight([2.0, 1.0, 2.0])
-    [1, 0, 2]
-    """
-    return sorted(range(len(weights)), key=lambda index: weights[index])
-
-
 def holders(index: int, sequences: list[Sequence], alphabet_size: int) -> list[int]:
     """Indices of the tokens whose sequence holds the token at `index`, in order of creation.
 
@@ -125,15 +116,13 @@ def rearrange(
     [((3, 1), 3.0)]
     """
     quantity = len(sequences) - n_tokens + alphabet_size
-    ascending = order_by_weight(weights)
+    ascending = sorted(range(len(weights)), key=lambda index: weights[index])
     if trim == "closed":
         deleted = deletions_closed(sequences, ascending, quantity, alphabet_size)
     elif trim in ("one_level", "published_0_2"):
         deleted = deletions_one_level(sequences, ascending, quantity, alphabet_size)
-    elif trim == "published_0_3":
-        deleted = deletions_with_stack(sequences, ascending, quantity, alphabet_size)
     else:
-        raise ValueError(f"trim: expected closed, one_level, published_0_2 or published_0_3, got {trim!r}")
+        deleted = deletions_with_stack(sequences, ascending, quantity, alphabet_size)
 
     staying = [index for index in reversed(ascending) if index not in deleted]
     if trim.startswith("published"):
@@ -141,15 +130,6 @@ def rearrange(
 
     new_ids = {alphabet_size + index: alphabet_size + place for place, index in enumerate(staying)}
     return [(tuple(new_ids.get(token, token) for token in sequences[index]), weights[index]) for index in staying]
-
-
-def keep_oldest(sequences: list[Sequence], n: int) -> list[Sequence]:
-    """The first `n` tokens: nothing is ever built on a later token, so the rest can go.
-
-    >>> keep_oldest([(0, 1), (2, 0), (1, 1)], 2)
-    [(0, 1), (2, 0)]
-    """
-    return sequences[:n]
 
 
 def is_closed(table: list[tuple[Sequence, float]], alphabet_size: int) -> bool:

@@ -1,24 +1,15 @@
-"""Cutting text by the published patterns; counting and encoding what comes out.
-
-With the package `regex`, or without it with Python's `re`, which knows no classes of characters by category: those of a text are
-spelled out for it.
-"""
+"""Cutting text by the published patterns; counting and encoding what comes out; what sentencepiece makes of text."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-try:
-    import regex
-except ImportError:
-    regex = None
+import regex
 
 from .encode_pairs import Ranked, encode_rank
-from .fit import adjacent
+from .fit import Merge, Pair, adjacent, fit_more
 
 _LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -55,7 +46,6 @@ PATTERNS = {
     # mistral_common
     "tekken": ["|".join([*_WORDS, r"\p{N}", *_REST])],
 }
-_WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
 def places(text: str, pattern: str) -> list[int]:
@@ -75,41 +65,11 @@ def cut_by(steps: Iterable[Any], text: str) -> list[int]:
     """
     cuts = {0, len(text)}
     for step in steps:
-        pattern = spelled_out(step, text) if regex is None else regex.compile(step)
+        pattern = regex.compile(step)
         for a, b in adjacent(sorted(cuts)):
             for found in pattern.finditer(text[a:b]):
                 cuts |= {a + found.start(), a + found.end()}
     return sorted(cuts)
-
-
-def spelled_out(step: str, text: str) -> re.Pattern[str]:
-    r"""A pattern for `re` that finds in this text, and in parts of it, what the published one finds.
-
-    Classes such as ``\p{L}`` and ``\s`` become the characters of the text that are in them. Possessive quantifiers become greedy
-    ones: what follows them in the published patterns never matches less.
-
-    >>> spelled_out(r"[^\s\p{L}]++|\p{L}+", "ab 1").pattern
-    '[^\\ ab]+|[ab]+'
-    """
-    points = sorted(set(text))
-    nothing = next(chr(point) for point in range(0xF0000, 0xFFFFE) if chr(point) not in points)  # a class has to have a member
-
-    def members(name: str) -> str:
-        found = [c for c in points if (c in _WHITE_SPACE if name == "s" else unicodedata.category(c).startswith(name))]
-        return "".join(map(re.escape, found)) or nothing
-
-    out, inside, before = "", False, ""
-    for part in re.findall(r"\\p\{\w+\}|\\.|\{[\d,]+\}|.", step):
-        if part == r"\S":
-            out += f"[^{members('s')}]"
-        elif part == r"\s" or part.startswith(r"\p"):
-            found = members(part[3:-1] or "s")
-            out += found if inside else f"[{found}]"
-        elif inside or part != "+" or (before not in ("+", "*", "?") and not before.startswith("{")):
-            inside = part == "[" or (inside and part != "]")
-            out += part
-        before = part
-    return re.compile(out)
 
 
 def decoded(data: bytes) -> list[tuple[str, int]]:
@@ -134,12 +94,14 @@ def decoded(data: bytes) -> list[tuple[str, int]]:
     return found
 
 
-def split(data: bytes, pattern: str) -> list[bytes]:
-    """The segments of one document.
+def split(data: bytes, pattern: str | None) -> list[bytes]:
+    """The segments of one document; None: the whole of it.
 
     >>> split(b"it's 1234", "cl100k")
     [b'it', b"'s", b' ', b'123', b'4']
     """
+    if pattern is None:
+        return [data]
     points = decoded(data)
     ends = [0]
     for _, width in points:
@@ -153,10 +115,85 @@ def count_segments(documents: list[bytes], pattern: str) -> dict[bytes, int]:
     return dict(Counter(segment for document in documents for segment in split(document, pattern)))
 
 
-def encode_segments(document: bytes, pattern: str, merges: Ranked, byte_ids: list[int]) -> list[int]:
+def encode_segments(document: bytes, pattern: str | None, merges: Ranked, byte_ids: list[int]) -> list[int]:
     """Encode one document by merge rank, every segment for itself.
 
     >>> encode_segments(b"aa a", "gpt2", {(97, 97): (0, 256), (32, 97): (1, 257)}, list(range(256)))
     [256, 257]
     """
     return [t for s in split(document, pattern) for t in encode_rank([byte_ids[byte] for byte in s], merges)]
+
+
+def segments(doc: bytes, pattern: str | None, special: bytes, boundaries: Sequence[int] = ()) -> list[bytes]:
+    """What tokens may not cross the ends of: a document without its special tokens, cut at boundaries and by a pattern.
+
+    >>> segments(b"a cat<s> sat", None, b"<s>", [3])
+    [b'a c', b'at', b' sat']
+    >>> segments(b"a cat<s> sat", "gpt2", b"<s>")
+    [b'a', b' cat', b' sat']
+    """
+    places = sorted({0, *boundaries, len(doc)})
+    parts = [part for a, b in adjacent(places) for part in doc[a:b].split(special) if part]
+    return [segment for part in parts for segment in split(part, pattern)]
+
+
+def two_stages(
+    docs: list[bytes],
+    patterns: tuple[str | None, str | None],
+    sizes: tuple[int, int],
+    special: bytes,
+    weights: Sequence[int] | None = None,
+    boundaries: Sequence[Sequence[int]] | None = None,
+) -> tuple[list[Merge], list[Merge]]:
+    """The merges of both stages, over bytes; every segment counts as a document.
+
+    >>> [[merge[:3] for merge in stage] for stage in two_stages([b"a b a b", b"a b"], ("gpt2", None), (257, 258), b"<s>")]
+    [[(32, 98, 3)], [(97, 256, 3)]]
+    """
+    stages: list[list[Merge]] = []
+    old: list[Pair] = []
+    for pattern, size in zip(patterns, sizes, strict=True):
+        parts, part_weights = [], []
+        for i, doc in enumerate(docs):
+            found = segments(doc, pattern, special, boundaries[i] if boundaries else ())
+            parts += [list(part) for part in found]
+            part_weights += [weights[i] if weights else 1] * len(found)
+        stages.append(fit_more(parts, old, 256, size, weights=part_weights)[0])
+        old += [merge[:2] for merge in stages[-1]]
+    return stages[0], stages[1]
+
+
+def normalized(
+    text: str, rules: dict[str, str], words: list[str], *, prefix: bool, suffix: bool, remove: bool, escape: bool
+) -> tuple[str, list[int]]:
+    """The text changed, and for each of its characters the index of the one that it comes from.
+
+    >>> normalized(" ab  c ", {"ab": "x"}, [], prefix=True, suffix=False, remove=True, escape=True)
+    ('▁x▁c', [1, 1, 3, 5])
+    """
+    blank = "▁" if escape else " "
+    out: list[tuple[str, int]] = []
+    after_space, started, i = remove, False, 0
+    while i < len(text):
+        word = max((word for word in words if text.startswith(word, i)), key=len, default="")
+        rule = max((rule for rule in rules if text.startswith(rule, i)), key=len, default="")
+        size = len(word or rule) or 1
+        part = word or (rules[rule] if rule else text[i])
+        if not started and remove and part == " ":
+            i += size
+            continue
+        if not started and prefix and not suffix:
+            out.append((blank, i))
+        started = True
+        if after_space:
+            part = part.lstrip(" ")
+        for c in part:
+            out.append((blank if c == " " else "\ufffd" if "\ud800" <= c < "\ue000" else c, i))
+        if part:
+            after_space = remove and part.endswith(" ")
+        i += size
+    while remove and out and out[-1][0] == blank:
+        out.pop()
+    if started and prefix and suffix:
+        out.append((blank, len(text) - 1))
+    return "".join(c for c, _ in out), [at for _, at in out]

@@ -9,7 +9,7 @@ import pytest
 from double_arrays import charsmap
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.sentencepiece_text import normalized
+from reference.words import normalized
 
 from ubpe_numba.text.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS, SentencePieceText, StandIns, read_charsmap
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.count_tokens import count_tokens
+from reference.decode import count_tokens
 from sample_corpora import BYTES, CLASSES, CORPORA, RNG, SIGNAL, SPARSE, TEXT, fitted
 from tables import each
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.merge_tree import merge_tree
+from reference.decode import merge_tree
 from tables import each
 
 from ubpe_numba import BPE, UBPE

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import path_sums
+from reference import encode_paths
 from tables import each
 
 from ubpe_numba import UBPE
@@ -37,13 +37,13 @@ def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> N
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
     for alpha in (0.3, 1.0):
         weights = [math.exp(alpha * w) for w in v.log_probabilities.tolist()]
-        want = path_sums.shares([0, 1, 0, 1, 1], tokens, weights)
+        want = encode_paths.shares([0, 1, 0, 1, 1], tokens, weights)
         batch = tok.encode_batch(["ababb"] * 20_000, sample=alpha, seed=3)
         drawn = Counter(map(tuple, batch.to_lists()))
         assert sum((drawn[p] - 20_000 * float(x)) ** 2 / (20_000 * float(x)) for p, x in want.items()) < 30
         assert tuple(tok.encode("ababb", sample=alpha, seed=3).tolist()) == tuple(batch[0].tolist())
         found = boundary_probabilities(tok, "ababb", alpha=alpha)
-        wanted = [float(x) for x in path_sums.boundaries([0, 1, 0, 1, 1], tokens, weights)]
+        wanted = [float(x) for x in encode_paths.boundaries([0, 1, 0, 1, 1], tokens, weights)]
         assert found.tolist() == pytest.approx(wanted, abs=1e-12)
     ids, starts = tok.encode("abab", sample=0.2, seed=0, return_offsets=True)
     assert tok.decode(ids) == "abab" and starts.tolist() == [0, 2, 3]

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.count_tokens import count_tokens
-from reference.word_pieces import cut_words
+from reference.decode import count_tokens
+from reference.pieces import cut_words
 from tables import each
 from text_samples import SAMPLES
 

@@ -13,9 +13,9 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
-from reference import dropout, encode_pairs, encode_paths, fit, words
+from reference import encode_pairs, encode_paths, fit, words
 from reference.decode import expand
-from reference.word_pieces import cut_words
+from reference.pieces import cut_words
 
 import ubpe_numba.verification
 from ubpe_numba.verification.cases import PARTS, Part
@@ -66,7 +66,7 @@ def _rank(given: dict[str, Any]) -> Iterator[Any]:
     ids = [encode_pairs.encode_rank(doc, ranked) for doc in docs]
     yield ids
     yield [one for one in ids for _ in range(2)]
-    yield [dropout.encode_dropout(doc, ranked, given["dropout"], given["seed"], i) for i, doc in enumerate(docs)]
+    yield [encode_pairs.encode_dropout(doc, ranked, given["dropout"], given["seed"], i) for i, doc in enumerate(docs)]
     yield [encode_pairs.encode_batch(doc, ranked) for doc in docs]
     yield encode_pairs.encode_rank(list(itertools.chain(*docs)), ranked)
     yield docs
@@ -82,10 +82,10 @@ def _path(given: dict[str, Any]) -> Iterator[Any]:
     idf = {size + i: fit.idf(len(docs), merge.documents) for i, merge in enumerate(merges)}
     weights = dict(enumerate(given["weights"][: len(flat)]))
     others = given["others"]
-    yield [list(encode_paths.encode_top(doc, tokens, idf, 1)[0][0]) for doc in others]
-    yield [list(encode_paths.encode_shortest(doc, tokens, idf)) for doc in others]
-    yield [list(encode_paths.encode_additive(doc, tokens, weights)) for doc in others]
-    yield [[list(path) for path, _ in encode_paths.encode_top(doc, tokens, idf, 3)] for doc in others]
+    yield [list(encode_paths.encode_nbest(doc, tokens, idf, 1)[0][0]) for doc in others]
+    yield [list(encode_paths.encode(doc, tokens, idf, "shortest")) for doc in others]
+    yield [list(encode_paths.encode(doc, tokens, weights, "additive")) for doc in others]
+    yield [[list(path) for path, _ in encode_paths.encode_nbest(doc, tokens, idf, 3)] for doc in others]
 
 
 def _text(given: dict[str, Any]) -> Iterator[Any]:

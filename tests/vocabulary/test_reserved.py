@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.atoms import find_words
-from reference.word_sides import WHITE_SPACE, within
+from reference.reserved import find_words
+from reference.reserved import WHITE_SPACE, within
 from tables import each
 from text_samples import END, TEXT
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.atoms import parts_at
+from reference.reserved import parts_at
 from tables import each
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, UBPEClassic, export

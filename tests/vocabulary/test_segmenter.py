@@ -10,7 +10,7 @@ import pytest
 from foreign import english
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.atoms import find_words
+from reference.reserved import find_words
 from tables import each
 from text_samples import END, TEXT, cut
 

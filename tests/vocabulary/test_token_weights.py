@@ -27,7 +27,7 @@ def test_weights_and_files(given_weights: Any, tmp_path: Any) -> None:
     tok.set_params(objective=given_weights)
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
     ids = tok._model.alphabet.to_ids(tok_documents(DOCS))
-    want = [list(encode_paths.encode_additive(d, tokens, dict(enumerate(expected)))) for d in ids.to_lists()]
+    want = [list(encode_paths.encode(d, tokens, dict(enumerate(expected)), "additive")) for d in ids.to_lists()]
     assert tok.encode_batch(DOCS).to_lists() == want
     assert [tok.encode(d).tolist() for d in DOCS] == want
     assert (tok.fingerprint == before) == (isinstance(given_weights, str) and given_weights == "additive")

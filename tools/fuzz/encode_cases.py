@@ -16,7 +16,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any, NamedTuple
 
-from reference import decode, dropout, encode_pairs, encode_paths
+from reference import decode, encode_pairs, encode_paths
 
 Docs = list[list[int]]
 Pairs = list[tuple[int, int]]
@@ -148,7 +148,7 @@ def by_batch(case: Case) -> list[Docs]:
 def by_dropout(case: Case) -> list[Docs]:
     """By rank with omissions; the seed is the number of pairs."""
     ranks = _ranks(case)
-    return [[dropout.encode_dropout(doc, ranks, DROPOUT, len(ranks), i) for i, doc in enumerate(case.docs)]]
+    return [[encode_pairs.encode_dropout(doc, ranks, DROPOUT, len(ranks), i) for i, doc in enumerate(case.docs)]]
 
 
 def by_path(case: Case) -> list[Docs]:
@@ -157,9 +157,9 @@ def by_path(case: Case) -> list[Docs]:
     idf = {case.size + i: w for i, w in enumerate(case.weights)}
     signed = {t: w - 1.0 for t, w in idf.items()}
     return [
-        [list(encode_paths.encode_top(doc, tokens, idf, 1)[0][0]) for doc in case.docs],
-        [list(encode_paths.encode_shortest(doc, tokens, idf)) for doc in case.docs],
-        [list(encode_paths.encode_additive(doc, tokens, signed)) for doc in case.docs],
+        [list(encode_paths.encode_nbest(doc, tokens, idf, 1)[0][0]) for doc in case.docs],
+        [list(encode_paths.encode(doc, tokens, idf, "shortest")) for doc in case.docs],
+        [list(encode_paths.encode(doc, tokens, signed, "additive")) for doc in case.docs],
     ]
 
 

@@ -1,14 +1,53 @@
-"""Words with flags: white space beside them is theirs, or no word may go on there; plain Python on text."""
+"""Words that are kept whole: where they stand, what white space beside them is theirs, and symbols that stand alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 
 WHITE_SPACE = [
     chr(c) for c in (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
 ]
 LSTRIP, RSTRIP, SINGLE_WORD = 1, 2, 4
 Text = str | bytes
+
+
+def find_words(document: Sequence[int], words: Sequence[Sequence[int]], active: Sequence[bool]) -> list[tuple[int, int]]:
+    """Return where words stand and which; those that are not `active` are not there.
+
+    >>> find_words([0, 1, 0, 1, 2], [[0, 1], [0, 1, 2]], [True, True])
+    [(0, 0), (2, 1)]
+    """
+    found: list[tuple[int, int]] = []
+    position = 0
+    while position < len(document):
+        here = [
+            (len(word), number)
+            for number, word in enumerate(words)
+            if active[number] and list(document[position : position + len(word)]) == list(word)
+        ]
+        if here:
+            length, number = max(here)
+            found.append((position, number))
+            position += length
+        else:
+            position += 1
+    return found
+
+
+def parts_at(doc: Sequence[int], alone: Container[int]) -> list[list[int]]:
+    """The parts of a document cut before and behind each symbol of `alone`.
+
+    >>> parts_at([5, 6, 0, 0, 5], [0])
+    [[5, 6], [0], [0], [5]]
+    """
+    parts: list[list[int]] = []
+    before = True
+    for symbol in doc:
+        if before or symbol in alone:
+            parts.append([])
+        parts[-1].append(symbol)
+        before = symbol in alone
+    return parts
 
 
 def n_spaces(text: Text, at_end: bool) -> int:

@@ -1,12 +1,117 @@
-"""Finding the pair that makes each token, of tables that have ranks only (tiktoken) or several pairs for one (Hugging Face)."""
+"""What readers of files do: strings behind their lengths, lines, tables of names that may collide, pairs that make tokens."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Pair = tuple[Any, Any]
+WORD = 2**64 - 1
+FIRST, SECOND = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
+FIRST_INVERSE, SECOND_INVERSE = pow(FIRST, -1, 2**64), pow(SECOND, -1, 2**64)
+MOST, COMPARED = 256, 64
+MARK = b"\xef\xbb\xbf"
+
+
+def counted_strings(data: bytes, at: int, n: int) -> tuple[list[bytes], int]:
+    """Up to n strings from `at` on, as many as end within data, and the place behind the last.
+
+    >>> counted_strings(bytes([2, 0, 0, 0, 0, 0, 0, 0, 97, 98, 1, 0, 0, 0, 0, 0, 0, 0]), 0, 5)
+    ([b'ab'], 10)
+    """
+    found: list[bytes] = []
+    while len(found) < n and at + 8 <= len(data):
+        end = at + 8 + int.from_bytes(data[at : at + 8], "little")
+        if end > len(data):
+            break
+        found.append(data[at + 8 : end])
+        at = end
+    return found, at
+
+
+def lines(data: bytes) -> list[bytes]:
+    r"""All lines, without their ends and without a byte order mark at the beginning.
+
+    >>> lines(b"ab\r\n\ncd")
+    [b'ab', b'', b'cd']
+    """
+    *ended, last = data.removeprefix(MARK).split(b"\n")
+    return [line.removesuffix(b"\r") for line in ended] + ([last] if last else [])
+
+
+def mixed(word: int) -> int:
+    """A bijection of 64 bits."""
+    word = ((word ^ word >> 32) * FIRST) & WORD
+    word = ((word ^ word >> 29) * SECOND) & WORD
+    return word ^ word >> 32
+
+
+def unmixed(word: int) -> int:
+    """Its inverse.
+
+    >>> unmixed(mixed(12345678901234567890))
+    12345678901234567890
+    """
+    word = ((word ^ word >> 32) * SECOND_INVERSE) & WORD
+    word = ((word ^ word >> 29 ^ word >> 58) * FIRST_INVERSE) & WORD
+    return word ^ word >> 32
+
+
+def hash_of(name: bytes) -> int:
+    """The hash of a string: the bytes themselves up to 8, or all of them, eight by eight, and the length, mixed."""
+    key = int.from_bytes(name, "little")
+    if len(name) > 8:
+        key = len(name)
+        for k in range(0, len(name), 8):
+            key = ((key ^ int.from_bytes(name[k : k + 8], "little")) * FIRST) & WORD
+            key ^= key >> 29
+    return mixed(key ^ (len(name) << 56 & WORD))
+
+
+def have_places(names: Sequence[bytes], capacity: int) -> bool:
+    """Whether all strings, no two equal, find a place: free, and behind few others.
+
+    >>> have_places([b"a", b"b"], 4), have_places(list(itertools.islice(of_one_home(), 300)), 1024)
+    (True, False)
+    """
+    table: dict[int, bytes] = {}
+    for name in names:
+        at, cost = hash_of(name) % capacity, 0
+        while at in table:
+            alike = hash_of(table[at]) >> 33 == hash_of(name) >> 33 and len(table[at]) == len(name)
+            cost += 1 + COMPARED * alike
+            if cost > MOST:
+                return False
+            at = (at + 1) % capacity
+        table[at] = name
+    return True
+
+
+def of_one_home() -> Iterator[bytes]:
+    """Strings of 8 characters of ASCII whose hashes have the same lowest 33 bits.
+
+    >>> {hash_of(name) % 2**33 for name in itertools.islice(of_one_home(), 3)}
+    {0}
+    """
+    for k in itertools.count():
+        name = (unmixed(k << 33) ^ 8 << 56).to_bytes(8, "little")
+        if name.isascii():
+            yield name
+
+
+def of_one_hash() -> Iterator[bytes]:
+    """Strings of 16 characters of ASCII that have the same hash.
+
+    >>> len({hash_of(name) for name in itertools.islice(of_one_hash(), 3)})
+    1
+    """
+    for k in itertools.count():
+        first = b"%08d" % k
+        key = ((16 ^ int.from_bytes(first, "little")) * FIRST) & WORD
+        second = (key ^ key >> 29).to_bytes(8, "little")
+        if second.isascii():
+            yield first + second
 
 
 def last_merge(token: Any, rank: Callable[[Any, Any], int], none: int) -> Pair | None:
