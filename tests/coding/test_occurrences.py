@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.decode import count_tokens
-from reference.decode import occurrences
+from reference.decode import count_tokens, occurrences
 from tables import each
 
 from ubpe_numba import BPE, Ragged, count_documents

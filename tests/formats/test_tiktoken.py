@@ -16,9 +16,8 @@ import pytest
 from foreign import MIXED, line
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from reference.files import of_one_hash, of_one_home
 from reference.encode_pairs import one_by_one
-from reference.files import pairs_of_ranks
+from reference.files import of_one_hash, of_one_home, pairs_of_ranks
 
 import ubpe_numba
 from ubpe_numba import BPE, Preprocessing, export

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.reserved import find_words
-from reference.reserved import WHITE_SPACE, within
+from reference.reserved import WHITE_SPACE, find_words, within
 from tables import each
 from text_samples import END, TEXT
 

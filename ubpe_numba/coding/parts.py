@@ -58,7 +58,8 @@ def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: M
 
     What it raises for all documents is raised here, whichever group they are in: the whole is encoded then.
     """
-    if not options or options.keys() <= {"unknown", "allowed_special", "disallowed_special"}:  # others depend on the numbers of documents
+    # other options depend on the numbers of documents
+    if not options or options.keys() <= {"unknown", "allowed_special", "disallowed_special"}:
         if offsets is None and hasattr(docs, "__next__"):
             done = 0
             counts = []
