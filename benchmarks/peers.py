@@ -144,7 +144,7 @@ def tiktoken(job: Job) -> Adapter:
     ranks = {token: i for i, token in enumerate(cut(arena.tobytes(), np.load(job["model"] + ".ends.npy")))}
     encoding = tiktoken.Encoding("ours", pat_str="(?s).+", mergeable_ranks=ranks, special_tokens={})
     if job["action"] == "decode":
-        return Adapter(lists, lambda docs: [encoding.decode(ids, as_bytes=True) for ids in docs], ragged)
+        return Adapter(lists, lambda docs: [encoding.decode_bytes(ids) for ids in docs], ragged)
     return Adapter(strings(0), lambda docs: [encoding.encode_ordinary(doc) for doc in docs], ragged)
 
 

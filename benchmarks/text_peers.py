@@ -179,7 +179,7 @@ def tiktoken(job: Job) -> Adapter:
     ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines)}
     encoding = tiktoken.Encoding("ours", pat_str=job["pattern"], mergeable_ranks=ranks, special_tokens={})
     if job["action"] == "decode" and job["form"] == "bytes":
-        return Adapter(lists, lambda docs: [encoding.decode(ids, as_bytes=True) for ids in docs], ragged)
+        return Adapter(lists, lambda docs: [encoding.decode_bytes(ids) for ids in docs], ragged)
     return Adapter(lists, lambda docs: [encoding.decode(ids) for ids in docs], lambda out: ragged(doc.encode() for doc in out))
 
 
