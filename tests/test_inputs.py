@@ -1,16 +1,11 @@
-"""Callers that take a tokenizer elsewhere (asyncio, gevent, subinterpreters, pools of processes), and large numbers of things."""
+"""Callers that take a tokenizer elsewhere (asyncio, gevent, subinterpreters), and large numbers of things."""
 
 from __future__ import annotations
 
 import _thread
 import asyncio
-import concurrent.futures
 import importlib.util
-import os
-import pathlib
-import subprocess
 import sys
-import textwrap
 import threading
 import tracemalloc
 from collections.abc import Callable
@@ -18,36 +13,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from processes import python
 
-import ubpe_numba
 from ubpe_numba import BPE
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.tokenizers import decoding
 
-PACKAGE = pathlib.Path(ubpe_numba.__file__).parent.parent
 RNG = np.random.default_rng(5)
 DOCS = [RNG.integers(0, 50, n).tolist() for n in RNG.integers(0, 80, 200)]
 LARGE = [RNG.integers(0, 50, 400_000) for _ in range(3)]
 
 
-def fitted(cls: Any, **params: Any) -> Any:
-    return cls(150, alphabet=50, **params).fit(DOCS, progress=False)
+def fitted(**params: Any) -> BPE:
+    return BPE(150, alphabet=50, **params).fit(DOCS, progress=False)
 
 
-def run(script: str, path: pathlib.Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run a script, which a file holds, so that processes it spawns can import it."""
-    path.write_text(textwrap.dedent(script), encoding="utf-8")
-    command = [sys.executable, *options, str(path)]
-    environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-
-
-# --- asyncio
-
-
-def test_many_tasks_of_asyncio(cls: Any) -> None:
+def test_many_tasks_of_asyncio() -> None:
     """In the thread of the loop, and in threads of its executor."""
-    tok = fitted(cls)
+    tok = fitted()
     want = [tok.encode(doc).tolist() for doc in DOCS]
 
     async def direct(doc: list[int]) -> list[int]:
@@ -65,11 +48,11 @@ def test_many_tasks_of_asyncio(cls: Any) -> None:
 
 
 def test_a_loop_goes_on_while_a_thread_encodes_and_a_cancelled_task_ends() -> None:
-    tok = fitted(BPE, n_threads=2)
+    tok = fitted(n_threads=2)
     want = tok.encode_batch(LARGE).values.tolist()
 
     async def main() -> None:
-        task = asyncio.create_task(asyncio.to_thread(tok.encode_batch, LARGE * 20))
+        task = asyncio.create_task(asyncio.to_thread(tok.encode_batch, LARGE * 8))
         await asyncio.sleep(0)
         turns = 0
         while not task.done():
@@ -77,7 +60,7 @@ def test_a_loop_goes_on_while_a_thread_encodes_and_a_cancelled_task_ends() -> No
             turns += 1
         assert turns > 10
         assert task.result()[1].size == tok.encode(LARGE[1]).size
-        task = asyncio.create_task(asyncio.to_thread(tok.encode_batch, LARGE * 20))
+        task = asyncio.create_task(asyncio.to_thread(tok.encode_batch, LARGE * 8))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -86,8 +69,6 @@ def test_a_loop_goes_on_while_a_thread_encodes_and_a_cancelled_task_ends() -> No
 
     asyncio.run(main())
 
-
-# --- gevent, eventlet
 
 GREEN = """
 from gevent import monkey
@@ -117,10 +98,9 @@ print("end")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("gevent") is None, reason="gevent is not installed: pip install gevent")
-def test_gevent(tmp_path: pathlib.Path) -> None:
+def test_gevent() -> None:
     """A fit on two threads waited for ever: its helper, a greenlet, had the only thread of the system."""
-    done = run(GREEN, tmp_path / "green.py")
-    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
+    assert python(GREEN) == "end"
 
 
 @pytest.mark.parametrize("library", ["gevent.thread", "eventlet.green.thread"])
@@ -147,8 +127,6 @@ def test_greenlets_are_given_no_work(library: str, monkeypatch: pytest.MonkeyPat
     assert thread_pool.apart(lambda: work(0, 5)) == 5
     assert used == {here}
 
-
-# --- subinterpreters
 
 SUB = """
 import sys
@@ -180,72 +158,11 @@ MAIN = "from ubpe_numba import BPE; BPE(6, alphabet=4).fit([[0, 1, 0, 1]], progr
 
 @pytest.mark.parametrize("first", ["", MAIN], ids=["subinterpreter first", "main first"])
 @pytest.mark.skipif(sys.version_info >= (3, 13), reason="interpreters of their own lock, and another module from Python 3.13 on")
-def test_subinterpreters(first: str, tmp_path: pathlib.Path) -> None:
+def test_subinterpreters(first: str) -> None:
     """NumPy can be imported in one interpreter of a process: there all works, the others get its ImportError; none crashes."""
-    done = run(SUB.format(first=first), tmp_path / "sub.py", "-W", "ignore")
-    assert done.returncode == 0, done.stderr
-    answers = done.stdout.split()
+    answers = python(SUB.format(first=first), options=("-W", "ignore")).split()
     assert answers[-1] == "end" and set(answers[:-1]) <= {"works", "refused"} and len(answers) == 4
     assert answers[1] == "refused"
-
-
-# --- pools of processes
-
-POOLS = """
-import concurrent.futures, multiprocessing, sys
-from ubpe_numba import BPE, UBPE, UBPEClassic
-
-class Dataset:
-    "As a DataLoader takes them: of items by number, pickled to each worker or inherited by it."
-    def __init__(self, tok, docs):
-        self.tok, self.docs = tok, docs
-    def __len__(self):
-        return len(self.docs)
-    def __getitem__(self, i):
-        return self.tok.encode(self.docs[i]).tolist()
-
-def begin(dataset):
-    global held
-    held = dataset
-
-def item(i):
-    return held[i]
-
-def batch(begin):
-    return held.tok.encode_batch(held.docs[begin : begin + 10]).to_lists()
-
-if __name__ == "__main__":
-    docs = [[(i * j * j) % 40 for j in range(i % 50)] for i in range(60)]
-    for cls in (BPE, UBPEClassic, UBPE):
-        tok = cls(80, alphabet=40, n_threads=2).fit(docs * 9, progress=False)
-        dataset = Dataset(tok, docs)
-        want = [dataset[i] for i in range(60)]
-        context = multiprocessing.get_context(sys.argv[1])
-        with context.Pool(2, begin, (dataset,)) as pool:
-            assert pool.map(item, range(60)) == want
-            assert sum(pool.map(batch, range(0, 60, 10)), []) == want
-        with concurrent.futures.ProcessPoolExecutor(2, context, begin, (dataset,)) as executor:
-            assert list(executor.map(item, range(60))) == want
-    print("end")
-"""
-
-
-@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"] if os.name == "posix" else ["spawn"])
-def test_a_dataset_that_holds_a_tokenizer_in_pools(method: str, tmp_path: pathlib.Path) -> None:
-    script = POOLS.replace("sys.argv[1]", repr(method))
-    done = run(script, tmp_path / "pools.py", "-W", "error", "-W", "ignore:This process:DeprecationWarning")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
-
-
-def test_a_pool_of_threads(cls: Any) -> None:
-    tok = fitted(cls)
-    want = [tok.encode(doc).tolist() for doc in DOCS]
-    with concurrent.futures.ThreadPoolExecutor(4) as executor:
-        assert [ids.tolist() for ids in executor.map(tok.encode, DOCS)] == want
-        assert [doc.tolist() for doc in executor.map(tok.decode, want)] == DOCS
-
-
-# --- many documents, many words: what a call allocates and how often it calls, which says more than its time
 
 
 def allocated(call: Callable[[], object]) -> int:
@@ -263,8 +180,9 @@ def allocated(call: Callable[[], object]) -> int:
     return min(found)
 
 
-@pytest.mark.parametrize("n", [20_000, 80_000])
-def test_short_documents_take_few_bytes_each(n: int) -> None:
+def test_short_documents_take_few_bytes_each() -> None:
+    """What a call allocates says more than its time."""
+    n = 80_000
     lengths = np.random.default_rng(3).integers(0, 4, n)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     flat = np.random.default_rng(4).integers(0, 90, offsets[-1]).astype(np.int32)
