@@ -11,8 +11,9 @@ import stat
 import subprocess
 import sys
 import textwrap
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from collections.abc import Callable
+from subprocess import PIPE, Popen, TimeoutExpired
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -84,38 +85,37 @@ def child(function):
 """
 
 
-class Warm(NamedTuple):
-    """The cache that most tests share, and what the process printed that filled it."""
+class Little(NamedTuple):
+    """A cache of the few kernels that a tokenizer without a fit needs, and what the process printed that filled it."""
 
     cache: pathlib.Path
     printed: str
 
 
-def start(script: str, cache: pathlib.Path | None, *, path: pathlib.Path = PACKAGE.parent, **extra: str) -> subprocess.Popen[str]:
-    """Start an interpreter on a script behind the prelude; warnings are errors, except Python's about forks."""
+def start(script: str, cache: pathlib.Path | None = None, path: pathlib.Path = PACKAGE.parent, **extra: str) -> Popen[str]:
+    """Start an interpreter on the prelude and a script, with the cache of this run; warnings are errors, but of forks."""
     drop = ("UBPE_CACHE", "UBPE_CACHE_DIR", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMBA_BOUNDSCHECK")
-    environment = {k: v for k, v in os.environ.items() if k not in drop} | {"PYTHONPATH": str(path)}
-    if cache is not None:
-        environment["UBPE_CACHE_DIR"] = str(cache)
+    environment = {k: v for k, v in os.environ.items() if k not in drop}
+    environment |= {"PYTHONPATH": str(path), "UBPE_CACHE_DIR": str(cache or directory())}
     code = PRELUDE + textwrap.dedent(script)
     command = [sys.executable, "-P", "-W", "error", "-W", "ignore:This process:DeprecationWarning", "-c", code]
-    return subprocess.Popen(command, env=environment | extra, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return Popen(command, env=environment | extra, stdout=PIPE, stderr=PIPE, text=True)
 
 
-def finish(process: subprocess.Popen[str]) -> str:
+def finish(process: Popen[str]) -> str:
     """Wait for a process; what it printed. AssertionError if it failed, hung or wrote to standard error."""
     try:
         out, err = process.communicate(timeout=HANG)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         process.kill()
         raise AssertionError(f"hangs: {process.communicate()}") from None
     assert (process.returncode, err) == (0, ""), f"exit code {process.returncode}\n{out[-2000:]}\n{err[-4000:]}"
     return out.strip()
 
 
-def run(script: str, cache: pathlib.Path | None, *, path: pathlib.Path = PACKAGE.parent, **extra: str) -> str:
+def run(script: str, *arguments: Any, **extra: Any) -> str:
     """Run a script to its end; what it printed."""
-    return finish(start(script, cache, path=path, **extra))
+    return finish(start(script, *arguments, **extra))
 
 
 def intact(cache: pathlib.Path) -> dict[str, bytes]:
@@ -127,6 +127,14 @@ def intact(cache: pathlib.Path) -> dict[str, bytes]:
         sums[file.name] = data[:32]
     return sums
 
+
+@pytest.fixture(scope="module")
+def little(tmp_path_factory: pytest.TempPathFactory) -> Little:
+    cache = tmp_path_factory.mktemp("little") / "cache"
+    return Little(cache, run("print(small_digest())", cache))
+
+
+# -------------------------------------------------------------------------------------------------- threads
 
 EIGHT = """
 docs = corpus()
@@ -142,37 +150,14 @@ print(*found)
 """
 
 
-@pytest.fixture(scope="module")
-def warm() -> Warm:
-    """The cache of this run, with what other tests have compiled."""
-    return Warm(directory(), "")
-
-
-@pytest.fixture(scope="module")
-def little(tmp_path_factory: pytest.TempPathFactory) -> Warm:
-    """A cache of the few kernels that a tokenizer without a fit needs."""
-    cache = tmp_path_factory.mktemp("little") / "cache"
-    return Warm(cache, run("print(small_digest())", cache))
-
-
-# -------------------------------------------------------------------------------------------------- threads
-
-
-def test_eight_threads_fit_and_encode_as_one_does(warm: Warm) -> None:
-    serial = run("docs = corpus()\nprint(*[digest(t.fit(docs), docs) for t in three(n_threads=1)])", warm.cache).split()
-    assert run(EIGHT, warm.cache).split() == [serial[i % 3] for i in range(8)]
+def test_eight_threads_fit_and_encode_as_one_does() -> None:
+    serial = run("docs = corpus()\nprint(*[digest(t.fit(docs), docs) for t in three(n_threads=1)])").split()
+    assert run(EIGHT).split() == [serial[i % 3] for i in range(8)]
     assert len(set(serial)) == 3
 
 
-def test_eight_threads_that_find_a_cold_cache_compile_as_one_does(little: Warm, tmp_path: pathlib.Path) -> None:
-    work = EIGHT.replace("digest(three(n_threads=1 + i % 2)[i % 3].fit(docs), docs)", "small_digest()")
-    assert run(work, tmp_path / "cold").split() == [little.printed] * 8
-    assert intact(tmp_path / "cold").keys() == intact(little.cache).keys()
-
-
-def test_the_number_of_threads_changes_nothing(warm: Warm) -> None:
-    out = run(
-        """
+def test_the_number_of_threads_changes_nothing() -> None:
+    out = run("""
         docs = corpus(240_000, 50)
         for i in range(3):
             found = set()
@@ -182,34 +167,11 @@ def test_the_number_of_threads_changes_nothing(warm: Warm) -> None:
                 found.add(digest(three()[i].fit(docs), docs))
             assert len(found) == 1, found
         print(sorted(size for _, size in thread_pool._groups))
-        """,
-        warm.cache,
-    )
+    """)
     assert out == "[2, 3, 8]"
 
 
-def test_an_exception_in_a_chunk_waits_for_the_others(warm: Warm) -> None:
-
-    out = run(
-        """
-        ended = []
-        def work(begin, end):
-            if begin == 0:
-                raise MemoryError("first")
-            time.sleep(0.3)
-            ended.append(begin)
-        try:
-            thread_pool.run(work, [(i, i + 1) for i in range(4)], 2)
-        except MemoryError:
-            print(len(ended))
-        """,
-        warm.cache,
-    )
-    assert out == "3"
-
-
 EXITS = {
-    "with the pool alive": "tokenizer.encode_batch(docs); print('done')",
     "with work in a daemon": """
         threading.Thread(target=lambda: [tokenizer.encode_batch(docs) for _ in range(3)], daemon=True).start()
         print('done')
@@ -224,43 +186,37 @@ EXITS = {
 
 
 @pytest.mark.parametrize("how", EXITS)
-def test_the_interpreter_exits_cleanly(warm: Warm, how: str) -> None:
+def test_the_interpreter_exits_cleanly(how: str) -> None:
     setup = "docs = corpus(400_000, 50)\ntokenizer = BPE(100, n_threads=2).fit(docs[:5])\nthreading.excepthook = lambda _: None\n"
-    assert run(setup + textwrap.dedent(EXITS[how]), warm.cache) == "done"
+    assert run(setup + textwrap.dedent(EXITS[how])) == "done"
 
 
-@pytest.mark.parametrize("pool", ["before", "never"])
-@pytest.mark.parametrize("when", ["in a thread that outlives the main one", "atexit"])
-def test_a_batch_at_the_end_of_the_interpreter(warm: Warm, when: str, pool: str) -> None:
-    out = run(
-        f"""
+@pytest.mark.parametrize("used", [True, False])
+def test_a_batch_at_the_end_of_the_interpreter(used: bool) -> None:
+    """In a thread that outlives the main one, and at exit; with a pool from before and with none."""
+    out = run(f"""
         import atexit
         docs = corpus(400_000, 50)
         tokenizer = BPE(100, n_threads=2).fit(docs[:5])
         tokenizer.encode(docs[0])
-        expected = tokenizer.encode_batch(docs) if {pool == "before"} else None
+        expected = tokenizer.encode_batch(docs) if {used} else None
         def work():
-            if {when != "atexit"}:
+            if threading.current_thread() is not threading.main_thread():
                 threading.main_thread().join()
             ids = tokenizer.encode_batch(docs)
             print("done" if expected is None or ids == expected else "other ids", flush=True)
-        if {when == "atexit"}:
-            atexit.register(work)
-        else:
-            threading.Thread(target=work).start()
-        """,
-        warm.cache,
-    )
-    assert out == "done"
+        atexit.register(work)
+        threading.Thread(target=work).start()
+    """)
+    assert out.split() == ["done"] * 2
 
 
 # -------------------------------------------------------------------------------------------------- forks
 
 if POSIX:
 
-    def test_fork_after_the_pool_has_started(warm: Warm) -> None:
-        run(
-            """
+    def test_fork_after_the_pool_has_started() -> None:
+        run("""
             docs = corpus(300_000, 40)
             tokenizer = BPE(200, n_threads=2).fit(docs)
             expected = tokenizer.encode_batch(docs)
@@ -280,60 +236,33 @@ if POSIX:
             busy.join()
             assert codes == [0] * 6, codes
             work()
-            """,
-            warm.cache,
-        )
+        """)
 
-    def test_fork_of_a_used_tokenizer_while_a_thread_compiles(warm: Warm) -> None:
-        run(
-            """
-            import numba
+    @pytest.mark.parametrize("first", ["[digest(t.fit(docs), docs) for t in three(n_threads=2)]", "ubpe_numba.warmup()"])
+    def test_fork_after_use_or_warmup_while_a_thread_compiles(first: str) -> None:
+        run(f"""
+            import numba, ubpe_numba
             docs = corpus(300_000, 40)
-            expected = [digest(t.fit(docs), docs) for t in three(n_threads=2)]
+            {first}
             stop = threading.Event()
             def compile_on():
                 while not stop.is_set():
                     numba.njit(lambda x: x + 1)(1)
             def work():
-                assert [digest(t.fit(docs), docs) for t in three(n_threads=2)] == expected
+                [digest(t.fit(docs), docs) for t in three(n_threads=2)]
             thread = threading.Thread(target=compile_on)
             thread.start()
             try:
                 codes = []
-                for i in range(8):
+                for i in range(5):
                     time.sleep(0.013 * i)
                     codes.append(wait(child(work), 15))
             finally:
                 stop.set()
                 thread.join()
-            assert codes == [0] * 8, codes
-            work()
-            """,
-            warm.cache,
-        )
-
-    def test_fork_after_warmup_while_a_thread_compiles(warm: Warm) -> None:
-        run(
-            """
-            import numba, ubpe_numba
-            ubpe_numba.warmup()
-            stop = threading.Event()
-            def compile_on():
-                while not stop.is_set():
-                    numba.njit(lambda x: x + 1)(1)
-            docs = corpus(300_000, 40)
-            work = lambda: [digest(t.fit(docs), docs) for t in three(n_threads=2)]
-            thread = threading.Thread(target=compile_on)
-            thread.start()
-            try:
-                codes = [wait(child(work), 15) for _ in range(5)]
-            finally:
-                stop.set()
-                thread.join()
             assert codes == [0] * 5, codes
-            """,
-            warm.cache,
-        )
+            work()
+        """)
 
     def test_children_that_are_forked_in_the_middle_of_a_compile_compile_themselves(tmp_path: pathlib.Path) -> None:
         out = run(
@@ -356,9 +285,8 @@ if POSIX:
         assert run("print(small_digest())", tmp_path / "cold") == out
         assert intact(tmp_path / "cold") == before
 
-    def test_children_that_are_forked_while_kernels_are_loaded_load_them_too(warm: Warm) -> None:
-        run(
-            """
+    def test_children_that_are_forked_while_kernels_are_loaded_load_them_too() -> None:
+        run("""
             docs = corpus(3_000, 5)
             work = lambda: [digest(t.fit(docs), docs) for t in three(n_threads=2)]
             thread = threading.Thread(target=work)
@@ -370,11 +298,9 @@ if POSIX:
             thread.join()
             codes = [wait(pid, 120) for pid in pids]
             assert set(codes) == {0} and len(codes) > 1, codes
-            """,
-            warm.cache,
-        )
+        """)
 
-    def test_ctrl_c_during_a_fork_that_waits_for_the_compiler_is_raised_after_it(little: Warm) -> None:
+    def test_ctrl_c_during_a_fork_that_waits_for_the_compiler_is_raised_after_it(little: Little) -> None:
         run(
             """
             from numba.core.compiler_lock import global_compiler_lock
@@ -393,7 +319,8 @@ if POSIX:
             pid = None
             try:
                 pid = child(small_digest)
-                time.sleep(20)
+                while True:  # a long sleep would not be woken
+                    time.sleep(0.01)
             except KeyboardInterrupt:
                 interrupted = True
             assert interrupted and go.is_set() and wait(pid, 120) == 0
@@ -419,35 +346,33 @@ def work(tokenizer, docs):
     return ids.values.tobytes(), ids.offsets.tobytes(), tokenizer.fingerprint, sizes
 
 if __name__ == "__main__":
+    from joblib import Parallel, delayed
     from ubpe_numba import BPE, UBPE
     docs = np.array_split(np.minimum(np.random.default_rng(0).zipf(1.4, 240_000), 40), 30)
-    for tokenizer in (BPE(100, n_threads=3).fit(docs), UBPE(100, 20, n_threads=3).fit(docs)):
-        expected = work(tokenizer, docs)
-        assert expected[3] == [3], expected[3]
-        again = pickle.loads(pickle.dumps(tokenizer))
-        if sys.argv[1] == "joblib":
-            from joblib import Parallel, delayed
-            results = Parallel(n_jobs=2)(delayed(work)(again, docs) for _ in range(4))
-            # joblib gives each worker its share of the processors, by NUMBA_NUM_THREADS: 1 where there are two
-            share = max(1, len(os.sched_getaffinity(0)) // 2) if hasattr(os, "sched_getaffinity") else None
-            assert share in (None, *Parallel(n_jobs=2)([delayed(threads)()])), share
-        else:
-            with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
-                results = pool.starmap(work, [(again, docs)] * 2, 1)
-        for found in results:
-            assert found == expected, (found[2:], expected[2:])
+    tokenizers = [BPE(100, n_threads=3).fit(docs), UBPE(100, 20, n_threads=3).fit(docs)]
+    expected = [work(tokenizer, docs) for tokenizer in tokenizers]
+    assert [sizes for *_, sizes in expected] == [[3], [3]]
+    jobs = [(tokenizer, docs) for tokenizer in pickle.loads(pickle.dumps(tokenizers))]
+    for method in multiprocessing.get_all_start_methods():
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            found = pool.starmap(work, jobs * 2, 1)
+        assert found == expected * 2, (method, [one[2:] for one in found])
+    found = Parallel(n_jobs=2)(delayed(work)(*job) for job in jobs * 2)
+    assert found == expected * 2, [one[2:] for one in found]
+    # joblib gives each worker its share of the processors, by NUMBA_NUM_THREADS: 1 where there are two
+    share = max(1, len(os.sched_getaffinity(0)) // 2) if hasattr(os, "sched_getaffinity") else None
+    assert share in (None, *Parallel(n_jobs=2)([delayed(threads)()])), share
     print("done")
 """
 
 
-@pytest.mark.parametrize("method", ["spawn", "joblib", *(["fork", "forkserver"] if POSIX else [])])
-def test_worker_processes_encode_the_same(warm: Warm, tmp_path: pathlib.Path, method: str) -> None:
+def test_worker_processes_encode_the_same(tmp_path: pathlib.Path) -> None:
+    """Started in every way, and by joblib."""
     script = tmp_path / "workers.py"
     script.write_text(WORKERS)
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "UBPE_CACHE_DIR": str(warm.cache)}
-    done = subprocess.run(
-        [sys.executable, str(script), method], env=environment, capture_output=True, text=True, timeout=HANG, check=False
-    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", str(script)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr[-3000:]
 
 
@@ -456,62 +381,54 @@ def test_worker_processes_encode_the_same(warm: Warm, tmp_path: pathlib.Path, me
 COUNT_WARNINGS = """
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    found = small_digest()
     tokenizer = small()
-    ids = tokenizer.encode("abab")
-    assert tokenizer.decode(ids) == "abab"
-print(found, *[w.category.__name__ for w in caught])
+    assert (tokenizer.decode([2]), tokenizer.decode([4])) == ("ab", "abaab")
+print(*[w.category.__name__ for w in caught])
 """
 
 
-def test_the_directory_of_the_cache_is_private(little: Warm) -> None:
+def test_the_directory_of_the_cache_is_private(little: Little) -> None:
     assert little.cache.stat().st_size and intact(little.cache)
     if POSIX:
         assert stat.S_IMODE(little.cache.stat().st_mode) == 0o700
         assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in little.cache.iterdir())
 
 
-def test_without_a_cache_no_file_is_written(little: Warm, tmp_path: pathlib.Path) -> None:
+def test_without_a_cache_no_file_is_written(tmp_path: pathlib.Path) -> None:
     home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "xdg"), "LOCALAPPDATA": str(tmp_path / "local")}
-    assert run("print(small_digest())", tmp_path / "cache", UBPE_CACHE="0", **home) == little.printed
+    assert run(COUNT_WARNINGS, tmp_path / "cache", UBPE_CACHE="0", **home) == ""
     assert list(tmp_path.iterdir()) == []
 
 
-UNUSABLE = ["a file", "below a file", "a name too long", *(["read-only"] if POSIX and not ROOT_USER else [])]
+FULL_DISK = """
+import resource
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+"""
 
 
-@pytest.mark.parametrize("what", UNUSABLE)
-def test_a_cache_that_cannot_be_written(little: Warm, tmp_path: pathlib.Path, what: str) -> None:
+def test_a_cache_that_cannot_be_used_is_one_warning(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    cache = {"a file": tmp_path / "file", "below a file": tmp_path / "file" / "sub", "a name too long": tmp_path / ("x" * 300)}
-    if what == "read-only":
-        cache[what] = tmp_path / "shut"
-        cache[what].mkdir(mode=0o500)
-    out = run(COUNT_WARNINGS, cache[what])
-    assert out.split() == [little.printed, "RuntimeWarning"]
+    caches = [tmp_path / "file", tmp_path / "file" / "sub", tmp_path / ("x" * 300)]
+    if POSIX:
+        (tmp_path / "shut").mkdir(mode=0o500)
+        (tmp_path / "open").mkdir()
+        (tmp_path / "open").chmod(0o777)
+        caches += [tmp_path / "shut", tmp_path / "open"]
+    if ROOT_USER:  # who may write everywhere
+        os.chown(tmp_path / "shut", 12345, 12345)
+    before = sorted(tmp_path.rglob("*"))
+    for cache in caches:
+        assert run(COUNT_WARNINGS, cache) == "RuntimeWarning", cache
+    assert sorted(tmp_path.rglob("*")) == before
+    if POSIX:
+        assert run(FULL_DISK + COUNT_WARNINGS, tmp_path / "full") == "RuntimeWarning"
+        assert not list((tmp_path / "full").iterdir())
 
 
 if POSIX:
 
-    def test_a_directory_that_all_may_write_is_not_trusted(little: Warm, tmp_path: pathlib.Path) -> None:
-
-        (tmp_path / "cache").mkdir()
-        (tmp_path / "cache").chmod(0o777)
-        found, *warned = run(COUNT_WARNINGS, tmp_path / "cache").split()
-        assert found == little.printed
-        mode = stat.S_IMODE((tmp_path / "cache").stat().st_mode)
-        assert mode & 0o022 == 0 or (warned and not list((tmp_path / "cache").iterdir()))
-
-    if ROOT_USER:
-
-        def test_a_directory_of_another_user_is_refused(little: Warm, tmp_path: pathlib.Path) -> None:
-            shutil.copytree(little.cache, tmp_path / "cache")
-            os.chown(tmp_path / "cache", 12345, 12345)
-            before = intact(tmp_path / "cache")
-            assert run(COUNT_WARNINGS, tmp_path / "cache").split() == [little.printed, "RuntimeWarning"]
-            assert intact(tmp_path / "cache") == before
-
-    def test_without_a_home_kernels_are_kept_in_the_folder_for_temporary_files(little: Warm, tmp_path: pathlib.Path) -> None:
+    def test_without_a_home_kernels_are_kept_in_the_folder_for_temporary_files(tmp_path: pathlib.Path) -> None:
         script = """
             import pwd
             def nobody(uid):
@@ -522,90 +439,62 @@ if POSIX:
             for name in [n for n in sys.modules if n.startswith("ubpe_numba")]:
                 del sys.modules[name]
             from ubpe_numba import BPE
-            print(small_digest())
         """
-        assert run(script, little.cache, TMPDIR=str(tmp_path)) == little.printed
+        assert run(textwrap.dedent(script) + COUNT_WARNINGS, TMPDIR=str(tmp_path)) == ""
         (folder,) = tmp_path.glob("ubpe_numba-*")
         assert intact(folder) and stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def _damage(file: pathlib.Path, how: str) -> None:
-    data = bytearray(file.read_bytes())
-    if how == "truncated":
-        data = data[: len(data) // 2]
-    elif how == "emptied":
-        data.clear()
-    elif how == "shorter than a checksum":
-        data = data[:20]
-    elif how == "bit flipped":
-        data[len(data) // 3] ^= 4
-    elif how == "no pickle":
-        data[:] = hashlib.sha256(b"hello").digest() + b"hello"
-    elif how == "another pickle":
-        data[:] = hashlib.sha256(b"N.").digest() + b"N."
-    file.unlink()
-    if how == "a directory":
-        file.mkdir()
-    else:
-        file.write_bytes(data)
+DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
+    "truncated": lambda data: data[: len(data) // 2],
+    "emptied": lambda data: b"",
+    "bit flipped": lambda data: data[:99] + bytes([data[99] ^ 4]) + data[100:],
+    "shorter than a checksum": lambda data: data[:20],
+    "no pickle": lambda data: hashlib.sha256(b"hello").digest() + b"hello",
+    "another pickle": lambda data: hashlib.sha256(b"N.").digest() + b"N.",
+    "a directory": lambda data: None,
+}
 
 
-DAMAGES = [
-    ("truncated", "emptied", "bit flipped"),
-    ("shorter than a checksum", "no pickle", "another pickle"),
-    ("a directory",),
-]
-
-
-@pytest.mark.parametrize("ways", DAMAGES, ids=", ".join)
-def test_damaged_files_of_the_cache(little: Warm, tmp_path: pathlib.Path, ways: tuple[str, ...]) -> None:
+def test_damaged_files_of_the_cache(little: Little, tmp_path: pathlib.Path) -> None:
+    """One is found in a process and compiled anew, with one warning; a folder stays in the way."""
     cache = tmp_path / "cache"
     shutil.copytree(little.cache, cache)
-    files = sorted([*cache.glob("vocabulary.arena.*"), *cache.glob("coding.linear_bpe.*")], key=lambda f: f.stat().st_size)
-    for file, how in zip(files[: len(ways)], ways, strict=True):
-        _damage(file, how)
-    assert run(COUNT_WARNINGS, cache).split() == [little.printed, "RuntimeWarning"]
-    if "a directory" not in ways:
-        assert intact(cache).keys() == intact(little.cache).keys()
-        assert run(COUNT_WARNINGS, cache) == little.printed
+    file = min(cache.glob("vocabulary.arena.*"), key=lambda file: file.stat().st_size)
+    for how, damage in DAMAGES.items():
+        data = damage(file.read_bytes())
+        file.unlink()
+        file.mkdir() if data is None else file.write_bytes(data)
+        assert run(COUNT_WARNINGS, cache) == "RuntimeWarning", how
+        if data is not None:
+            assert intact(cache).keys() == intact(little.cache).keys()
+            assert (cache / file.name).read_bytes() != data
 
 
-def test_processes_that_race_on_a_cold_cache(little: Warm, tmp_path: pathlib.Path) -> None:
+def test_threads_of_processes_that_race_on_a_cold_cache(little: Little, tmp_path: pathlib.Path) -> None:
     cache = tmp_path / "cold"
-    racers = [start("print(small_digest())", cache, **extra) for extra in ({}, {"NUMBA_CPU_NAME": "generic"})]
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(finish, racers)) == [little.printed] * 2
+    work = EIGHT.replace("digest(three(n_threads=1 + i % 2)[i % 3].fit(docs), docs)", "small_digest()")
+    racers = [start(work, cache, **extra) for extra in ({}, {"NUMBA_CPU_NAME": "generic"})]
+    assert [finish(racer).split() for racer in racers] == [[little.printed] * 8] * 2
     before = intact(cache)
     assert len(before) == 2 * len(intact(little.cache))  # each processor has its own
-    assert run(COUNT_WARNINGS, cache) == little.printed
-    assert run(COUNT_WARNINGS, cache, NUMBA_CPU_NAME="generic") == little.printed
+    for extra in ({}, {"NUMBA_CPU_NAME": "generic"}):
+        assert run("print(small_digest())", cache, **extra) == little.printed
     assert intact(cache) == before
 
 
-class Change(NamedTuple):
-    """A function of a file is defined once more at the file's end, in another way, and a script prints what that changes."""
-
-    file: str
-    function: str
-    script: str
-    prints: tuple[str, str]  # before the change, and after it
-
-
-#: A helper that a kernel of another folder calls, and a kernel.
-CHANGES = {
-    "runtime/machine": Change(
-        "bytes.py",
-        "def equal(text, *_): return text & 0",  # no byte is a space
-        "print(*Pretokenizer('gpt2').split(np.frombuffer(b'low low lower', np.uint8), np.array([0, 13])))",
-        ("0 3 7 13", "0 3 4 7 8 13"),
-    ),
-    "vocabulary/kernels": Change(
-        "arena.py",
-        "@kernel\ndef fill_arena(*args):\n    for i in range(args[-1].size): args[-1][i] = 0",  # all are the first symbol
-        "print(*BPE.from_merges([[0, 1]], alphabet=2).decode([2, 2]))",
-        ("0 1 0 1", "0 0 0 0"),
-    ),
+#: A helper that a kernel of another folder calls, and a kernel, each defined once more at the end of its file, in another way.
+CHANGED = {
+    "runtime/machine/bytes.py": "def equal(text, *_): return text & 0",  # no byte is a space
+    "vocabulary/kernels/arena.py": "@kernel\ndef fill_arena(*args):\n    for i in range(args[-1].size): args[-1][i] = 0",
 }
+PRINTS = """
+import ubpe_numba
+from ubpe_numba.text import Pretokenizer
+assert ubpe_numba.__file__.startswith({!r})
+print(*Pretokenizer('gpt2').split(np.frombuffer(b'low low lower', np.uint8), np.array([0, 13])))
+print(*BPE.from_merges([[0, 1]], alphabet=2).decode([2, 2]))
+"""
 
 
 def test_the_hash_is_of_every_compiled_file() -> None:
@@ -615,43 +504,54 @@ def test_the_hash_is_of_every_compiled_file() -> None:
     assert found and found <= known
 
 
-@pytest.mark.parametrize("folder", CHANGES)
-def test_a_changed_file_is_compiled_anew(tmp_path: pathlib.Path, folder: str) -> None:
-    """In a new process and with the same cache; once the file is as before, its first kernels are used again."""
-    name, function, script, (before, after) = CHANGES[folder]
+def test_changed_files_are_compiled_anew(tmp_path: pathlib.Path) -> None:
+    """In a new process and with the same cache; once the files are as before, the first kernels are used again."""
     shutil.copytree(PACKAGE, tmp_path / "copy" / "ubpe_numba", ignore=shutil.ignore_patterns("__pycache__"))
-    file = tmp_path / "copy" / "ubpe_numba" / folder / name
-    original = file.read_text()
-    script = f"""
-        import ubpe_numba
-        from ubpe_numba.text import Pretokenizer
-        assert ubpe_numba.__file__.startswith({str(tmp_path)!r})
-        {script}
-    """
+    files = {tmp_path / "copy" / "ubpe_numba" / name: change for name, change in CHANGED.items()}
+    originals = {file: file.read_text() for file in files}
 
-    def printed() -> str:
-        return run(script, tmp_path / "cache", path=tmp_path / "copy", PYTHONDONTWRITEBYTECODE="1")
+    def printed() -> list[str]:
+        out = run(PRINTS.format(str(tmp_path)), tmp_path / "cache", tmp_path / "copy", PYTHONDONTWRITEBYTECODE="1")
+        return out.splitlines()
 
-    assert printed() == before
+    assert printed() == ["0 3 7 13", "0 1 0 1"]
     kernels = intact(tmp_path / "cache")
-    file.write_text(f"{original}\n\nfrom ubpe_numba.runtime.compiler import helper, kernel\n\n\n{function}\n")
-    assert printed() == after
+    for file, change in files.items():
+        file.write_text(f"{originals[file]}\n\nfrom ubpe_numba.runtime.compiler import helper, kernel\n\n\n{change}\n")
+    assert printed() == ["0 3 4 7 8 13", "0 0 0 0"]
     more = intact(tmp_path / "cache")
     assert kernels.items() < more.items()
-    file.write_text(original)
-    assert printed() == before
+    for file, original in originals.items():
+        file.write_text(original)
+    assert printed() == ["0 3 7 13", "0 1 0 1"]
     assert intact(tmp_path / "cache") == more
 
 
-def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> None:
-    run(
-        f"""
-        import base64, importlib
+def test_every_kernel_has_one_signature(tmp_path: pathlib.Path) -> None:
+    """After a warm-up, which compiles all that other processes do not, and after calls of every form."""
+    run(f"""
+        import base64, importlib, math
         import ubpe_numba
         sys.path.append({str(pathlib.Path(__file__).parent)!r})
         from kernel_modules import kernel_modules
         from ubpe_numba import FitRules, Ragged, bounds
         from ubpe_numba.runtime.compiler.cache import _KernelCache
+        def check(*without):
+            kernels = {{}}
+            for full_name in kernel_modules():
+                module = importlib.import_module(full_name) if not full_name.startswith(without) else math
+                for name, value in vars(module).items():
+                    if isinstance(getattr(value, "_cache", None), _KernelCache) and value.py_func.__module__ == module.__name__:
+                        # what may be None makes kernels of its own
+                        none = {{i for s in value.signatures for i, kind in enumerate(s) if str(kind) == "none"}}
+                        forms = {{tuple(str(kind) for i, kind in enumerate(s) if i not in none) for s in value.signatures}}
+                        kernels[full_name + "." + name] = len(forms)
+            assert len(kernels) > 20
+            if not without:  # of weights that are whole, and that are not
+                assert kernels.pop("ubpe_numba.bounds.kernels.symbol_prices.sum_up") == 2
+            assert set(kernels.values()) == {{1}}, {{k: v for k, v in kernels.items() if v != 1}}
+        ubpe_numba.warmup()
+        check("ubpe_numba.distributed.", "ubpe_numba.bounds.")  # compiled by who imports them
         base = np.concatenate(corpus(6000, top=100))
         offsets = np.arange(0, 6001, 300)
         folder = pathlib.Path({str(tmp_path)!r})
@@ -758,61 +658,15 @@ def test_every_kernel_has_one_signature(warm: Warm, tmp_path: pathlib.Path) -> N
             engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1] * 9, [1, 0] * 9)])
             remotely(engine, [(False, False), (True, True)], 4, plan)
         bounds.lower_bound(BPE(320, alphabet=300).fit(base, offsets=offsets), [base[:900]], seconds=20, progress=False)
-        ubpe_numba.warmup()  # what only files of other libraries come to
-        kernels = {{}}
-        for full_name in kernel_modules():
-            module = importlib.import_module(full_name)
-            for name, value in vars(module).items():
-                if isinstance(getattr(value, "_cache", None), _KernelCache) and value.py_func.__module__ == module.__name__:
-                    # what may be None makes kernels of its own
-                    none = {{i for s in value.signatures for i, kind in enumerate(s) if str(kind) == "none"}}
-                    forms = {{tuple(str(kind) for i, kind in enumerate(s) if i not in none) for s in value.signatures}}
-                    kernels[full_name + "." + name] = len(forms)
-        assert len(kernels) > 20
-        assert kernels.pop("ubpe_numba.bounds.kernels.symbol_prices.sum_up") == 2  # of weights that are whole, and that are not
-        assert set(kernels.values()) == {{1}}, {{k: v for k, v in kernels.items() if v != 1}}
-        """,
-        warm.cache,
-    )
+        check()
+    """)
 
 
 # -------------------------------------------------------------------------------------------------- limits and signals
 
-
-def test_ids_past_int32(warm: Warm) -> None:
-    run(
-        """
-        docs = corpus()
-        for tokenizer in three():
-            tokenizer.fit(docs)
-            n = len(tokenizer._model.vocabulary)
-            powers = [2**31 - 1, 2**31, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, -(2**31), -(2**63)]
-            for bad in [n, -1, *powers]:
-                try:
-                    tokenizer.decode([0, bad])
-                except (UnknownTokenError, ValueError) as error:  # past int64 it is no integer that a document may hold
-                    assert str(bad) in str(error), error
-                else:
-                    raise AssertionError(bad)
-                for t in (np.int32, np.int64, np.uint32, np.uint64, ">i8", ">u8"):
-                    if np.iinfo(t).min <= bad <= np.iinfo(t).max:
-                        for call in (tokenizer.decode, lambda ids: tokenizer.decode_batch(ids, [0, 1, 2])):
-                            try:
-                                call(np.array([0, bad], t))
-                            except (UnknownTokenError, ValueError) as error:
-                                assert str(bad) in str(error), error
-                                assert bad >= 2**63 or isinstance(error, UnknownTokenError), error
-                            else:
-                                raise AssertionError((bad, t))
-            assert tokenizer.decode([0, n - 1]).size >= 2
-        """,
-        warm.cache,
-    )
-
-
 if POSIX:
 
-    def test_control_c_stops_a_fit_and_changes_nothing(warm: Warm) -> None:
+    def test_control_c_stops_a_fit_and_changes_nothing() -> None:
         out = run(
             """
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -839,8 +693,7 @@ if POSIX:
                 timer.join()
                 assert tokenizer.fingerprint == before
             assert tokenizer.decode(tokenizer.encode([1, 2, 3])).tolist() == [1, 2, 3]
-            """,
-            warm.cache,
+        """
         )
         assert out.split("\n") == ["stopped"] * 4
 
@@ -869,79 +722,64 @@ if POSIX:
         assert run("print(small_digest())", tmp_path / "cold") == out
         assert intact(tmp_path / "cold") == before
 
-    @pytest.mark.parametrize("suffix", [".json", ".npz"])
-    def test_a_killed_save_leaves_a_whole_file(warm: Warm, tmp_path: pathlib.Path, suffix: str) -> None:
-        out = run(
-            f"""
+    def test_a_killed_save_leaves_a_whole_file(tmp_path: pathlib.Path) -> None:
+        out = run(f"""
             import random
-            path = pathlib.Path({str(tmp_path)!r}) / "model{suffix}"
             models = [BPE(n).fit(corpus(60_000, top=300)) for n in (400, 2000)]
             prints = [m.fingerprint for m in models]
-            models[0].save(path)
-            def save():
+            def save(path):
                 while True:
                     models[1].save(path)
                     models[0].save(path)
-            seen = set()
-            for i in range(200):
-                pid = child(save)
-                time.sleep(random.Random(i).uniform(0.002, 0.002 * (20 + i)))
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-                seen.add(prints.index(BPE.load(path).fingerprint))  # ValueError for a model that is neither
-                unfinished = [file for file in path.parent.iterdir() if file != path]
-                if i >= 20 and len(seen) == 2 and unfinished:
-                    break
-            models[1].save(path)  # what the killed ones left behind is in nobody's way
-            assert BPE.load(path).fingerprint == prints[1]
-            print(sorted(seen), len(unfinished) > 0)
-            """,
-            warm.cache,
-        )
-        assert out == "[0, 1] True"  # either model was found, and a save was killed in its middle
+            for suffix in ("json", "npz"):
+                path = pathlib.Path({str(tmp_path)!r}) / suffix / f"model.{{suffix}}"
+                path.parent.mkdir()
+                models[0].save(path)
+                seen = set()
+                for i in range(200):
+                    pid = child(lambda: save(path))
+                    time.sleep(random.Random(i).uniform(0.002, 0.002 * (20 + i)))
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                    seen.add(prints.index(BPE.load(path).fingerprint))  # ValueError for a model that is neither
+                    unfinished = [file for file in path.parent.iterdir() if file != path]
+                    if i >= 20 and len(seen) == 2 and unfinished:
+                        break
+                models[1].save(path)  # what the killed ones left is in nobody's way
+                assert BPE.load(path).fingerprint == prints[1]
+                print(sorted(seen), len(unfinished) > 0)
+        """)
+        assert out.splitlines() == ["[0, 1] True"] * 2  # either model was found, and a save was killed in its middle
 
-    @pytest.mark.parametrize("suffix", [".json", ".npz"])
-    def test_a_full_disk_keeps_the_old_file(warm: Warm, tmp_path: pathlib.Path, suffix: str) -> None:
-        run(
-            f"""
+    def test_a_full_disk_keeps_the_old_file_and_is_told_by_its_name(tmp_path: pathlib.Path) -> None:
+        run(f"""
             import resource
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            folder = pathlib.Path({str(tmp_path)!r})
-            path = folder / "model{suffix}"
             old, new = [BPE(n).fit(corpus(60_000, top=300)) for n in (310, 2000)]
-            old.save(path)
-            data = path.read_bytes()
-            for limit in (0, 1, 4096):
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-                try:
-                    new.save(path)
-                except OSError:
-                    pass
-                else:
-                    raise AssertionError(limit)
-                assert path.read_bytes() == data
-                assert [f.name for f in folder.iterdir()] == [path.name]
-            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            new.save(path)
-            assert BPE.load(path).fingerprint == new.fingerprint
-            """,
-            warm.cache,
-        )
-
-    def test_a_full_disk_under_the_cache(little: Warm, tmp_path: pathlib.Path) -> None:
-        setup = """
-            import resource
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-        """
-        out = run(textwrap.dedent(setup) + COUNT_WARNINGS, tmp_path / "cache")
-        assert out.split() == [little.printed, "RuntimeWarning"]
-        assert list((tmp_path / "cache").iterdir()) == []
+            for suffix in ("json", "npz"):
+                path = pathlib.Path({str(tmp_path)!r}) / suffix / f"model.{{suffix}}"
+                path.parent.mkdir()
+                old.save(path)
+                data = path.read_bytes()
+                for limit in (0, 1, 4096):
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+                    try:
+                        new.save(path)
+                    except OSError as error:
+                        assert str(error) == f"[Errno 27] File too large: {{str(path)!r}}", error
+                    else:
+                        raise AssertionError(limit)
+                    assert path.read_bytes() == data
+                    assert [f.name for f in path.parent.iterdir()] == [path.name]
+                resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+                new.save(path)
+                assert BPE.load(path).fingerprint == new.fingerprint
+        """)
 
 
 if LINUX:
 
-    def test_failing_calls_leave_no_memory_behind(warm: Warm, tmp_path: pathlib.Path) -> None:
+    def test_failing_calls_leave_no_memory_behind(tmp_path: pathlib.Path) -> None:
         run(
             f"""
             folder = pathlib.Path({str(tmp_path)!r})
@@ -977,15 +815,13 @@ if LINUX:
                     raise AssertionError(i % len(calls))
             fail(600)
             before = rss()
-            fail(10_000)
+            fail(5_000)
             assert rss() - before < 20e6, (before, rss())
-            """,
-            warm.cache,
+        """
         )
 
-    def test_too_little_memory_is_an_error_and_no_crash(warm: Warm) -> None:
-        out = run(
-            """
+    def test_too_little_memory_is_an_error_and_no_crash() -> None:
+        out = run("""
             import ctypes, resource
             rng = np.random.default_rng(0)
             docs = np.array_split(rng.integers(0, 100, 4_000_000, np.int32), 20)
@@ -1005,7 +841,7 @@ if LINUX:
                     except MemoryError:
                         os._exit(42)
                 return work
-            sizes = [n << 20 for n in (1, 20, 40, 70, 100, 500)]
+            sizes = [n << 20 for n in (1, 20, 70, 500)]
             for i, t in enumerate(tokenizers):
                 before = t.fingerprint
                 jobs = {"encode": lambda: t.encode_batch(docs)}
@@ -1017,7 +853,5 @@ if LINUX:
                     assert set(codes) <= {0, 42}, (type(t).__name__, name, codes)
                     print(type(t).__name__, name, codes)
                 assert t.fingerprint == before
-            """,
-            warm.cache,
-        )
+        """)
         assert "fit" in out and "42" in out

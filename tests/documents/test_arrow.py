@@ -11,6 +11,7 @@ import pytest
 from arrow_producers import Made, MadeStream, integers, lists
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import each
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.documents.arrow import read_arrow
@@ -37,9 +38,6 @@ def in_parts(pa: Any, array: Any, start: int, cut: int) -> list[Any]:
     part = array.slice(start)
     chunks = [part.slice(0, cut), part.slice(cut)]
     return [part, pa.chunked_array(chunks), pa.chunked_array([part]), pa.chunked_array([chunks[0], part.slice(0, 0), chunks[1]])]
-
-
-# --- every layout, by pyarrow
 
 
 @given(texts=TEXTS, start=st.integers(0, 4), cut=st.integers(0, 3))
@@ -115,20 +113,12 @@ def test_views_of_strings_in_several_buffers() -> None:
     assert plain(as_documents(shuffled)) == plain(as_documents([texts[i] for i in order]))
 
 
-# --- memory is shared
-
-
-@pytest.mark.parametrize("kind", ["string", "large_binary"])
-def test_binary_and_ascii_are_not_copied(kind: str) -> None:
+def test_binary_ascii_and_lists_of_int32_are_not_copied() -> None:
     pa = pytest.importorskip("pyarrow")
-    array = pa.array(["ab", "c"], getattr(pa, kind)())
-    values, offsets, _ = utf8_documents(array)
-    assert values.ctypes.data == array.buffers()[2].address
-    assert offsets.tolist() == [0, 2, 3]
-
-
-def test_lists_of_int32_are_not_copied() -> None:
-    pa = pytest.importorskip("pyarrow")
+    for kind in ("string", "large_binary"):
+        texts = pa.array(["ab", "c"], getattr(pa, kind)())
+        flat, cuts, _ = utf8_documents(texts)
+        assert flat.ctypes.data == texts.buffers()[2].address and cuts.tolist() == [0, 2, 3]
     for make in (pa.list_, pa.large_list, pa.list_view):
         array = pa.array([[1, 2], [], [3]], make(pa.int32()))
         for docs, at in ((array, 0), (array.slice(2), 8), (pa.chunked_array([array]), 0)):
@@ -153,11 +143,8 @@ def test_what_was_shared_outlives_its_producer() -> None:
     assert pa.total_allocated_bytes() == before
 
 
-# --- nulls
-
-
-@pytest.mark.parametrize("layout", ["list_", "large_list", "list_view", "large_list_view", "fixed", "dictionary"])
-@pytest.mark.parametrize("start", [0, 1, 7, 9])
+@each("layout", ["list_", "large_list", "list_view", "large_list_view", "fixed", "dictionary"])
+@each("start", [0, 1, 7, 9])
 def test_null_documents_are_refused_or_empty(layout: str, start: int) -> None:
     pa = pytest.importorskip("pyarrow")
     docs: list[Any] = [[i, i + 1] for i in range(20)]
@@ -194,7 +181,7 @@ def test_a_null_list_may_hold_values() -> None:
         as_documents(array)
 
 
-@pytest.mark.parametrize("chunks", [False, True])
+@each("chunks", [False, True])
 def test_nulls_inside_are_refused(chunks: bool) -> None:
     pa = pytest.importorskip("pyarrow")
     array = pa.array([[9, None], [8], [], [1, 2, None], [3]])
@@ -213,8 +200,8 @@ def test_nulls_inside_are_refused(chunks: bool) -> None:
         as_document(pa.array([1, None]))
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary_view", "dictionary"])
-@pytest.mark.parametrize("texts", [["a", None], [None], ["a" * 20, "b", None, "c" * 30]])
+@each("kind", ["string", "large_string", "string_view", "binary_view", "dictionary"])
+@each("texts", [["a", None], [None], ["a" * 20, "b", None, "c" * 30]])
 def test_texts_that_are_null_are_refused(texts: list[Any], kind: str) -> None:
     pa = pytest.importorskip("pyarrow")
     array = pa.array(texts, pa.string()).dictionary_encode() if kind == "dictionary" else pa.array(texts, getattr(pa, kind)())
@@ -235,9 +222,6 @@ def test_arrays_of_nothing_but_nulls() -> None:
         as_documents(pa.array([[], [None]]))
 
 
-# --- tables, one document, other types
-
-
 def test_rows_of_tables_are_documents() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"a": pa.array([1, 2, 3], pa.int8()), "b": pa.array([4, 5, 6], pa.uint64())})
@@ -248,19 +232,14 @@ def test_rows_of_tables_are_documents() -> None:
     assert rows(as_documents(pa.table({"a": [[1], [2, 3]]}))) == [[1], [2, 3]]
     assert as_documents(pa.table({"a": ["x", "y"]})).kind == "str"
     for bad, message in [
-        (
-            pa.table({"a": [1], "b": ["x"]}),
-            "docs: expected a sequence of documents, got a table of 'a', 'b'; give one column of it",
-        ),
+        (pa.table({"a": [1], "b": ["x"]}), "expected a sequence of documents, got a table of 'a', 'b'; give one column of it"),
         (pa.table({"a": [1]}), "got a table of one column of integers; give the column, one document"),
         (pa.table({}), "got a table of no columns"),
-    ]:
-        with pytest.raises(TypeError, match=re.escape(message)):
+    ]:  # fmt: skip
+        with pytest.raises(TypeError, match=f"^docs: .*{message}"):
             as_documents(bad)
     with pytest.raises(ValueError, match="document 1, column 'b' is null"):
         as_documents(pa.table({"a": [1, 2], "b": [1, None]}))
-    with pytest.raises(ValueError, match=r"document 1, position 0: expected an integer that fits int64, got 9223372036854775808"):
-        as_documents(pa.table({"a": pa.array([1, 2**63], pa.uint64()), "b": [1, 2]}))
     parts = [pa.table({"b": [1, 2], "a": pa.array([1, last], pa.uint64())}) for last in (3, 2**63)]
     with pytest.raises(ValueError, match=r"document 3, position 1: expected an integer that fits int64, got 9223372036854775808"):
         as_documents(pa.concat_tables(parts))
@@ -268,12 +247,8 @@ def test_rows_of_tables_are_documents() -> None:
 
 def test_one_document() -> None:
     pa = pytest.importorskip("pyarrow")
-    for docs in (
-        pa.array([1, 2]),
-        pa.chunked_array([[1], [2]]),
-        pa.array([0, 1, 2]).slice(1),
-        pa.array([1, 2]).dictionary_encode(),
-    ):
+    one = pa.array([1, 2])
+    for docs in (one, pa.chunked_array([[1], [2]]), pa.array([0, 1, 2]).slice(1), one.dictionary_encode()):
         assert rows(as_document(docs)) == rows(as_documents(docs)) == [[1, 2]]
         assert rows(as_documents([docs, [3]])) == [[1, 2], [3]]
         assert rows(as_documents(docs, offsets=[0, 1, 2])) == [[1], [2]]
@@ -290,38 +265,25 @@ def test_one_document() -> None:
         for docs, position in ((beyond, 1), (pa.chunked_array([beyond.slice(0, 1)] * 3 + [beyond]), 4)):
             with pytest.raises(ValueError, match=f"^docs?: position {position}: expected an integer that fits int64, got 184467"):
                 read(docs)
+    lists = pa.array([[1], [], [5, 2**63]], pa.list_(pa.uint64()))
+    for docs, document in ((lists, 2), (lists.slice(1), 1), (pa.chunked_array([lists.slice(0, 1), lists.slice(1)]), 2)):
+        with pytest.raises(ValueError, match=f"document {document}, position 1: expected an integer that fits int64, got 9223"):
+            as_documents(docs)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda pa: pa.array([[0.5]]), "lists of float64; round or quantise first"),
-        (lambda pa: pa.array([0.5], pa.float32()), "float32; round or quantise first"),
-        (lambda pa: pa.chunked_array([], pa.float16()), "float16; round"),
-        (lambda pa: pa.array([[True]]), "lists of bool; cast to uint8"),
-        (lambda pa: pa.array([["a"]]), "lists of strings"),
-        (lambda pa: pa.array([[[1]]]), "lists of lists of int64"),
-        (lambda pa: pa.array([1], pa.timestamp("ns")), "timestamp"),
-        (lambda pa: pa.array([1], pa.decimal128(5)), "decimal; cast to int64"),
-        (lambda pa: pa.array([[[(1, 2)]]], pa.list_(pa.map_(pa.int8(), pa.int8()))), "lists of map"),
-        (lambda pa: pa.chunked_array([pa.RunEndEncodedArray.from_arrays([2], [1])]), "run-end encoded"),
-        (lambda pa: pa.array([0.5]).dictionary_encode(), "float64"),
-    ],
-)  # fmt: skip
-def test_other_types_are_refused(make: Any, said: str) -> None:
-    docs = make(pytest.importorskip("pyarrow"))
-    with pytest.raises(TypeError, match=re.escape(f"docs: expected lists of integers, strings or binary, got Arrow's {said}")):
-        as_documents(docs)
-
-
-def test_integers_beyond_int64() -> None:
+def test_other_types_are_refused() -> None:
     pa = pytest.importorskip("pyarrow")
-    docs = pa.array([[1], [], [5, 2**63]], pa.list_(pa.uint64()))
-    for given_, document in ((docs, 2), (docs.slice(1), 1), (pa.chunked_array([docs.slice(0, 1), docs.slice(1)]), 2)):
-        with pytest.raises(
-            ValueError, match=f"document {document}, position 1: expected an integer that fits int64, got 92233720"
-        ):
-            as_documents(given_)
+    for docs, said in [
+        (pa.array([[0.5]]), "lists of float64; round or quantise first"), (pa.array([[True]]), "lists of bool; cast to uint8"),
+        (pa.array([0.5], pa.float32()), "float32; round or quantise first"), (pa.chunked_array([], pa.float16()), "float16"),
+        (pa.array([["a"]]), "lists of strings"), (pa.array([[[1]]]), "lists of lists of int64"),
+        (pa.array([1], pa.timestamp("ns")), "timestamp"), (pa.array([1], pa.decimal128(5)), "decimal; cast to int64"),
+        (pa.array([[[(1, 2)]]], pa.list_(pa.map_(pa.int8(), pa.int8()))), "lists of map"),
+        (pa.chunked_array([pa.RunEndEncodedArray.from_arrays([2], [1])]), "run-end encoded"),
+        (pa.array([0.5]).dictionary_encode(), "float64"),
+    ]:  # fmt: skip
+        with pytest.raises(TypeError, match=f"^docs: expected lists of integers, strings or binary, got Arrow's {said}"):
+            as_documents(docs)
 
 
 def test_from_arrow_refuses() -> None:
@@ -349,14 +311,12 @@ def test_strings_that_are_not_utf8() -> None:
 def test_a_tokenizer_takes_them() -> None:
     pa = pytest.importorskip("pyarrow")
     texts = ["low lower é", "", "lowest 低"]
-    tok = BPE.for_text(262, pretokenizer="gpt2").fit(pa.array(texts), progress=False)
-    assert tok.fingerprint == BPE.for_text(262, pretokenizer="gpt2").fit(texts, progress=False).fingerprint
-    for docs in (pa.array(texts), pa.array(texts, pa.string_view()), pa.chunked_array([texts[:1], texts[1:]], pa.large_string())):
-        assert tok.encode_batch(docs) == tok.encode_batch(texts)
-    plain_tok = BPE(20, alphabet="low erst低é").fit(pa.array(texts), progress=False)
-    assert plain_tok.encode_batch(pa.array(texts)) == plain_tok.encode_batch(texts)
-    ids = plain_tok.encode_batch(texts)
-    assert plain_tok.decode_batch(ids.to_arrow()) == plain_tok.decode_batch(Ragged.from_arrow(ids)) == texts  # read-only memory
+    for make in (lambda: BPE.for_text(262, pretokenizer="gpt2"), lambda: BPE(20, alphabet="low erst低é")):
+        tok = make().fit(pa.array(texts), progress=False)
+        assert tok == make().fit(texts, progress=False)
+        for docs in (pa.array(texts), pa.array(texts, pa.string_view()), pa.chunked_array([texts[:1], texts[1:]])):
+            assert (ids := tok.encode_batch(docs)) == tok.encode_batch(texts)
+        assert tok.decode_batch(ids.to_arrow()) == tok.decode_batch(Ragged.from_arrow(ids)) == texts  # read-only memory
 
 
 # --- arrays made by hand
@@ -365,8 +325,8 @@ def test_a_tokenizer_takes_them() -> None:
 def released_once(*made: Made) -> None:
     """Arrays of streams: that of a capsule is released with the capsule."""
     gc.collect()
-    for each in made:
-        assert each.released == ["array"], each.released
+    for one in made:
+        assert one.released == ["array"], one.released
 
 
 def test_an_array_that_was_released_is_not_read() -> None:
@@ -412,7 +372,7 @@ def test_offsets_add_up() -> None:
     assert rows(as_documents(indices)) == [[6, 7], [5]]
 
 
-@pytest.mark.parametrize("count", [-1, 2])
+@each("count", [-1, 2])
 def test_bitmaps_begin_at_the_offset(count: int) -> None:
     bitmap = np.array([0b11101111, 0b11111011], np.uint8)  # elements 4 and 10 are null
     made = lists(range(13), integers(range(12)), bitmap=bitmap, offset=3, length=9, null_count=count)
@@ -498,7 +458,7 @@ def string_view(length: int, buffer: int, start: int, size: int) -> Made:
     return Made(b"vu", 1, [None, view, np.zeros(size, np.uint8), np.array([size])])
 
 
-@pytest.mark.parametrize(("make", "message"), NOT_VALID, ids=[message[:40] for _, message in NOT_VALID])
+@each("make, message", NOT_VALID)
 def test_arrays_that_contradict_themselves(make: Any, message: str) -> None:
     made = make()
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
@@ -517,27 +477,19 @@ def test_children_and_dictionaries_that_are_missing() -> None:
         as_documents(made)
 
 
-# --- streams made by hand
-
-
-def test_streams_are_released_once() -> None:
+def test_arrays_of_streams_are_released_once_and_outlive_them_where_they_are_shared() -> None:
     parts = [lists([0, 1], integers([i])) for i in range(3)]
-    stream = MadeStream(lists([0], integers([])), parts)
-    assert rows(as_documents(stream)) == [[0], [1], [2]]
+    assert rows(as_documents(MadeStream(lists([0], integers([])), parts))) == [[0], [1], [2]]
     released_once(*parts)
-
-
-def test_an_array_of_a_stream_that_is_shared_outlives_it() -> None:
     part = lists([0, 1], integers([7]))
-    stream = MadeStream(lists([0], integers([])), [part])
-    kept = as_documents(stream)
+    kept = as_documents(MadeStream(lists([0], integers([])), [part]))
     gc.collect()
     assert part.released == [] and rows(kept) == [[7]]
     del kept
     released_once(part)
 
 
-@pytest.mark.parametrize(("message", "said"), [(b"the cable is out", "the cable is out"), (None, "Input/output error")])
+@each("message, said", [(b"the cable is out", "the cable is out"), (None, "Input/output error")])
 def test_a_stream_that_breaks(message: bytes | None, said: str) -> None:
     part = lists([0, 1], integers([7]))
     stream = MadeStream(lists([0], integers([])), [part, 5], message)

@@ -1,4 +1,4 @@
-"""Counted documents: counting, merging, fitting and files."""
+"""Counted documents: counting, merging, fitting, files, and weights of languages against the shares that they are made for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import CLASSES, TIES, corpora, make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tables import each
 
 from ubpe_numba import BPE, Counts, FitRules, count_documents
 from ubpe_numba.errors import ModelFormatError
@@ -44,7 +45,7 @@ def test_counting_and_merging(kind: str, parts: list[list[tuple[list[int], int]]
         assert plain(counts) == (kind, [KINDS[kind](doc) for doc in want], list(want.values()))
 
 
-@pytest.mark.parametrize("parts", [2, 3, 4, 5])
+@each("parts", [2, 3, 4, 5])
 def test_weights_beyond_2_to_the_62_are_refused(parts: int) -> None:
     """From three parts on the sum would not fit int64."""
     counts = count_documents(["a"], sample_weight=[2**62 - 4096])
@@ -61,7 +62,6 @@ def test_counting_other_containers() -> None:
 
 
 @given(corpora(), st.lists(st.integers(0, 7), max_size=20), st.sampled_from(CLASSES), st.sampled_from(TIES))
-@settings(max_examples=150)
 def test_a_fit_of_counts_is_one_of_weighted_documents(
     corpus: tuple[list[list[int]], int], picks: list[int], cls: Any, ties: str
 ) -> None:
@@ -77,7 +77,7 @@ def test_a_fit_of_counts_is_one_of_weighted_documents(
     assert tok._model.vocabulary == again._model.vocabulary
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_saved_counts_are_loaded_and_fitted(kind: str, tmp_path: Path) -> None:
     counts = count_documents([KINDS[kind](doc) for doc in ([0, 1, 0, 1], [], [2, 0, 1], [])], sample_weight=[2**40, 1, 5, 2])
     counts.save(tmp_path / "counts.npz")
@@ -116,3 +116,29 @@ def test_counts_of_segments(tmp_path: Path) -> None:
     for counts in (made, whole):
         counts.save(tmp_path / "counts.npz")
         assert Counts.load(tmp_path / "counts.npz") == counts
+
+
+@each("alpha", [0.0, 0.3, 0.7, 1.0])
+def test_shares_are_powers_of_sizes(alpha: float) -> None:
+    sizes = [1_870_000, 390_000, 100_000, 40_000, 1]
+    weights = Counts.language_weights(sizes, alpha)
+    assert min(weights) == weights[0] == 16 and all(type(weight) is int for weight in weights)
+    shares = [weight * size for weight, size in zip(weights, sizes, strict=True)]
+    for share, size in zip(shares, sizes, strict=True):
+        assert share / shares[0] == pytest.approx((size / sizes[0]) ** alpha, rel=0.04)
+    assert Counts.language_weights(iter(sizes), alpha) == weights
+    assert Counts.language_weights([]) == []
+
+
+def test_sizes_and_alpha_out_of_range() -> None:
+    for size in (0, -1, 2**62, 10**400, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match=r"sizes\[1\]: expected at least 1 and less than 2\*\*62, got"):
+            Counts.language_weights([1, size])  # type: ignore[list-item]
+    for sizes in ("ab", [True], [None]):
+        with pytest.raises(TypeError, match=r"sizes\[0\]: expected a number"):
+            Counts.language_weights(sizes)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="alpha: expected a number, got 'a'"):
+        Counts.language_weights([1], "a")  # type: ignore[arg-type]
+    for alpha in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match=r"alpha: expected 0..1"):
+            Counts.language_weights([1], alpha)
