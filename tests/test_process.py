@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
 from subprocess import PIPE, Popen, TimeoutExpired
 from typing import Any, NamedTuple
 
@@ -378,12 +377,18 @@ def test_worker_processes_encode_the_same(tmp_path: pathlib.Path) -> None:
 
 # -------------------------------------------------------------------------------------------------- the cache
 
-COUNT_WARNINGS = """
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    tokenizer = small()
-    assert (tokenizer.decode([2]), tokenizer.decode([4])) == ("ab", "abaab")
-print(*[w.category.__name__ for w in caught])
+WARNED = """
+def warned(*expected):
+    "A tokenizer decodes, by modules that are imported anew, as in a process of its own; there are these warnings."
+    for name in [n for n in sys.modules if n.startswith("ubpe_numba")]:
+        del sys.modules[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from ubpe_numba import BPE
+        tokenizer = BPE.from_merges([[0, 1], [2, 0], [3, 2]], alphabet="ab")
+        assert (tokenizer.decode([2]), tokenizer.decode([4])) == ("ab", "abaab")
+    found = [w.category.__name__ for w in caught]
+    assert found == [*expected], found
 """
 
 
@@ -394,20 +399,8 @@ def test_the_directory_of_the_cache_is_private(little: Little) -> None:
         assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in little.cache.iterdir())
 
 
-def test_without_a_cache_no_file_is_written(tmp_path: pathlib.Path) -> None:
-    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "xdg"), "LOCALAPPDATA": str(tmp_path / "local")}
-    assert run(COUNT_WARNINGS, tmp_path / "cache", UBPE_CACHE="0", **home) == ""
-    assert list(tmp_path.iterdir()) == []
-
-
-FULL_DISK = """
-import resource
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-"""
-
-
-def test_a_cache_that_cannot_be_used_is_one_warning(tmp_path: pathlib.Path) -> None:
+def test_caches_that_cannot_be_used_are_one_warning(tmp_path: pathlib.Path) -> None:
+    """Without a cache there is none, and no file."""
     (tmp_path / "file").write_bytes(b"x")
     caches = [tmp_path / "file", tmp_path / "file" / "sub", tmp_path / ("x" * 300)]
     if POSIX:
@@ -418,57 +411,66 @@ def test_a_cache_that_cannot_be_used_is_one_warning(tmp_path: pathlib.Path) -> N
     if ROOT_USER:  # who may write everywhere
         os.chown(tmp_path / "shut", 12345, 12345)
     before = sorted(tmp_path.rglob("*"))
-    for cache in caches:
-        assert run(COUNT_WARNINGS, cache) == "RuntimeWarning", cache
-    assert sorted(tmp_path.rglob("*")) == before
+    script = f"""
+for cache in {[*map(str, caches)]}:
+    os.environ["UBPE_CACHE_DIR"] = cache
+    warned("RuntimeWarning")
+os.environ |= {{"UBPE_CACHE": "0", "UBPE_CACHE_DIR": {str(tmp_path / "new")!r}}}
+warned()
+"""
     if POSIX:
-        assert run(FULL_DISK + COUNT_WARNINGS, tmp_path / "full") == "RuntimeWarning"
-        assert not list((tmp_path / "full").iterdir())
+        script += f"""
+import resource
+del os.environ["UBPE_CACHE"]
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+os.environ["UBPE_CACHE_DIR"] = {str(tmp_path / "full")!r}
+warned("RuntimeWarning")
+os.rmdir({str(tmp_path / "full")!r})
+"""
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "xdg"), "LOCALAPPDATA": str(tmp_path / "local")}
+    run(WARNED + script, **home)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 if POSIX:
 
     def test_without_a_home_kernels_are_kept_in_the_folder_for_temporary_files(tmp_path: pathlib.Path) -> None:
         script = """
-            import pwd
-            def nobody(uid):
-                raise KeyError(uid)
-            pwd.getpwuid = nobody
-            for name in ("HOME", "XDG_CACHE_HOME", "UBPE_CACHE_DIR"):
-                os.environ.pop(name, None)
-            for name in [n for n in sys.modules if n.startswith("ubpe_numba")]:
-                del sys.modules[name]
-            from ubpe_numba import BPE
-        """
-        assert run(textwrap.dedent(script) + COUNT_WARNINGS, TMPDIR=str(tmp_path)) == ""
+import pwd
+def nobody(uid):
+    raise KeyError(uid)
+pwd.getpwuid = nobody
+for name in ("HOME", "XDG_CACHE_HOME", "UBPE_CACHE_DIR"):
+    os.environ.pop(name, None)
+warned()
+"""
+        run(WARNED + script, TMPDIR=str(tmp_path))
         (folder,) = tmp_path.glob("ubpe_numba-*")
         assert intact(folder) and stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-DAMAGES: dict[str, Callable[[bytes], bytes | None]] = {
-    "truncated": lambda data: data[: len(data) // 2],
-    "emptied": lambda data: b"",
-    "bit flipped": lambda data: data[:99] + bytes([data[99] ^ 4]) + data[100:],
-    "shorter than a checksum": lambda data: data[:20],
-    "no pickle": lambda data: hashlib.sha256(b"hello").digest() + b"hello",
-    "another pickle": lambda data: hashlib.sha256(b"N.").digest() + b"N.",
-    "a directory": lambda data: None,
-}
-
-
 def test_damaged_files_of_the_cache(little: Little, tmp_path: pathlib.Path) -> None:
-    """One is found in a process and compiled anew, with one warning; a folder stays in the way."""
+    """One is compiled anew and written again, with one warning; a folder stays in the way."""
     cache = tmp_path / "cache"
     shutil.copytree(little.cache, cache)
-    file = min(cache.glob("vocabulary.arena.*"), key=lambda file: file.stat().st_size)
-    for how, damage in DAMAGES.items():
-        data = damage(file.read_bytes())
-        file.unlink()
-        file.mkdir() if data is None else file.write_bytes(data)
-        assert run(COUNT_WARNINGS, cache) == "RuntimeWarning", how
-        if data is not None:
-            assert intact(cache).keys() == intact(little.cache).keys()
-            assert (cache / file.name).read_bytes() != data
+    run(f"""{WARNED}
+cache = pathlib.Path({str(cache)!r})
+file = min(cache.glob("vocabulary.arena.*"), key=lambda file: file.stat().st_size)
+good = file.read_bytes()
+for data in (good[: len(good) // 2], b"", good[:99] + bytes([good[99] ^ 4]) + good[100:], good[:20],
+             hashlib.sha256(b"hello").digest() + b"hello", hashlib.sha256(b"N.").digest() + b"N."):  # no pickle, and another
+    file.write_bytes(data)
+    warned("RuntimeWarning")
+    found = file.read_bytes()
+    assert found != data and hashlib.sha256(found[32:]).digest() == found[:32]
+warned()
+file.unlink()
+file.mkdir()
+warned("RuntimeWarning")
+file.rmdir()
+""", cache)  # fmt: skip
+    assert intact(cache).keys() < intact(little.cache).keys()
 
 
 def test_threads_of_processes_that_race_on_a_cold_cache(little: Little, tmp_path: pathlib.Path) -> None:
