@@ -33,16 +33,11 @@ def test_the_demo_decodes_what_it_encoded_and_draws_a_picture(tmp_path: pathlib.
     assert len(re.findall(r"\|[▁-█]+\|", done.stdout)) == 10
 
 
-def test_demo_says_what_is_wrong(tmp_path: pathlib.Path) -> None:
-    command = [sys.executable, "-m", "ubpe_numba", "demo", "--tokens", "10"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 2
-    assert "n_tokens: expected at least the alphabet's 27 symbols, got 10" in done.stderr
-
-
 def test_a_vocabulary_of_few_tokens_has_no_motifs(capsys: pytest.CaptureFixture[str]) -> None:
     assert demo.run(28, progress=False) == 0
     assert "none occurs 5 times" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="n_tokens: expected at least the alphabet's 27 symbols, got 10"):
+        demo.run(10, progress=False)
 
 
 def test_a_round_trip_that_is_not_exact_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,10 +72,3 @@ def test_motifs_are_tokens_with_their_occurrences() -> None:
     assert (int(size), unit, reach) == (sequence.size, "s", f"{6 * sequence.min()}..{6 * sequence.max()}")
     assert int(times) == int(np.count_nonzero(encoded.values == int(token))) and int(documents) == 6
     assert len(drawn.split("|")[1]) == sequence.size
-
-
-def test_a_sketch_of_a_long_shape_keeps_its_peaks() -> None:
-    shape = np.zeros(1000)
-    shape[333] = 100.0
-    drawn = demo.sketch(shape, 40)
-    assert len(drawn) == 40 and drawn.count("█") == 1 and drawn.count("▁") == 39

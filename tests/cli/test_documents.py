@@ -9,6 +9,7 @@ import pathlib
 import numpy as np
 import pytest
 from command_line import TEXT, fails, process, write_ints
+from tables import each
 
 from ubpe_numba import BPE, Preprocessing, UBPEClassic
 from ubpe_numba.cli.documents import Form, Reader
@@ -54,27 +55,23 @@ def test_standard_input_is_of_the_model_s_kind(here: pathlib.Path) -> None:
     assert refused.stderr.startswith(b"error: -: document 0: integers, but the model is one of text")
 
 
-@pytest.mark.parametrize("name", ["z.txt", "z.jsonl", "z.ndjson", "z.npy", "z.npz", "z.bin"])
+@each("name", ["z.txt", "z.jsonl", "z.ndjson", "z.npy", "z.npz", "z.bin"])
 def test_compressed_files_are_read_as_what_they_hold(here: pathlib.Path, name: str) -> None:
     docs = [[1, 2, 3], [3, 1, 2]]
-    options = [] if name == "z.txt" else write_ints(name, docs) if name != "z.ndjson" else []
-    if name == "z.txt":
-        (here / name).write_bytes(TEXT)
-    elif name == "z.ndjson":
-        (here / name).write_text("\n".join(map(json.dumps, docs)))
+    options = write_ints(name, docs)
+    if name in ("z.txt", "z.ndjson"):
+        (here / name).write_bytes(TEXT if name == "z.txt" else "\n".join(map(json.dumps, docs)).encode())
     data = (here / name).read_bytes()
     (here / f"{name}.GZ").write_bytes(gzip.compress(data[:7]) + gzip.compress(data[7:]))  # two members, as of `cat`
     for kind in (["text.json", "--lines"], ["text.json"]) if name == "z.txt" else (["ints.npz"],):
-        model, *more = [*kind, *options]
-        assert main(["encode", model, name, *more, "-o", "plain.npz"]) == 0
-        assert main(["encode", model, f"{name}.GZ", *more, "-o", "packed.npz"]) == 0
-        assert (here / "packed.npz").read_bytes() == (here / "plain.npz").read_bytes()
-    assert main(["fit", "--quiet", "--n-tokens", "300", f"{name}.GZ", *options, "-o", "z.json"]) == 0
-    assert main(["fit", "--quiet", "--n-tokens", "300", name, *options, "-o", "y.json"]) == 0
-    assert (here / "z.json").read_bytes() == (here / "y.json").read_bytes()
+        for given, made in ((name, "plain"), (f"{name}.GZ", "packed")):
+            assert main(["encode", *kind, given, *options, "-o", f"{made}.npz"]) == 0
+            assert main(["fit", "--quiet", "--n-tokens", "300", given, *options, "-o", f"{made}.json"]) == 0
+        for end in ("npz", "json"):
+            assert (here / f"packed.{end}").read_bytes() == (here / f"plain.{end}").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["i.npz", "i.ids", "i.txt", "i.jsonl"])
+@each("name", ["i.npz", "i.ids", "i.txt", "i.jsonl"])
 def test_compressed_ids_are_decoded(here: pathlib.Path, name: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["encode", "text.json", "a.txt", "-o", name]) == 0
     (here / f"{name}.gz").write_bytes(gzip.compress((here / name).read_bytes()))
@@ -89,7 +86,7 @@ def test_integers_are_bytes_of_text_only_where_that_is_said(here: pathlib.Path, 
     assert capsys.readouterr().out.split() == [str(i) for i in BPE.load("text.json").encode("low lower")]
 
 
-@pytest.mark.parametrize(
+@each(
     "name, content, what",
     [
         ("none.txt", b"", "symbol"), ("none.jsonl", b"\n\n", "document"), ("two.jsonl", b"[]\n[]\n", "symbol"),
@@ -119,20 +116,13 @@ def test_the_empty_one_of_several_files_is_named(here: pathlib.Path, capsys: pyt
     (here / "none.txt").write_bytes(b"")
     assert main(["encode", "text.json", "--lines", "a.txt", "none.txt", "a.txt", "-o", "some.npz"]) == 0
     assert capsys.readouterr().err == "warning: none.txt: empty, there is no document in it\n"
-
-
-def test_ids_of_empty_documents_are_nothing_to_warn_of(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "e.ids").write_bytes(b"\n\n")
+    (here / "e.ids").write_bytes(b"\n\n")  # ids of empty documents are nothing to warn of
     assert main(["decode", "ints.npz", "e.ids"]) == 0
     assert capsys.readouterr() == ("[]\n[]\n", "")
-    (here / "e.ids").write_bytes(b"")
-    assert main(["decode", "ints.npz", "e.ids"]) == 0
-    assert capsys.readouterr().err == "warning: e.ids: empty, there is no document in it\n"
 
 
-@pytest.mark.parametrize("form", ["npy", "npz"])
 def test_too_little_memory_says_nothing_of_the_file(
-    form: str, here: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def none(*args: object, **options: object) -> None:
         raise MemoryError("no memory")
@@ -140,7 +130,8 @@ def test_too_little_memory_says_nothing_of_the_file(
     np.savez("a.npz", values=np.arange(6), offsets=np.array([0, 6]))
     np.save("a.npy", np.arange(6).reshape(2, 3))
     monkeypatch.setattr(np, "load", none)
-    assert fails(["fit", "--quiet", "-o", "m.json", f"a.{form}"], capsys, 1) == "error: no memory\n"
+    for form in ("npy", "npz"):
+        assert fails(["fit", "--quiet", "-o", "m.json", f"a.{form}"], capsys, 1) == "error: no memory\n"
 
 
 def test_fit_reads_every_array_it_is_given(here: pathlib.Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import INTS, TEXT, fails, process
+from tables import each
 
 from ubpe_numba import BPE
 from ubpe_numba.cli.main import main
@@ -31,20 +32,8 @@ def test_the_page_is_that_of_the_library(here: pathlib.Path) -> None:
 
 
 def test_options_become_arguments(here: pathlib.Path) -> None:
-    options = [
-        "--kind",
-        "dna",
-        "--letters",
-        "ACGTACGT",
-        "--unit",
-        "nt",
-        "--rate",
-        "4",
-        "--max-symbols",
-        "9",
-        "--segmentation",
-        "shortest",
-    ]
+    options = ["--kind", "dna", "--letters", "ACGTACGT", "--unit", "nt", "--rate", "4"]
+    options += ["--max-symbols", "9", "--segmentation", "shortest"]
     assert main(["explore", "ints.npz", "a.jsonl", "-o", "i.HTML", "--quiet", *options]) == 0
     data = _data((here / "i.HTML").read_text("utf-8"))
     assert (data["kind"], data["unit"], data["rate"], [cut["name"] for cut in data["cuts"]]) == ("dna", "nt", 4.0, ["shortest"])
@@ -53,18 +42,13 @@ def test_options_become_arguments(here: pathlib.Path) -> None:
 
 
 def test_files_of_all_forms(here: pathlib.Path) -> None:
-    flat, offsets = np.concatenate([np.array(doc, np.int16) for doc in INTS]), np.append(0, np.cumsum([len(doc) for doc in INTS]))
-    np.savez(here / "a.npz", values=flat, offsets=offsets)
-    (here / "a.raw").write_bytes(flat.tobytes())
-    pages = []
-    for files in (["a.jsonl"], ["a.npz"]):
-        assert main(["explore", "ints.npz", *files, "-o", "f.html", "--quiet"]) == 0
-        pages.append((here / "f.html").read_text("utf-8"))
-    assert pages[0] == pages[1] or _data(pages[0])["arrays"]["ids0"] == _data(pages[1])["arrays"]["ids0"]
-    assert main(["explore", "ints.npz", "a.raw", "--dtype", "int16", "-o", "f.html", "--quiet"]) == 0
-    assert _data((here / "f.html").read_text("utf-8"))["documents"] == 1
-    assert main(["explore", "text.json", "a.txt", "a.txt", "--lines", "-o", "f.html", "--quiet"]) == 0
-    assert _data((here / "f.html").read_text("utf-8"))["documents"] == 2 * (TEXT.count(b"\n") + 1)
+    (here / "a.raw").write_bytes(np.array([1, 2, 3, 1], np.int16).tobytes())
+    for words, n in (
+        ("ints.npz a.jsonl", len(INTS)), ("ints.npz a.raw --dtype int16", 1),
+        ("text.json a.txt a.txt --lines", 2 * (TEXT.count(b"\n") + 1)),
+    ):  # fmt: skip
+        assert main(["explore", *words.split(), "-o", "f.html", "--quiet"]) == 0
+        assert _data((here / "f.html").read_text("utf-8"))["documents"] == n
 
 
 def test_standard_input_and_output(here: pathlib.Path) -> None:
@@ -74,21 +58,18 @@ def test_standard_input_and_output(here: pathlib.Path) -> None:
     assert page.startswith("<!doctype html>") and _data(page)["documents"] == 2
 
 
-@pytest.mark.parametrize("special, n", [("allow", 1), ("ordinary", 0)])
-def test_special_tokens(here: pathlib.Path, special: str, n: int) -> None:
+def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "s.txt").write_text("low<end>low")
-    assert main(["explore", "text.json", "s.txt", "-o", "s.html", "--quiet", "--special", special]) == 0
-    counts = unpacked(_data((here / "s.html").read_text("utf-8"))["arrays"]["count0"])
-    assert counts[BPE.load("text.json").vocabulary.special["<end>"]] == n
+    command = ["explore", "text.json", "s.txt", "-o", "s.html", "--quiet", "--special"]
+    assert "s.txt: document 0, position 3: '<end>' is a special token; see --special" in fails([*command, "refuse"], capsys)
+    assert not (here / "s.html").exists()
+    for special, n in (("allow", 1), ("ordinary", 0)):
+        assert main([*command, special]) == 0
+        counts = unpacked(_data((here / "s.html").read_text("utf-8"))["arrays"]["count0"])
+        assert counts[BPE.load("text.json").vocabulary.special["<end>"]] == n
 
 
-def test_special_tokens_refused(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "s.txt").write_text("low<end>low")
-    said = fails(["explore", "text.json", "s.txt", "-o", "no.html", "--quiet", "--special", "refuse"], capsys)
-    assert "s.txt: document 0, position 3: '<end>' is a special token; see --special" in said and not (here / "no.html").exists()
-
-
-@pytest.mark.parametrize(
+@each(
     "arguments, code, says",
     [
         (["a.txt", "-o", "page.txt"], 2, "-o: expected a name that ends in .html, got page.txt"),
@@ -111,11 +92,10 @@ def test_errors_are_a_line_and_leave_no_file(
 def test_documents_that_do_not_fit_leave_the_old_page(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "old.html").write_text("old")
     (here / "bad.jsonl").write_text("[1, 2]\n[1, 999]")
-    said = fails(["explore", "ints.npz", "bad.jsonl", "-o", "old.html", "--quiet"], capsys)
-    assert "bad.jsonl: document 1, position 1" in said and (here / "old.html").read_text() == "old"
-
-
-def test_a_wordpiece_is_refused(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "vocab.txt").write_text("[UNK]\nlow\n##er\n")
-    said = fails(["explore", "vocab.txt", "a.txt", "-o", "no.html"], capsys)
-    assert "vocab.txt: a WordPiece, whose pieces a report cannot show" in said
+    for given, told in (
+        (["ints.npz", "bad.jsonl"], "bad.jsonl: document 1, position 1"),
+        (["vocab.txt", "a.txt"], "vocab.txt: a WordPiece, whose pieces a report cannot show"),
+    ):
+        assert told in fails(["explore", *given, "-o", "old.html", "--quiet"], capsys)
+        assert (here / "old.html").read_text() == "old"

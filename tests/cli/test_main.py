@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 from command_line import ENVIRONMENT, fails
+from tables import each
 
 import ubpe_numba
 from ubpe_numba import BPE
@@ -26,22 +27,14 @@ def test_warnings_are_a_line(here: pathlib.Path, capsys: pytest.CaptureFixture[s
     assert err.startswith("warning: every idf is 0") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "size, n",
-    [("1", 1), ("500M", 500_000_000), ("2G", 2 * 10**9), ("1.5KB", 1500), ("3k", 3000), ("9007199254740993", 9007199254740993)],
-)
-def test_sizes_of_memory_have_decimal_suffixes(size: str, n: int) -> None:
-    assert cli._bytes(size) == n
+def test_sizes_of_memory_have_decimal_suffixes() -> None:
+    sizes = {"1": 1, "500M": 500_000_000, "2G": 2 * 10**9, "1.5KB": 1500, "3k": 3000, "9007199254740993": 9007199254740993}
+    assert [cli._bytes(size) for size in sizes] == [*sizes.values()]
 
 
-@pytest.mark.parametrize(
-    "name, shown", [("a\n\x1b[31mb", "a\\n\\x1b[31mb"), ("a\udcff", "a\\udcff"), ("", "''"), ("é 低", "é 低")]
-)
-def test_names_of_files_do_not_move_the_cursor(name: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fails(["inspect", name], capsys, 1) == f"error: {shown}: No such file or directory\n"
-
-
-def test_warnings_do_not_move_the_cursor(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_files_do_not_move_the_cursor(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, shown in (("a\n\x1b[31mb", "a\\n\\x1b[31mb"), ("a\udcff", "a\\udcff"), ("", "''"), ("é 低", "é 低")):
+        assert fails(["inspect", name], capsys, 1) == f"error: {shown}: No such file or directory\n"
     (here / "a\x1b[31m\nb.txt").write_bytes(b"")
     assert main(["fit", "--quiet", "--n-tokens", "260", "-o", "w.json", "a\x1b[31m\nb.txt"]) == 0
     assert capsys.readouterr().err.startswith("warning: a\\x1b[31m\\nb.txt: empty, there is no symbol in it\n")
@@ -53,12 +46,11 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
     assert stop.value.code == 0 and capsys.readouterr().out == f"ubpe-numba {ubpe_numba.__version__}\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments, message",
     [
         (["fit", "a.txt"], "-o/--output"),
         (["fit", "a.txt", "-o", "m.pickle"], "-o: expected a name that ends in .json or .npz, got m.pickle"),
-        (["fit", "a.unknown", "-o", "m.json"], "a.unknown: its name does not tell the format, say it with --format"),
         (["fit", "-", "-o", "m.json"], "-: its name does not tell the format"),
         (["fit", "a.txt", "-o", "m.json", "--n-candidates", "3"], "--n-candidates: BPE has none, only UBPE and UBPEClassic"),
         (["fit", "a.txt", "-o", "m.json", "--objective", "shortest"], "--objective: BPE has none, only UBPE"),
@@ -67,15 +59,12 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.jsonl", "-o", "m.json", "--alphabet", "3"], "a.jsonl: document 0, position 2: symbol 3 is not"),
         (["fit", "a.jsonl", "-o", "m.json", "--special-token", "x"], "--special-token: the documents are integers"),
         (["fit", "a.txt", "-o", "m.json", "--pretokenizer", "gtp2"], "there is no 'gtp2'"),
-        (["fit", "a.txt", "-o", "m.json", "--n-tokens", "5"], "n_tokens: expected at least the alphabet's 256"),
         (["fit", "a.txt", "-o", "m.json", "--memory-limit", "2X"], "expected a number of bytes such as 500M or 2G, got '2X'"),
         (["fit", "a.txt", "-o", "m.json", "--curve", "c.pdf"], "--curve: expected a name that ends in .csv or .png"),
         (["fit", "a.txt", "a.jsonl", "-o", "m.json"], "a.jsonl: document 0: integers, but documents before it are text"),
         (["fit", "bad.jsonl", "-o", "m.json"], "bad.jsonl: line 2: not valid JSON"),
         (["fit", "fields.jsonl", "-o", "m.json"], "fields.jsonl: line 1: no field 'text', say another with --field"),
-        (["fit", "float.jsonl", "-o", "m.json"], "float.jsonl: line 1"),
         (["fit", "a.txt", "--format", "npy", "-o", "m.json"], "a.txt: not a valid npy file"),
-        (["fit", "a.txt", "--format", "npz", "-o", "m.json"], "a.txt: not a valid npz file"),
         (["fit", "a.txt", "--format", "raw", "-o", "m.json"], "a.txt: raw integers, say of which type with --dtype"),
         (["fit", "a.jsonl", "--lines", "-o", "m.json"], "--lines: for text only, the input is jsonl"),
         (["encode", "text.json", "a.txt", "--record", "3"], "--record: for raw only, the input is text"),
@@ -85,24 +74,14 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "0", "-o", "m.json"], "--record: expected at least 1"),
         (["encode", "ints.npz", "a.jsonl", "odd.jsonl"], "odd.jsonl: document 1, position 2: symbol 9 is not in the alphabet"),
         (["encode", "ints.npz", "a.txt"], "a.txt: document 0: text, but the model is one of integers; --format raw"),
-        (["encode", "ints.npz", "strings.jsonl"], "strings.jsonl: document 0: text, but the model is one of integers"),
-        (["inspect", "ints.npz", "--on", "a.txt"], "a.txt: document 0: text, but the model is one of integers"),
         (["explore", "ints.npz", "a.txt", "-o", "e.html"], "a.txt: document 0: text, but the model is one of integers"),
         (["encode", "text.json", "odd.jsonl"], "odd.jsonl: document 0: integers, but the model is one of text; if they are"),
-        (["encode", "text.json", "signal.npy"], "signal.npy: document 0: integers, but the model is one of text; if they are"),
         (["encode", "text.json", "signal.npy", "--dtype", "int16"], "signal.npy: document 0: integers, but the model is one of"),
-        (["inspect", "text.json", "--on", "signal.npy"], "signal.npy: document 0: integers, but the model is one of text"),
-        (["explore", "text.json", "signal.npy", "-o", "e.html"], "signal.npy: document 0: integers, but the model is one of"),
-        (["encode", "chars.json", "signal.npy"], "signal.npy: document 0: integers, but the model is one of text"),
         (["encode", "text.json", "a.txt", "-o", "x.ids.gz"], "-o: x.ids.gz: outputs are not compressed"),
         (["encode", "text.json", "a.unknown.gz"], "a.unknown.gz: its name does not tell the format"),
         (["encode", "text.json", "bad.txt.gz"], "bad.txt.gz: not a valid gzip file: Not a gzipped file"),
-        (["encode", "text.json", "bad.txt.gz", "--lines"], "bad.txt.gz: not a valid gzip file: Not a gzipped file"),
         (["encode", "ints.npz", "cut.jsonl.gz"], "cut.jsonl.gz: not a valid gzip file: Compressed file ended"),
-        (["encode", "ints.npz", "cut.npy.gz"], "cut.npy.gz: not a valid gzip file: Compressed file ended"),
         (["encode", "text.json", "zero.txt.gz"], "zero.txt.gz: not a valid gzip file: it has no byte"),
-        (["encode", "text.json", "zero.txt.gz", "--lines"], "zero.txt.gz: not a valid gzip file: it has no byte"),
-        (["fit", "zero.npy.gz", "-o", "m.json"], "zero.npy.gz: not a valid gzip file: it has no byte"),
         (["fit", "a.jsonl", "-o", "m.json", "--unknown", "x"], "--unknown: the documents are integers, got 'x'"),
         (["fit", "a.jsonl", "-o", "m.json", "--special-first"], "--special-first: the documents are integers, not text"),
         (["fit", "a.txt", "-o", "m.json", "--special-first"], "--special-first: there are no special tokens"),
@@ -113,7 +92,6 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["convert", "text.json", "--to", "tokenizer.json", "-o", "x", *["--template", "$A"] * 3], "--template: expected one"),
         (["convert", "text.json", "--to", "tokenizer.json", "-o", "x", "--unk-token", "no"], "unk_token: 'no' is neither a"),
         (["fit", "a.jsonl", "-o", "m.json", "--symbols", "ab"], "--symbols: the documents are integers, not text"),
-        (["fit", "a.txt", "-o", "m.json", "--symbols", ""], "--symbols: expected characters, before a comma too, got ''"),
         (["fit", "a.txt", "-o", "m.json", "--symbols", ",ab"], "--symbols: expected characters, before a comma too, got ',ab'"),
         (["fit", "a.txt", "-o", "m.json", "--symbols", "AC,GTN"], "--symbols: 'GTN' has more characters than 'AC', whose ids"),
         (["fit", "a.txt", "-o", "m.json", "--symbols", "ab,a"], "--symbols: 'a' is there twice"),
@@ -121,14 +99,11 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.txt", "-o", "m.json", "--symbols", "low,LO"], "a.txt: document 0, position 3: symbol 32 is not in the"),
         (["encode", "text.json", "odd.jsonl", "far.jsonl", "--dtype", "u1"], "far.jsonl: document 0: integers 1..256, but the"),
         (["encode", "chars.json", "a.txt"], "a.txt: document 0, byte 53: not UTF-8"),
-        (["encode", "a.txt", "a.txt"], "a.txt: a file that begins with b"),
         (["encode", "bad.json", "a.txt"], "bad.json: a file that begins with b'x', which is none of: "),
         (["encode", "ints.npz", "a.jsonl", "-o", "x.npy"], "4 documents of different lengths cannot be told apart in npy"),
         (["encode", "text.json", "a.txt", "--threads", "0"], "error: --threads: expected at least 1, got 0"),
         (["fit", "a.txt", "-o", "m.json", "--min-count", "9" * 30], "min_count: expected an int below 2**63, got 999"),
-        (["fit", "a.txt", "-o", "m.json", "--memory-limit", "9" * 400 + "G"], "expected a number of bytes such as 500M"),
         (["fit", "a.txt", "-o", "m.json", "--n-tokens", "9" * 5000], "argument --n-tokens: invalid int value: '999"),
-        (["encode", "text.json", "a.txt", "--format", "npy"], "a.txt: not a valid npy file: it has no array, or one of objects"),
         (["inspect", "text.json", "--threads", "999999"], "error: --threads: expected at most 8192, got 999999"),
         (["decode", "ints.npz", "many.jsonl"], "many.jsonl: document 1, position 1: token id 99 is outside the vocabulary"),
         (["decode", "ints.npz", "words.ids"], "words.ids: line 2: expected integers"),
@@ -150,30 +125,24 @@ def test_bad_arguments_and_bad_input_are_one_line_and_exit_code_2(
     here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     contents = {
-        "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "float.jsonl": "[1.5]", "odd.jsonl": "[1]\n[1, 2, 9]",
+        "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "odd.jsonl": "[1]\n[1, 2, 9]",
         "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
-        "high.ids": "255\n", "far.jsonl": "[1, 256]", "a.unknown": "x",
-        "a.unknown.gz": "x", "bad.txt.gz": "not compressed", "strings.jsonl": '"low"',
+        "high.ids": "255\n", "far.jsonl": "[1, 256]", "a.unknown.gz": "x", "bad.txt.gz": "not compressed", "zero.txt.gz": "",
     }  # fmt: skip
     BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
     for name, content in contents.items():
         (here / name).write_text(content)
     np.save("signal.npy", np.array([4, 5, 6, 5], np.uint8))
-    for name in ("zero.txt.gz", "zero.npy.gz"):
-        (here / name).write_bytes(b"")
-    for name in ("cut.jsonl.gz", "cut.npy.gz"):
-        (here / name).write_bytes(gzip.compress(b"[1, 2, 3]\n" * 1000)[:-12])
+    (here / "cut.jsonl.gz").write_bytes(gzip.compress(b"[1, 2, 3]\n" * 1000)[:-12])
     before = sorted(os.listdir(here))
     assert message in fails(arguments, capsys)
     assert sorted(os.listdir(here)) == before
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments, message",
     [
         (["fit", "none.txt", "-o", "m.json"], "none.txt: No such file or directory"),
-        (["fit", "none", "-o", "m.json"], "none: No such file or directory"),
-        (["fit", "a.txt", "-o", "nowhere/m.json"], "nowhere: no such folder"),
         (["encode", "none.json", "a.txt"], "none.json: No such file or directory"),
         (["encode", "text.json", "a.txt", "-o", "nowhere/x.npz"], "nowhere: no such folder"),
         (["fit", "a.txt", "-o", "m.json", "--memory-limit", "1k"], "memory_limit: "),
@@ -195,16 +164,10 @@ def test_help_needs_no_compiler() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 def test_a_closed_pipe_is_quiet(here: pathlib.Path) -> None:
     command = f"{sys.executable} -m ubpe_numba encode text.json --format jsonl -; echo $? >&2"
-    lines = b'"low"\n' * 200_000
-    with subprocess.Popen(
-        ["sh", "-c", f"({command}) | head -n 1"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
-    ) as running:
-        _, err = running.communicate(lines)
-    assert err == b"141\n"
+    done = subprocess.run(
+        ["sh", "-c", f"({command}) | head -n 1"], input=b'"low"\n' * 200_000, capture_output=True, env=ENVIRONMENT
+    )
+    assert done.stderr == b"141\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
@@ -232,7 +195,7 @@ def test_little_output_to_a_closed_pipe_is_quiet(here: pathlib.Path) -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "encode ints.npz a.jsonl -o {}", "encode text.json a.txt -o {}", "decode text.json ids.npz -o {}",
@@ -248,7 +211,7 @@ def test_an_output_that_is_an_input_is_refused(
     monkeypatch.chdir(tmp_path)
     for path in home.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes()) if path.is_file() else None
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder").mkdir(exist_ok=True)
     (tmp_path / "folder" / "tokenizer.json").write_bytes(b"{}")
     BPE.load("text.json").encode_batch(["low"]).values.tofile("ids.npz")
     standard = os.fdopen(os.open("a.txt", os.O_RDONLY))

@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 from command_line import fails
+from tables import each
 
 from ubpe_numba import Preprocessing, WordPiece, export
 from ubpe_numba.cli.main import main
@@ -45,7 +46,7 @@ def test_facts_are_shown(words: WordPiece, capsys: pytest.CaptureFixture[str]) -
     assert "5 pieces" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("options", [["-o", "m.json"], ["-o", "m.npz"], ["-o", "m.hf", "--to", "tokenizer.json"]])
+@each("options", [["-o", "m.json"], ["-o", "m.npz"], ["-o", "m.hf", "--to", "tokenizer.json"]])
 def test_files_are_converted(words: WordPiece, options: list[str]) -> None:
     assert main(["convert", "tokenizer.json", *options]) == 0
     assert main(["encode", options[1], "a.txt", "-o", "b.ids"]) == 0
@@ -55,16 +56,19 @@ def test_files_are_converted(words: WordPiece, options: list[str]) -> None:
 
 
 def test_what_makes_no_sense_is_refused_in_a_line(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "is a special token; see --special" in fails(["encode", "tokenizer.json", "a.txt", "--special", "refuse"], capsys)
-    assert "how text becomes words" in fails(["encode", "vocab.txt", "a.txt"], capsys)
-    assert "how text becomes words" in fails(["inspect", "vocab.txt", "--on", "a.txt"], capsys)
-    assert "no weight" in fails(["inspect", "vocab.txt", "--sort", "weight"], capsys)
-    assert "a WordPiece has no merges, which tiktoken needs" in fails(["convert", "tokenizer.json", "-o", "x.tiktoken"], capsys)
+    for command, told in (
+        ("encode tokenizer.json a.txt --special refuse", "is a special token; see --special"),
+        ("encode vocab.txt a.txt", "how text becomes words"),
+        ("inspect vocab.txt --on a.txt", "how text becomes words"),
+        ("inspect vocab.txt --sort weight", "no weight"),
+        ("convert tokenizer.json -o x.tiktoken", "a WordPiece has no merges, which tiktoken needs"),
+    ):
+        assert told in fails(command.split(), capsys)
 
 
 def test_an_export_takes_a_template_only(words: WordPiece, capsys: pytest.CaptureFixture[str]) -> None:
     made = ["convert", "tokenizer.json", "--to", "tokenizer.json", "-o", "around.json"]
     assert main([*made, "--template", "[CLS] $A"]) == 0
     assert pathlib.Path("around.json").read_text() == export(words, "tokenizer.json", template="[CLS] $A")
-    assert "unk_token: the unknown token and the ids of a WordPiece are its own" in fails([*made, "--unk-token", "[UNK]"], capsys)
-    assert "special_first: the unknown token and the ids of a WordPiece are its own" in fails([*made, "--special-first"], capsys)
+    for name, more in (("unk_token", ["--unk-token", "[UNK]"]), ("special_first", ["--special-first"])):
+        assert f"{name}: the unknown token and the ids of a WordPiece are its own" in fails([*made, *more], capsys)

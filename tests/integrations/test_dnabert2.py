@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from integrations.conftest import needed
 
-from ubpe_numba import BPE, Preprocessing, export, load
+from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.text import Splitter
 
 tokenizers = needed("tokenizers")
-transformers = needed("transformers")
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 SIZE = 1024
 
@@ -73,20 +72,3 @@ def test_ids_are_the_same_with_unknown_bases(ours: BPE, theirs: Any, reads: list
     assert other.encode(docs[0], docs[1]).ids == theirs.encode(docs[0], docs[1]).ids
     assert other.encode(docs[0], docs[1]).type_ids == theirs.encode(docs[0], docs[1]).type_ids
     assert other.decode(other.encode(reads[0]).ids) == reads[0]
-
-
-def test_transformers_gets_the_same(ours: BPE, theirs: Any, reads: list[str], tmp_path: pathlib.Path) -> None:
-    roles = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "mask_token": "[MASK]"}
-    fast = export(ours, "transformers", template="[CLS] $A [SEP]", special_first=True, model_max_length=64, **roles)
-    other = transformers.PreTrainedTokenizerFast(tokenizer_object=theirs, model_max_length=64, **roles)
-    fast.save_pretrained(tmp_path)
-    saved = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
-    asked = {"padding": True, "truncation": True, "return_tensors": "np"}
-    expected = other([*reads[:8], "ACGTNACGT"], **asked)
-    for made in (fast, saved):
-        assert len(made) == SIZE
-        found = made([*reads[:8], "ACGTNACGT"], **asked)
-        assert np.array_equal(found["input_ids"], expected["input_ids"]) and found["input_ids"].shape == (9, 64)
-        assert np.array_equal(found["attention_mask"], expected["attention_mask"])
-    back = load(tmp_path)
-    assert back.encode("ACGTNACGT").tolist() == theirs.encode("ACGTNACGT", add_special_tokens=False).ids

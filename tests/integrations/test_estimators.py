@@ -13,8 +13,8 @@ from sklearn.base import clone  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.feature_extraction.text import CountVectorizer  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
-from sklearn.pipeline import Pipeline, make_pipeline  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.pipeline import Pipeline  # noqa: E402
 from sklearn.utils import estimator_html_repr, get_tags  # noqa: E402
 from sklearn.utils.validation import check_is_fitted  # noqa: E402
 
@@ -27,22 +27,13 @@ def words_of(ids: Any) -> list[str]:
     return [str(i) for i in ids.tolist()]
 
 
-def bag() -> Any:
-    return CountVectorizer(analyzer=words_of)
-
-
-def test_tags_say_what_it_is(cls: Any) -> None:
+def test_what_it_is_and_whether_it_is_fitted(cls: Any) -> None:
     tags = get_tags(cls())
     assert tags.estimator_type is None and not tags.target_tags.required and tags.requires_fit
     assert tags.transformer_tags is not None and tags.input_tags.string
-
-
-def test_fitted_or_not(cls: Any) -> None:
     tok = cls(40, alphabet=ALPHABET)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(tok)
-    check_is_fitted(tok.fit(DOCS, progress=False))
-    copy = clone(tok)
+    check_is_fitted(clone(tok).fit(DOCS, progress=False))
+    copy = clone(tok.fit(DOCS, progress=False))
     assert copy == cls(40, alphabet=ALPHABET)
     with pytest.raises(NotFittedError):
         check_is_fitted(copy)
@@ -53,32 +44,18 @@ def test_a_pipeline_that_ends_in_a_tokenizer(cls: Any) -> None:
     ids = pipe.fit_transform(DOCS, LABELS)
     assert ids == cls(40, alphabet=ALPHABET).fit(DOCS, progress=False).encode_batch(DOCS)
     assert pipe.transform(DOCS) == ids and pipe.inverse_transform(ids) == DOCS
-    check_is_fitted(pipe)
-    assert "tokens" in repr(pipe) and "n_tokens=40" in repr(pipe)
-    again = pickle.loads(pickle.dumps(pipe))
-    assert again.transform(DOCS) == ids
+    assert "tokens" in repr(pipe) and "n_tokens=40" in repr(pipe) and cls.__name__ in estimator_html_repr(pipe)
+    assert pickle.loads(pickle.dumps(pipe)).transform(DOCS) == ids
 
 
-def test_a_pipeline_before_a_classifier(cls: Any) -> None:
-    pipe = make_pipeline(cls(40, alphabet=ALPHABET), bag(), LogisticRegression())
-    assert pipe.fit(DOCS, LABELS).score(DOCS, LABELS) == 1.0
-    assert cross_val_score(pipe, DOCS, LABELS, cv=2).mean() == 1.0
-    assert cls.__name__ in estimator_html_repr(pipe)
-
-
-def test_a_search_over_sizes(cls: Any) -> None:
-    pipe = Pipeline([("tokens", cls(alphabet=ALPHABET)), ("bag", bag()), ("classifier", LogisticRegression())])
-    search = GridSearchCV(pipe, {"tokens__n_tokens": [30, 40]}, cv=2, error_score="raise").fit(DOCS, LABELS)
-    assert search.best_score_ == 1.0 and search.best_params_["tokens__n_tokens"] == 30
-    assert len(search.best_estimator_["tokens"]._model.vocabulary) == 30
-    assert [p["tokens__n_tokens"] for p in search.cv_results_["params"]] == [30, 40]
-
-
-def test_a_search_over_tokenizers(cls: Any) -> None:
-    pipe = Pipeline([("tokens", cls()), ("bag", bag()), ("classifier", LogisticRegression())])
+def test_searches_over_sizes_and_over_tokenizers(cls: Any) -> None:
+    bag = CountVectorizer(analyzer=words_of)
+    pipe = Pipeline([("tokens", cls(alphabet=ALPHABET)), ("bag", bag), ("classifier", LogisticRegression())])
     choices = [cls(30, alphabet=ALPHABET), cls(40, alphabet=ALPHABET)]
-    search = GridSearchCV(pipe, {"tokens": choices}, cv=2, error_score="raise").fit(DOCS, LABELS)
-    assert search.best_params_["tokens"] == choices[0]
+    for grid, best in (({"tokens__n_tokens": [30, 40]}, 30), ({"tokens": choices}, choices[0])):
+        search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(DOCS, LABELS)
+        assert search.best_score_ == 1.0 and [*search.best_params_.values()] == [best]
+        assert len(search.best_estimator_["tokens"]._model.vocabulary) == 30
 
 
 def test_a_search_that_ends_in_a_tokenizer(cls: Any) -> None:

@@ -85,8 +85,8 @@ def listed(tokens: Any) -> list[Any]:
 # ---------------------------------------------------------------------------------------------------- the same as MidiTok
 
 
-@pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("kind", KINDS)
+@each("split", SPLITS)
 def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pathlib.Path) -> None:
     """The whole JSON, character for character; ids and their decoding; either reads the file of the other."""
     theirs, mine = both(kind, split)
@@ -97,9 +97,7 @@ def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pat
     mine.save(tmp_path / "mine.json")
     assert (tmp_path / "mine.json").read_bytes() == (tmp_path / "theirs.json").read_bytes()
     assert mine._vocab_learned_bytes_to_tokens == theirs._vocab_learned_bytes_to_tokens
-    assert mine.vocab_model == theirs.vocab_model
-    assert mine == theirs
-    assert theirs == mine
+    assert mine.vocab_model == theirs.vocab_model and mine == theirs and theirs == mine
     read_by_them = getattr(miditok, kind)(params=tmp_path / "mine.json")
     read_by_us = getattr(ours, kind)(params=tmp_path / "theirs.json")
     for path in files:
@@ -112,25 +110,19 @@ def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pat
             assert [one.ids for one in found] == [one.ids for one in basic]
             assert [one.tokens for one in found] == [one.tokens for one in basic]
             assert not any(one.are_ids_encoded for one in found)
-    # A fresh set of scores, one by one and as one batch
-    for path in files[:3]:
-        one_by_one = listed(mine(path, encode_ids=False))
-        batch = copy.deepcopy(one_by_one)
-        for one in one_by_one:
-            mine.encode_token_ids(one)
-        mine.encode_token_ids(batch)
-        assert [one.ids for one in batch] == [one.ids for one in one_by_one]
+    batch = listed(mine(files[0], encode_ids=False))
+    mine.encode_token_ids(batch)
+    assert [one.ids for one in batch] == [one.ids for one in listed(theirs(files[0]))]
 
 
-@each("kind", KINDS)
-@each("split", SPLITS)
+@each("kind, split", [*zip(KINDS, SPLITS * 2, strict=True)])
 def test_a_training_goes_on_as_one_longer_training(kind: str, split: str) -> None:
     _, first = both(kind, split)
     _, at_once = both(kind, split)
     files, size = readable(kind), len(first.vocab) + MORE
     at_once.train(size, files_paths=files)
     first.train(size - 200, files_paths=files)
-    before = {name: i for name, i in first.vocab_model.items()}
+    before = dict(first.vocab_model)
     merges = first.bpe._model.vocabulary.merges.copy()
     first.train_more(size, files_paths=files)
     assert len(before) < len(first) == len(at_once) <= size  # the prelude alone has fewer pairs
@@ -186,13 +178,6 @@ def test_limits_mean_what_the_trainer_of_tokenizers_means(split: str, limits: di
     assert len(mine) < size
 
 
-def test_threads_make_no_difference() -> None:
-    one, two, files = both()[1], both()[1], readable()
-    one.train(len(one.vocab) + MORE, files_paths=files, n_threads=1)
-    two.train(len(one.vocab) + MORE, files_paths=files, n_threads=2)
-    assert one.to_dict() == two.to_dict()
-
-
 def test_special_tokens_inside_of_sequences_are_left_alone() -> None:
     """Hugging Face takes special tokens out of a text first; what follows them begins with a mark of its own."""
     theirs, mine = both()
@@ -235,8 +220,7 @@ def test_a_special_token_may_come_after_the_others() -> None:
 def test_drawn_melodies(split: str, pitches: list[int], more: int, step: int) -> None:
     theirs, mine = both("TSD", split)
     score = melody(pitches, step)
-    texts = [miditok.TokTrainingIterator(theirs, []), theirs(score, encode_ids=False)]
-    basic = texts[1]
+    basic = theirs(score, encode_ids=False)
     parts = [basic] if split == "no" else basic.split_per_bars() if split == "bar" else basic.split_per_beats()
     size = len(theirs.vocab) + more
     theirs.train(size, iterator=[[theirs._ids_to_bytes(part.ids, as_one_str=True) for part in parts if len(part)]])
@@ -248,42 +232,23 @@ def test_drawn_melodies(split: str, pitches: list[int], more: int, step: int) ->
 # ---------------------------------------------------------------------------------------------------- life of a tokenizer
 
 
-def test_scores_go_there_and_back(trained: Any) -> None:
-    plain = miditok.REMI(config())
-    assert trained.decode(trained(PRELUDE)) == plain.decode(plain(PRELUDE))
-    ids = trained(PRELUDE).ids
-    assert trained.decode(ids) == plain.decode(plain(PRELUDE))  # of plain integers, as a model gives them
-
-
-def test_files_by_from_pretrained(trained: Any, tmp_path: pathlib.Path) -> None:
-    trained.save_pretrained(tmp_path)
-    loaded = ours.REMI.from_pretrained(tmp_path)
-    assert type(loaded) is ours.REMI
-    assert loaded == trained
-    assert loaded(PRELUDE).ids == trained(PRELUDE).ids == miditok.MusicTokenizer.from_pretrained(tmp_path)(PRELUDE).ids
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))])
-def test_copies_are_equal_and_give_the_same_ids(trained: Any, again: Any) -> None:
-    assert again(trained)(PRELUDE).ids == trained(PRELUDE).ids
-    assert again(trained) == trained
-
-
-def test_bpe_is_the_fitted_tokenizer(trained: Any) -> None:
-    assert len(trained.bpe._model.vocabulary) == len(trained)
-    assert trained.bpe.history_.compression(trained.bpe._model.vocabulary.n_alphabet) is not None
-    assert trained.bpe is trained.bpe
-
-
-def test_what_is_encoded_stays(trained: Any) -> None:
-    tokens = trained(PRELUDE)
-    ids = list(tokens.ids)
+def test_scores_go_there_and_back_by_copies_and_files_too(trained: Any, tmp_path: pathlib.Path) -> None:
+    assert len(trained.bpe._model.vocabulary) == len(trained) and trained.bpe is trained.bpe
+    tokens, plain = trained(PRELUDE), miditok.REMI(config())
+    for given_ in (tokens, tokens.ids):  # of plain integers, as a model gives them
+        assert trained.decode(given_) == plain.decode(plain(PRELUDE))
+    tokens, ids = trained(PRELUDE), list(tokens.ids)
     trained.encode_token_ids(tokens)
-    assert tokens.ids == ids
+    assert tokens.ids == ids  # what is encoded stays
     trained.encode_token_ids([])
     empty = miditok.TokSequence()
     trained.encode_token_ids(empty)
     assert empty.ids == []
+    trained.save_pretrained(tmp_path)
+    again = [ours.REMI.from_pretrained(tmp_path), copy.deepcopy(trained), pickle.loads(pickle.dumps(trained))]
+    assert all(type(one) is ours.REMI and one == trained for one in again)
+    for one in (*again, miditok.MusicTokenizer.from_pretrained(tmp_path)):
+        assert one(PRELUDE).ids == ids
 
 
 def test_a_training_begins_anew_and_other_models_are_miditoks_own() -> None:
@@ -317,14 +282,6 @@ def test_tokens_added_after_a_training_are_miditoks_own() -> None:
         mine.bpe  # noqa: B018
 
 
-def test_a_class_of_ones_own() -> None:
-    tokenizer = type("BEAT", (ours.BPEMixin, miditok.REMI), {})(config())
-    tokenizer.train(len(tokenizer.vocab) + 20, files_paths=[PRELUDE])
-    theirs, _ = both()
-    theirs.train(len(tokenizer.vocab) + 20, files_paths=[PRELUDE])
-    assert tokenizer(PRELUDE).ids == theirs(PRELUDE).ids
-
-
 # ---------------------------------------------------------------------------------------------------- what is wrong is said
 
 
@@ -346,36 +303,41 @@ def test_ids_that_there_are_not(trained: Any) -> None:
         trained.decode_token_ids(miditok.TokSequence(ids=[4, 99_999], are_ids_encoded=True))
 
 
-def test_wrong_arguments(trained: Any) -> None:
-    basic = trained(PRELUDE, encode_ids=False)
+@each(
+    "given_, kind, message",
+    [
+        ({"sequences": [], "files_paths": [PRELUDE]}, ValueError, "sequences: expected only one of"),
+        ({"sequences": [1, 2]}, TypeError, "sequences: expected TokSequence objects, got int"),
+        ({"sequences": "ab"}, TypeError, "sequences: expected TokSequence objects, got str"),
+        ({"sequences": [miditok.TokSequence(ids=[4]), miditok.TokSequence(ids=[4], are_ids_encoded=True)]}, ValueError,
+         "sequences: sequence 1 is encoded already"),
+        ({"iterator": []}, ValueError, "iterator: there is no basic token"),
+        ({"iterator": [[1]]}, TypeError, "iterator: text 0: expected a str of MidiTok's characters, got int"),
+        ({"iterator": ["% "]}, UnknownSymbolError, "document 0, position 1"),
+    ],
+)  # fmt: skip
+def test_wrong_sources(trained: Any, given_: dict[str, Any], kind: type[Exception], message: str) -> None:
     size = len(trained)
     for method in (trained.train, trained.train_more):
-        with pytest.raises(ValueError, match="sequences: expected only one of"):
-            method(size, sequences=basic, files_paths=[PRELUDE])
-        with pytest.raises(TypeError, match="sequences: expected TokSequence objects, got int"):
-            method(size, sequences=[1, 2])
-        with pytest.raises(TypeError, match="sequences: expected TokSequence objects, got str"):
-            method(size, sequences="ab")
-        with pytest.raises(ValueError, match="sequences: sequence 1 is encoded already"):
-            method(size, sequences=[basic, trained(PRELUDE)])
-        with pytest.raises(ValueError, match="iterator: there is no basic token"):
-            method(size, iterator=[])
-        with pytest.raises(TypeError, match="iterator: text 0: expected a str of MidiTok's characters, got int"):
-            method(size, iterator=[[1]])
-        with pytest.raises(UnknownSymbolError, match="document 0, position 1"):
-            method(size, iterator=["% "])
-    with pytest.raises(TypeError, match="limit_alphabet: not an argument"):
-        trained.train(size, files_paths=[PRELUDE], limit_alphabet=5)
-    with pytest.raises(ValueError, match="must give an iterator"):
-        trained.train(size)
-    with pytest.raises(ValueError, match="files_paths: expected"):
-        trained.train_more(size)
-    with pytest.raises(ValueError, match=f"vocab_size: expected at least the present {size} ids, got 10"):
-        trained.train_more(10, files_paths=[PRELUDE])
+        with pytest.raises(kind, match=message):
+            method(size, **given_)
     assert len(trained) == size
 
 
-@pytest.mark.parametrize("split", SPLITS)
+def test_wrong_arguments(trained: Any) -> None:
+    size, files = len(trained), {"files_paths": [PRELUDE]}
+    for call, kind, message in (
+        (lambda: trained.train(size, **files, limit_alphabet=5), TypeError, "limit_alphabet: not an argument"),
+        (lambda: trained.train(size), ValueError, "must give an iterator"),
+        (lambda: trained.train_more(size), ValueError, "files_paths: expected"),
+        (lambda: trained.train_more(10, **files), ValueError, f"vocab_size: expected at least the present {size} ids, got 10"),
+    ):
+        with pytest.raises(kind, match=message):
+            call()
+    assert len(trained) == size
+
+
+@each("split", SPLITS)
 def test_a_size_below_that_of_the_basic_tokens_is_refused_as_by_miditok(split: str) -> None:
     tokenizer = both("REMI", split)[1]
     for source in ({"files_paths": [PRELUDE]}, {"sequences": tokenizer(PRELUDE, encode_ids=False)}):

@@ -16,7 +16,7 @@ sklearn = needed("sklearn")
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
-from hypothesis import given, settings  # noqa: E402
+from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.compose import ColumnTransformer  # noqa: E402
@@ -24,7 +24,7 @@ from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.feature_extraction.text import TfidfTransformer  # noqa: E402
 from sklearn.frozen import FrozenEstimator  # noqa: E402
 from sklearn.linear_model import LogisticRegression, RidgeClassifierCV  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 from tables import each  # noqa: E402
@@ -48,7 +48,7 @@ def tree(tok: Any, token: int) -> list[int]:
     return [token] if parents is None else [token, *tree(tok, parents[0]), *tree(tok, parents[1])]
 
 
-@pytest.mark.parametrize(
+@each(
     "estimator",
     [
         Quantizer(),
@@ -60,7 +60,6 @@ def tree(tok: Any, token: int) -> list[int]:
         SeriesBag(),
         SeriesBag(**ONE_VIEW, sparse_output=False, log=False, parts=False, normalize=False),
     ],
-    ids=repr,
 )
 def test_checks_of_scikit_learn(estimator: Any) -> None:
     wrong = {}
@@ -82,16 +81,12 @@ def test_quantizer_is_quantize() -> None:
     found = Quantizer().fit(values)
     assert found.quantization_ == scale
     assert np.array_equal(found.transform(values), expected.reshape(values.shape))
-    assert np.abs(found.inverse_transform(found.transform(values)) - values).max() <= scale.max_error[0]
     values = values.T  # rows are points of time
     expected, scale = quantize(values, step=0.25)
     found = Quantizer(step=0.25, per_column=True)
     assert np.array_equal(found.fit_transform(values), expected) and found.quantization_ == scale
     assert np.array_equal(found.inverse_transform(expected), scale.restore(expected))
     assert Quantizer(law="mu").fit(values).quantization_.levels == 256
-
-
-def test_quantizer_takes_integers_as_they_are() -> None:
     far = np.array([[2**62, 2**62 + 1], [2**62 + 2, 2**62 + 4]])
     assert Quantizer(step=1).fit_transform(far).tolist() == [[0, 1], [2, 4]]
     assert Quantizer(levels=2).fit_transform(np.array([[False, True]])).tolist() == [[0, 1]]
@@ -125,14 +120,10 @@ def test_quantizer_keeps_names_of_columns() -> None:
 @each(
     "docs",
     [
-        DOCS,
-        [doc.encode() for doc in DOCS],
-        [[3, 1, 3, 1, 900], [], [1, 3, 1]],
-        Ragged.from_lists([[3, 1, 3, 1], [1, 3]]),
-        np.array([[0, 1, 0, 1], [2, 1, 2, 1]]),
-        np.array([[0, 1, 0, 1], [2, 1, 2, 1]], np.float32),
+        DOCS, [doc.encode() for doc in DOCS], [[3, 1, 3, 1, 900], [], [1, 3, 1]], Ragged.from_lists([[3, 1, 3, 1], [1, 3]]),
+        np.array([[0, 1, 0, 1], [2, 1, 2, 1]]), np.array([[0, 1, 0, 1], [2, 1, 2, 1]], np.float32),
     ],
-)
+)  # fmt: skip
 @each("tokenizer", [BPE(24), UBPEClassic(24), UBPE(24, objective="shortest")])
 def test_bags_count_tokens(tokenizer: Any, docs: Any) -> None:
     if isinstance(docs, list) and not isinstance(docs[0], str):  # alphabets of 256 bytes, and of 901 integers
@@ -160,9 +151,7 @@ def test_weights_are_those_of_scikit_learn() -> None:
     assert np.array_equal(once.toarray(), counts.toarray() > 0)
 
 
-@pytest.mark.parametrize(
-    "tokenizer", [BPE(24), BPE(24, preprocessing=Preprocessing(special_tokens=["<end>"])), UBPE(24)], ids=repr
-)
+@each("tokenizer", [BPE(24), BPE(24, preprocessing=Preprocessing(special_tokens=["<end>"])), UBPE(24)])
 def test_parts_are_those_of_the_merge_tree(tokenizer: Any) -> None:
     bag = BagOfTokens(tokenizer, parts=True).fit(DOCS)
     tok, size = bag.tokenizer_, len(bag.get_feature_names_out())
@@ -184,13 +173,6 @@ def test_parts_where_ids_are_not_tokens() -> None:
     assert bag.get_feature_names_out()[[5, 7, 9]].tolist() == ["a", "b", "ab"]
 
 
-def test_parts_need_pairs() -> None:
-    tok = UBPE(24, objective="shortest").fit(DOCS).refine(DOCS)
-    assert tok._model.vocabulary.merges is None
-    with pytest.raises(ValueError, match="parts: the vocabulary knows flat sequences only"):
-        BagOfTokens(FrozenEstimator(tok), parts=True).fit(DOCS)
-
-
 def test_a_frozen_tokenizer_stays() -> None:
     tok = BPE(24, preprocessing=Preprocessing(special_tokens=["<end>"])).fit(DOCS)
     before = tok.fingerprint
@@ -200,40 +182,38 @@ def test_a_frozen_tokenizer_stays() -> None:
     assert names[tok.vocabulary.special["<end>"]] == "<end>" and bag.transform(DOCS).shape == (5, names.size)
     with pytest.raises(Exception, match="has no vocabulary yet"):
         BagOfTokens(FrozenEstimator(BPE())).fit(DOCS)
+    flat = UBPE(24, objective="shortest").fit(DOCS).refine(DOCS)
+    with pytest.raises(ValueError, match="parts: the vocabulary knows flat sequences only"):
+        BagOfTokens(FrozenEstimator(flat), parts=True).fit(DOCS)
+    tok = BPE.from_merges([[0, 1], [1, 0], [2, 0], [0, 3]], alphabet="ab")  # aba twice
+    assert BagOfTokens(FrozenEstimator(tok)).fit(["ab"]).get_feature_names_out().tolist()[-2:] == ["aba", "aba #5"]
 
 
 def test_documents_of_any_form_are_read_once() -> None:
     expected = BagOfTokens(BPE(24), tf_idf=True).fit_transform(DOCS).toarray()
-    assert np.array_equal(BagOfTokens(BPE(24), tf_idf=True).fit_transform(iter(DOCS)).toarray(), expected)
     pandas = needed("pandas")
-    assert np.array_equal(BagOfTokens(BPE(24), tf_idf=True).fit_transform(pandas.Series(DOCS)).toarray(), expected)
+    texts = [np.array(DOCS, dtype=dtype) for dtype in (object, str, np.dtypes.StringDType())]
+    for docs in (iter(DOCS), pandas.Series(DOCS), *texts):
+        assert np.array_equal(BagOfTokens(BPE(24), tf_idf=True).fit_transform(docs).toarray(), expected)
+    assert np.array_equal(BagOfTokens(BPE(24), tf_idf=True).fit(DOCS).transform(texts[0]).toarray(), expected)
 
 
 def test_bags_refuse_what_they_cannot_read() -> None:
     scipy = needed("scipy.sparse")
-    with pytest.raises(TypeError, match="X: sparse input is not supported"):
-        BagOfTokens().fit(scipy.csr_matrix([[1]]))
-    with pytest.raises(TypeError, match="round or quantise first"):
-        BagOfTokens().fit(np.array([[0.5, 1.0]]))
-    with pytest.raises(TypeError, match="round or quantise first"):
-        BagOfTokens().fit(np.array([[np.inf, 1.0]]))
-    with pytest.raises(TypeError, match="tokenizer: expected a tokenizer or a FrozenEstimator of one, got"):
-        BagOfTokens("bpe").fit(DOCS)
-    with pytest.raises(NotFittedError):
-        BagOfTokens().transform(DOCS)
     fitted = BagOfTokens().fit(np.array([[0, 1, 0], [1, 0, 1]]))
-    with pytest.raises(ValueError, match="X: expected a matrix of 3 columns, as in fit, got one of 2"):
-        fitted.transform(np.array([[0, 1]]))
     assert fitted.transform([[0, 1], [1]]).shape[0] == 2
-    fitted.fit(DOCS)
-    assert not hasattr(fitted, "n_features_in_")
-    with pytest.raises(ValueError, match="document 0.*'z'"):
-        fitted.transform(["z"])
-
-
-def test_equal_names_are_told_apart() -> None:
-    tok = BPE.from_merges([[0, 1], [1, 0], [2, 0], [0, 3]], alphabet="ab")  # aba twice
-    assert BagOfTokens(FrozenEstimator(tok)).fit(["ab"]).get_feature_names_out().tolist()[-2:] == ["aba", "aba #5"]
+    for call, kind, message in (
+        (lambda: BagOfTokens().fit(scipy.csr_matrix([[1]])), TypeError, "X: sparse input is not supported"),
+        (lambda: BagOfTokens().fit(np.array([[0.5, 1.0]])), TypeError, "round or quantise first"),
+        (lambda: BagOfTokens().fit(np.array([[np.inf, 1.0]])), TypeError, "round or quantise first"),
+        (lambda: BagOfTokens("bpe").fit(DOCS), TypeError, "tokenizer: expected a tokenizer or a FrozenEstimator of one, got"),
+        (lambda: BagOfTokens().transform(DOCS), NotFittedError, "not fitted"),
+        (lambda: fitted.transform(np.array([[0, 1]])), ValueError, "X: expected a matrix of 3 columns, as in fit, got one of 2"),
+        (lambda: BagOfTokens().fit(DOCS).transform(["z"]), ValueError, "document 0.*'z'"),
+    ):
+        with pytest.raises(kind, match=message):
+            call()
+    assert not hasattr(fitted.fit(DOCS), "n_features_in_")
 
 
 def test_bags_in_data_frames_and_searches() -> None:
@@ -256,7 +236,6 @@ def test_bags_in_data_frames_and_searches() -> None:
     assert columns.transform(frame).shape[1] == columns.get_feature_names_out().size == 21
 
 
-@settings(max_examples=50)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=12), min_size=1, max_size=6))
 def test_counts_leave_ids_as_they_are(lists: list[list[int]]) -> None:
     ids = Ragged.from_lists(lists)
@@ -316,16 +295,9 @@ def test_what_is_counted_in_segments_is_counted_in_all() -> None:
     assert both.get_feature_names_out()[whole.shape[1]] == "part 1 of 3: 0"
     logged = SeriesBag(**options | {"log": True}).fit_transform(rows).toarray()
     assert np.array_equal(logged, np.log1p(whole))
-
-
-def test_views_stand_side_by_side() -> None:
-    rows = series()
     bag = SeriesBag(n_tokens=20).fit(rows)
     names = bag.get_feature_names_out()
     assert len(bag.views_) == 24 and names.size == len(set(names.tolist())) == bag.transform(rows).shape[1]
-    first = SeriesBag(levels=4, windows=1, differences=False, segments=(1, 4), n_tokens=20).fit_transform(rows)
-    assert (bag.transform(rows)[:, : first.shape[1]] != first).nnz == 0
-    assert names[0] == "window 1, values, 4 levels, part 1 of 1: 0"
 
 
 def test_channels_have_vocabularies_of_their_own() -> None:
@@ -340,16 +312,6 @@ def test_channels_have_vocabularies_of_their_own() -> None:
         bag.transform(both[:, :1])
     with pytest.raises(ValueError, match="X: expected 3 dimensions as in fit"):
         bag.transform(left[:, :2])
-
-
-def test_height_and_size_do_not_matter_unless_they_are_to() -> None:
-    rows = series()
-    bag = SeriesBag(n_tokens=20).fit(rows)
-    assert (bag.transform(8 * rows) != bag.transform(rows)).nnz == 0
-    kept = SeriesBag(n_tokens=20, normalize=False).fit(rows)
-    assert (kept.transform(8 * rows) != kept.transform(rows)).nnz > 0
-    flat = SeriesBag(n_tokens=20).fit_transform(np.full((3, 30), 0.1))
-    assert (flat != flat[[0, 0, 0]]).nnz == 0
 
 
 def test_series_bags_refuse_wrong_parameters() -> None:
@@ -367,10 +329,9 @@ def test_series_bags_refuse_wrong_parameters() -> None:
             SeriesBag(**{parameter: value}).fit(rows)
     with pytest.raises(ValueError, match=r"X: expected \[n, samples\] or \[n, channels, samples\]"):
         SeriesBag().fit(np.zeros((2, 2, 2, 2)))
-    with pytest.raises(NotFittedError):
-        SeriesBag().transform(rows)
-    with pytest.raises(NotFittedError):
-        SeriesBag().get_feature_names_out()
+    for call in (lambda: SeriesBag().transform(rows), SeriesBag().get_feature_names_out):
+        with pytest.raises(NotFittedError):
+            call()
 
 
 def test_series_are_classified_in_a_search() -> None:
@@ -381,7 +342,7 @@ def test_series_are_classified_in_a_search() -> None:
     model = make_pipeline(SeriesBag(windows=(1, 2)), RidgeClassifierCV())
     search = GridSearchCV(model, {"seriesbag__n_tokens": [16, 64], "seriesbag__levels": [4, (4, 8)]}, cv=3, error_score="raise")
     assert search.fit(rows, y).best_score_ == 1
-    assert cross_val_score(pickle.loads(pickle.dumps(search.best_estimator_)), rows, y, cv=3).min() == 1
+    assert pickle.loads(pickle.dumps(search.best_estimator_)).score(rows, y) == 1
     pandas = needed("pandas")
     found = SeriesBag(**ONE_VIEW, sparse_output=False).set_output(transform="pandas").fit_transform(pandas.DataFrame(rows))
     assert found.columns[0] == "0" and len(found) == 60
@@ -395,18 +356,15 @@ def test_a_missing_package_is_named_with_the_extra() -> None:
         assert done.stdout.strip() == f"ubpe_numba.sklearn needs {package}: pip install 'ubpe-numba[sklearn]'"
 
 
-@pytest.mark.parametrize("dtype", [object, str, np.dtypes.StringDType()])
-def test_arrays_of_texts_are_documents(dtype: Any) -> None:
-    expected = BagOfTokens(BPE(40)).fit_transform(DOCS)
-    bag = BagOfTokens(BPE(40))
-    assert (bag.fit_transform(np.array(DOCS, dtype=dtype)) != expected).nnz == 0
-    assert (bag.transform(np.array(DOCS, dtype=dtype)) != expected).nnz == 0
-
-
-@each("power", [-1040, -900, -3, 3, 900, 1015])
-def test_series_of_any_size_have_the_same_shapes(power: int) -> None:
+def test_series_of_any_size_have_the_same_shapes_unless_it_is_to_matter() -> None:
     """Squares of large numbers are infinite, and those of small ones 0; the series is then not a constant one."""
     values = np.round(series() * 64) / 64
-    bag = SeriesBag(**{**ONE_VIEW, "windows": (1, 2), "differences": (False, True)})
+    options = {**ONE_VIEW, "windows": (1, 2), "differences": (False, True)}
+    bag = SeriesBag(**options)
     expected = bag.fit_transform(values)
-    assert (bag.fit_transform(np.ldexp(values, power)) != expected).nnz == 0
+    for power in (-1040, -900, -3, 3, 900, 1015):
+        assert (bag.fit_transform(np.ldexp(values, power)) != expected).nnz == 0
+    kept = SeriesBag(**options, normalize=False).fit(values)
+    assert (kept.transform(8 * values) != kept.transform(values)).nnz > 0
+    flat = bag.fit_transform(np.full((3, 30), 0.1))
+    assert (flat != flat[[0, 0, 0]]).nnz == 0

@@ -88,38 +88,19 @@ def test_what_is_no_special_token_is_refused(tok: BPE, params: dict[str, Any], m
         export(tok, "transformers", **params)
 
 
-@pytest.mark.parametrize("make", [words, grams])
-def test_words_and_unigrams(make: Any) -> None:
-    made = make()
-    if isinstance(made, WordPiece):
-        fast = export(
-            made,
-            "transformers",
-            template="[CLS] $A [SEP]",
-            unk_token="[UNK]",
-            pad_token="[PAD]",
-            cls_token="[CLS]",
-            sep_token="[SEP]",
-            model_max_length=5,
-        )
-        assert fast("The earth. xyz", truncation=True)["input_ids"] == [2, 4, 5, 6, 3]
-        assert fast.convert_ids_to_tokens(fast("xyz")["input_ids"]) == ["[CLS]", "[UNK]", "[SEP]"]
-        assert len(fast) == made.vocab_size
-    else:
-        fast = export(
-            made,
-            "transformers",
-            template="<|bos|> $A <|eos|>",
-            unk_token="<|pad|>",
-            special_first=True,
-            bos_token="<|bos|>",
-            eos_token="<|eos|>",
-        )
-        assert fast("abcab")["input_ids"] == [0, *(made.encode("abcab") + 4).tolist(), 1]
-        assert fast("é")["input_ids"] == [0, 2, 1] and fast.unk_token == "<|pad|>"
+def test_words_and_unigrams() -> None:
+    roles = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    fast = export(words(), "transformers", template="[CLS] $A [SEP]", model_max_length=5, **roles)
+    assert fast("The earth. xyz", truncation=True)["input_ids"] == [2, 4, 5, 6, 3]
+    assert fast.convert_ids_to_tokens(fast("xyz")["input_ids"]) == ["[CLS]", "[UNK]", "[SEP]"]
+    assert len(fast) == words().vocab_size
+    roles = {"bos_token": "<|bos|>", "eos_token": "<|eos|>", "unk_token": "<|pad|>"}
+    fast = export(grams(), "transformers", template="<|bos|> $A <|eos|>", special_first=True, **roles)
+    assert fast("abcab")["input_ids"] == [0, *(grams().encode("abcab") + 4).tolist(), 1]
+    assert fast("é")["input_ids"] == [0, 2, 1] and fast.unk_token == "<|pad|>"
 
 
-@pytest.mark.parametrize("cls", [BPE, UBPE, WordPiece])
+@each("cls", [BPE, UBPE, WordPiece])
 def test_its_objects_and_folders_are_read(cls: Any, tok: BPE, tmp_path: pathlib.Path) -> None:
     made = {BPE: tok, UBPE: grams(), WordPiece: words()}[cls]
     fast = export(made, "transformers")
@@ -131,25 +112,20 @@ def test_its_objects_and_folders_are_read(cls: Any, tok: BPE, tmp_path: pathlib.
             assert type(found) is cls and found.encode(text).tolist() == made.encode(text).tolist()
 
 
-def test_an_object_of_another_model_is_refused(tok: BPE) -> None:
-    with pytest.raises(ModelFormatError, match="a BPE, not a UBPE: use BPE.load"):
-        UBPE.load(export(tok, "transformers"))
-    with pytest.raises(ValueError, match=r"pretokenizer: transformers\..* is a tokenizer\.json of Hugging Face, which says it"):
-        load(export(tok, "transformers"), pretokenizer="gpt2")
-    with pytest.raises(ModelFormatError, match=r"tokenizers.Tokenizer: a tokenizer.json of Hugging Face: model: expected"):
-        load(tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a")))
-
-
-def test_a_slow_tokenizer_has_no_file() -> None:
-    slow = transformers.ByT5Tokenizer()
-    for read in (load, BPE.load):
-        with pytest.raises(TypeError, match="ByT5Tokenizer is no fast tokenizer of transformers"):
-            read(slow)
-
-
-def test_a_folder_without_a_file(tmp_path: pathlib.Path) -> None:
-    with pytest.raises(ModelFormatError, match=r"a folder with none of .*tokenizer\.json"):
-        BPE.load(tmp_path)
+def test_other_objects_and_folders_are_refused(tok: BPE, tmp_path: pathlib.Path) -> None:
+    fast, slow = export(tok, "transformers"), transformers.ByT5Tokenizer()
+    other = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
+    twice = r"pretokenizer: transformers\..* is a tokenizer\.json of Hugging Face, which says it"
+    for call, kind, message in (
+        (lambda: UBPE.load(fast), ModelFormatError, "a BPE, not a UBPE: use BPE.load"),
+        (lambda: load(fast, pretokenizer="gpt2"), ValueError, twice),
+        (lambda: load(other), ModelFormatError, r"tokenizers.Tokenizer: a tokenizer.json of Hugging Face: model: expected"),
+        (lambda: load(slow), TypeError, "ByT5Tokenizer is no fast tokenizer of transformers"),
+        (lambda: BPE.load(slow), TypeError, "ByT5Tokenizer is no fast tokenizer of transformers"),
+        (lambda: BPE.load(tmp_path), ModelFormatError, r"a folder with none of .*tokenizer\.json"),
+    ):
+        with pytest.raises(kind, match=message):
+            call()
 
 
 WORD = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
@@ -167,13 +143,12 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
-@pytest.mark.parametrize("mapped", [{}, {"pad_token": "<|user|>", "cls_token": {**WORD, "content": "[CLS]"}}], ids=["", "map"])
+@each("config", CONFIGS.values())
+@each("mapped", [{}, {"pad_token": "<|user|>", "cls_token": {**WORD, "content": "[CLS]"}}])
 def test_files_beside_say_the_same_here(tok: BPE, tmp_path: pathlib.Path, config: dict[str, Any], mapped: dict[str, Any]) -> None:
     export(tok, "tokenizer.json", path=tmp_path / "tokenizer.json", template="<|bos|> $A")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-    if mapped:
-        (tmp_path / "special_tokens_map.json").write_text(json.dumps(mapped))
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps(mapped))
     theirs, ours = transformers.PreTrainedTokenizerFast.from_pretrained(str(tmp_path)), load(tmp_path / "tokenizer.json")
     texts = [
         f"{text} {word} x" for text in TEXTS for word in ("<|bos|>  ", "  earth", "[PAD]", "form<image>", "[CLS]", "<|user|>")

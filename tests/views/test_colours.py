@@ -6,8 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import each
 
 from ubpe_numba.views.colours import DARK, GREY, HUES, LIGHT, N_HUES, colours_of, hue_of, hues_of, theme_of
 
@@ -50,18 +51,13 @@ def _contrast(a: str, b: str) -> float:
     return lights[1] / lights[0]
 
 
-def test_the_simulation_is_right_where_it_is_known() -> None:
-    assert _distance("#000000", "#ffffff", "normal") == pytest.approx(1, abs=1e-3)
-    assert _contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert _distance("#ff0000", "#00ff00", "normal") > 3 * _distance("#ff0000", "#00c000", "deutan") > 0
-    for sight in _SIGHTS:  # grey stays grey
-        assert _oklab(np.array(_SIGHTS[sight]) @ _linear("#808080"))[1:] == pytest.approx([0, 0], abs=2e-3)
-
-
-@pytest.mark.parametrize("sight", sorted(_SIGHTS))
-def test_any_two_hues_are_told_apart(sight: str) -> None:
-    least = min(_distance(a, b, sight) for a, b in itertools.combinations(HUES, 2))
-    assert least >= (0.14 if sight == "normal" else _APART)
+@each("sight", sorted(_SIGHTS))
+def test_hues_are_told_apart_by_every_sight(sight: str) -> None:
+    """Any two of them, best those that the rule shifts to, and none from grey, which stays grey."""
+    assert _oklab(np.array(_SIGHTS[sight]) @ _linear("#808080"))[1:] == pytest.approx([0, 0], abs=2e-3)
+    assert min(_distance(a, b, sight) for a, b in itertools.combinations(HUES, 2)) >= (0.14 if sight == "normal" else _APART)
+    assert min(_distance(HUES[i], HUES[(i + 1) % N_HUES], sight) for i in range(N_HUES)) >= 0.11
+    assert min(_distance(LIGHT.grey, hue, sight) for hue in HUES) >= 0.07
 
 
 def test_eight_hues_are_no_nearer_than_the_usual_seven() -> None:
@@ -72,18 +68,8 @@ def test_eight_hues_are_no_nearer_than_the_usual_seven() -> None:
     assert least[0] >= least[1] > 0.07
 
 
-@pytest.mark.parametrize("sight", sorted(_SIGHTS))
-def test_a_hue_and_the_one_that_the_rule_shifts_to_differ_most(sight: str) -> None:
-    assert min(_distance(HUES[i], HUES[(i + 1) % N_HUES], sight) for i in range(N_HUES)) >= 0.11
-
-
-@pytest.mark.parametrize("sight", sorted(_SIGHTS))
-def test_grey_is_no_hue(sight: str) -> None:
-    assert min(_distance(LIGHT.grey, hue, sight) for hue in HUES) >= 0.07
-
-
 def test_everything_is_seen_on_both_papers() -> None:
-    assert len(HUES) == N_HUES >= 8
+    assert _contrast("#000000", "#ffffff") == pytest.approx(21) and len(HUES) == N_HUES >= 8
     for theme in (LIGHT, DARK):
         assert theme.hues == HUES
         for hue in (*HUES, LIGHT.grey, DARK.grey):
@@ -93,43 +79,25 @@ def test_everything_is_seen_on_both_papers() -> None:
         assert 1.1 < _contrast(theme.grid, theme.paper) < 2 and 1.1 < _contrast(theme.highlight, theme.paper) < 2
 
 
-def _plainly(ids: list[int], n_alphabet: int) -> list[int]:
-    """The rule as the docstring says it for JavaScript."""
-    hues, before = [], -1
+@given(st.lists(st.integers(0, 40) | st.sampled_from([9, 17, 2**31 - 1])), st.integers(0, 8))
+@example([9] * 50, 2)
+@example([9, 17] * 25, 2)
+def test_hues_follow_the_rule_of_the_docstring(ids: list[int], n_alphabet: int) -> None:
+    expected, before = [], GREY
     for token in ids:
-        hue = -1 if token < n_alphabet else (token * 5) % 8
-        if hue >= 0 and hue == before:
+        hue = GREY if token < n_alphabet else (token * 5) % 8
+        if hue != GREY and hue == before:
             hue = (hue + 1) % 8
         before = hue
-        hues.append(hue)
-    return hues
-
-
-@given(st.lists(st.integers(0, 40)), st.integers(0, 8))
-def test_hues_follow_the_rule_and_never_themselves(ids: list[int], n_alphabet: int) -> None:
-    found = hues_of(np.array(ids, np.int32), n_alphabet)
-    assert found.tolist() == _plainly(ids, n_alphabet)
-    assert not np.any((found[1:] == found[:-1]) & (found[1:] != GREY))
-    for token, hue in zip(ids, found.tolist(), strict=True):
-        own = hue_of(token, n_alphabet)
-        assert hue in ({GREY} if token < n_alphabet else {own, (own + 1) % N_HUES})
-
-
-@pytest.mark.parametrize("ids", [[9] * 50, [9, 17] * 25, [9, 9, 14, 22, 14, 14, 9], [3, 11, 19, 2**31 - 1, 2**31 - 9]])
-def test_runs_and_chains_of_shifts_follow_the_rule(ids: list[int]) -> None:
-    assert hues_of(ids, 2).tolist() == _plainly(ids, 2)
-
-
-def test_all_hues_are_in_use() -> None:
-    assert {hue_of(token, 0) for token in range(N_HUES)} == set(range(N_HUES))
+        expected.append(hue)
+        assert hue in ({GREY} if token < n_alphabet else {hue_of(token, n_alphabet), (hue_of(token, n_alphabet) + 1) % N_HUES})
+    assert hues_of(np.array(ids, np.int32), n_alphabet).tolist() == expected
 
 
 def test_colours_are_those_of_the_theme() -> None:
+    assert {hue_of(token, 0) for token in range(N_HUES)} == set(range(N_HUES))
     assert colours_of([0, 3, 3], 2, "dark") == [DARK.grey, DARK.hues[hue_of(3, 2)], DARK.hues[hue_of(3, 2) + 1 - N_HUES]]
     assert colours_of([], 2) == []
-
-
-def test_a_theme_that_is_not_there_is_named() -> None:
     with pytest.raises(ValueError, match=r"^theme: expected 'light' or 'dark', got 'blue'"):
         theme_of("blue")
     assert theme_of(DARK) is DARK

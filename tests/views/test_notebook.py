@@ -1,4 +1,4 @@
-"""What notebooks show of tokenizers: facts, motifs, nothing that is not text or a shape, and little of it."""
+"""Notebooks show of tokenizers, vocabularies and batches: facts, motifs, only text and shapes, and little of it."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markup import parsed, pictures, words
+from tables import each
 
-from ubpe_numba import BPE, UBPE, Preprocessing, Tokenizer, UBPEClassic
-from ubpe_numba.views.notebook import tokenizer_html
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Tokenizer
+from ubpe_numba.views.notebook import tokenizer_html, vocabulary_html
 
 HOSTILE = [
-    "</svg><script>alert(1)</script>",
-    '" onload="alert(1)',
-    "<!--",
-    "]]>",
-    "&amp;&",
-    "\x00\x1b[31m",
-    "\u202egnp.exe\u2028",
-]
+    "</svg><script>alert(1)</script>", '" onload="alert(1)', "<!--", "]]>", "&amp;&", "\x00\x1b[31m", "\u202egnp.exe\u2028",
+]  # fmt: skip
+
+
+def shown(tok: Tokenizer, most: int | None = None) -> str:
+    """The text that is shown of a tokenizer."""
+    return words(parsed(tokenizer_html(tok), *filter(None, [most])))
 
 
 def test_facts_of_a_fitted_tokenizer() -> None:
     docs = [[0, 9, 0, 1, 0, 9, 0, 1], [0, 9, 0, 1, 3]]
     tok = UBPE(16, alphabet=10, objective="shortest").fit(docs)
-    vocabulary, text = tok._model.vocabulary, words(parsed(tokenizer_html(tok)))
+    vocabulary, text = tok._model.vocabulary, shown(tok)
     assert vocabulary.occurrences is not None
     for part in (
         f"UBPE: {len(vocabulary)} tokens",
@@ -72,23 +73,14 @@ def test_motifs_of_text_are_written() -> None:
     assert picture[1].tag.endswith("desc") and "␣the (6 times)" in str(picture[1].text)
 
 
-@pytest.mark.parametrize("kind", ["str", "bytes", "utf-8"])
+@each("kind", ["str", "bytes", "utf-8"])
 def test_hostile_strings_stay_text(kind: str) -> None:
     docs: list[Any] = [text * 4 for text in HOSTILE] * 2
     if kind == "bytes":
         docs = [text.encode("utf-8", "surrogatepass") + b"\xff\xfe" * 4 for text in docs]
     make = BPE.for_text(1000, pretokenizer=None) if kind == "utf-8" else BPE(1000)
-    root = parsed(tokenizer_html(make.fit(docs)))  # which has no element and no attribute but those that are known
-    text = words(root)
+    text = shown(make.fit(docs))  # `parsed` knows all elements and attributes that there are
     assert "<script>" in text and "\\x00" in text and "\u202e" not in text and "\u2028" not in text
-
-
-def test_dna_is_written_in_letters() -> None:
-    rng = np.random.default_rng(0)
-    docs = ["".join(rng.choice(list("ACGT"), 300)) + "GATTACA" * 5 for _ in range(9)]
-    root = parsed(tokenizer_html(BPE(80).fit(docs)))
-    found = re.findall(r"\b[ACGT]{2,}\b", words(root))
-    assert len(set(found)) == 10 and any("ATTAC" in string for string in found)
 
 
 def test_strings_that_are_shown_are_no_parts_of_one_another() -> None:
@@ -97,24 +89,24 @@ def test_strings_that_are_shown_are_no_parts_of_one_another() -> None:
     assert shown and not any(a in b for a in shown for b in shown if a is not b)
 
 
-@pytest.mark.parametrize("cls", [BPE, UBPEClassic, UBPE])
 def test_an_unfitted_tokenizer_shows_its_parameters(cls: type[Tokenizer]) -> None:
-    tok = cls(512, alphabet=range(10**9), preprocessing=Preprocessing(pretokenizer="</td><script>" * 99))
-    text = words(parsed(tokenizer_html(tok), 3000))
+    text = shown(cls(512, alphabet=range(10**9), preprocessing=Preprocessing(pretokenizer="</td><script>" * 99)), 3000)
     assert text.startswith(f"{cls.__name__}, not fitted n_tokens 512")
     assert "alphabet range(0, 1000000000)" in text and "pretokenizer Pretokenizer('</td><script>" in text
-    assert words(parsed(tokenizer_html(cls()))).startswith(f"{cls.__name__}, not fitted")
+    assert shown(cls()).startswith(f"{cls.__name__}, not fitted")
 
 
 def test_a_vocabulary_without_counts_or_without_tokens() -> None:
-    bare = parsed(tokenizer_html(BPE.from_merges([[0, 1], [2, 1]], alphabet="ab")))
-    assert "abb 3 long" in words(bare) and "times" not in words(bare) and "fitted on" not in words(bare)
+    bare = shown(BPE.from_merges([[0, 1], [2, 1]], alphabet="ab"))
+    assert "abb 3 long" in bare and "times" not in bare and "fitted on" not in bare
     signal = parsed(tokenizer_html(BPE.from_merges([[0, 1], [2, 1]], alphabet=[5, 9])))
     assert [str(p[0].text) for p in pictures(signal)] == ["Token 3: 3 symbols from 5 to 9"]
-    nothing = parsed(tokenizer_html(BPE.from_merges([], alphabet="ab")))
-    assert not pictures(nothing) and "2 symbols (characters) and 0 learned" in words(nothing)
-    level = parsed(tokenizer_html(BPE.from_merges([[0, 0]], alphabet=[5, 9])))
-    assert not pictures(level)  # a level stretch is no shape
+    assert "2 symbols (characters) and 0 learned" in shown(BPE.from_merges([], alphabet="ab"))
+    for nothing in (
+        BPE.from_merges([], alphabet="ab"),
+        BPE.from_merges([[0, 0]], alphabet=[5, 9]),
+    ):  # level: no shape
+        assert not pictures(parsed(tokenizer_html(nothing)))
 
 
 def test_symbols_of_64_bits_do_not_overflow() -> None:
@@ -127,17 +119,17 @@ def test_ids_are_those_that_users_know() -> None:
     tok = BPE.from_merges([[0, 1], [2, 1]], alphabet="ab")
     model = tok._model
     tok._adopt(model._replace(segmenter=model.segmenter._replace(token_ids=np.array([0, 1, 7, 9], np.int32))))
-    assert re.findall(r"(\d+) abb", words(parsed(tokenizer_html(tok)))) == ["9"]
+    assert re.findall(r"(\d+) abb", shown(tok)) == ["9"]
 
 
-@pytest.mark.parametrize("kind", ["int", "str", "bytes"])
-def test_a_hundred_thousand_tokens_stay_below_the_limit(kind: str) -> None:
-    first = np.arange(99_744) % 256
-    second = np.arange(99_744) // 256
-    merges = np.column_stack([first, np.where(second < 256, second, second + 10_000)])
-    alphabet: Any = {"int": 256, "str": [chr(0x10000 + i) for i in range(256)], "bytes": bytes(range(256))}[kind]
-    root = parsed(tokenizer_html(BPE.from_merges(merges, alphabet=alphabet)))
+@each("alphabet", [256, [chr(0x10000 + i) for i in range(256)], bytes(range(256))])
+def test_a_hundred_thousand_tokens_stay_below_the_limit(alphabet: Any) -> None:
+    first, second = np.arange(99_744) % 256, np.arange(99_744) // 256
+    tok = BPE.from_merges(np.column_stack([first, np.where(second < 256, second, second + 10_000)]), alphabet=alphabet)
+    root = parsed(tokenizer_html(tok))
     assert "100,000 tokens" in words(root) and pictures(root)
+    text = words(parsed(vocabulary_html(tok.vocabulary), 12_000))
+    assert "Vocabulary: 100,000 ids" in text and "longest tokens" in text
 
 
 def test_long_tokens_are_cut() -> None:
@@ -145,3 +137,58 @@ def test_long_tokens_are_cut() -> None:
     for alphabet in ("<&", b"<&", [0, 9]):
         root = parsed(tokenizer_html(BPE.from_merges(doubled, alphabet=alphabet)))
         assert "131,072" in words(root) and pictures(root)
+
+
+# ------------------------------------------------------------------------------------------------ vocabularies and Ragged
+
+
+def test_a_vocabulary_shows_sizes_and_tokens() -> None:
+    docs = [[0, 1, 2, 0, 1, 2, 0, 1], [0, 1, 2, 2]]
+    vocabulary = BPE(6, alphabet=3).fit(docs).vocabulary
+    root = parsed(vocabulary_html(vocabulary), 12_000)
+    text = words(root)
+    for part in ("Vocabulary: 5 ids", "3 symbols, the ids 0 to 2", "2 tokens, known as pairs", "12 symbols in 2 documents"):
+        assert part in text
+    assert vocabulary.occurrences is not None
+    for token in (3, 4):
+        row = f"{token} {vocabulary.occurrences[token]} {vocabulary.lengths[token]} "
+        assert row + " ".join(map(str, vocabulary[token])) in text
+    assert len(pictures(root)) == 1
+
+
+def test_a_vocabulary_shows_what_is_known() -> None:
+    bare = words(parsed(vocabulary_html(BPE.from_merges([[0, 1], [3, 2]], 3).vocabulary)))
+    assert "learned from" not in bare and "most frequent" not in bare and "longest tokens" in bare
+    fitted = UBPE(6, objective="shortest").fit([[0, 1, 2] * 4, [0, 1]])
+    flat = words(parsed(vocabulary_html(fitted.refine([[0, 1, 2] * 4], progress=False).vocabulary)))
+    assert "known as flat sequences" in flat
+    empty = parsed(vocabulary_html(BPE.from_merges([], 2).vocabulary))
+    assert "nothing yet" in words(empty) and not pictures(empty)
+    text = BPE.for_text(258, special_tokens=["<end>"]).fit(["lé lé lé"], progress=False).vocabulary
+    known = words(parsed(vocabulary_html(text)))
+    assert "special tokens 1" in known and "256 symbols, the ids 0 to 255" in known and "Vocabulary: 259 ids" in known
+    probable = UBPE(8, alphabet=3, objective="likelihood").fit([[0, 1, 2, 0, 1, 2], [0, 1, 0, 1]]).vocabulary
+    assert "probabilities estimated" in words(parsed(vocabulary_html(probable)))
+
+
+@given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=20), max_size=9))
+def test_figures_of_a_ragged_are_those_of_its_documents(lists: list[list[int]]) -> None:
+    total, flat = sum(map(len, lists)), [value for row in lists for value in row]
+    text = words(parsed(Ragged.from_lists(lists)._repr_html_(), 6000))
+    assert text.startswith(f"Ragged: {len(lists)} documents, {total} values")
+    if lists:
+        sizes = list(map(len, lists))
+        assert f"lengths {min(sizes)} to {max(sizes)}, median {np.median(sizes):g}" in text
+        assert ("empty documents" in text) == (0 in sizes)
+        assert all(f"{i} {' '.join(map(str, row[:16]))}".strip() in text for i, row in enumerate(lists[:5]))
+    if flat:
+        assert f"values {min(flat)} to {max(flat)}" in text
+    assert (f"and {len(lists) - 5} more" in text) == (len(lists) > 5)
+
+
+def test_a_slice_of_a_ragged_shows_its_own_documents_only() -> None:
+    whole = Ragged.from_lists([[999] * 40, [1, 2], [3]])
+    text = words(parsed(whole[1:]._repr_html_()))
+    assert "999" not in text and "lengths 1 to 2" in text and "values 1 to 3" in text
+    large = parsed(Ragged.from_lengths(np.arange(-(10**6), 0, dtype=np.int32), [10] * 10**5)._repr_html_(), 6000)
+    assert len(pictures(large)) == 1 and "100,000 documents, 1,000,000 values" in words(large)

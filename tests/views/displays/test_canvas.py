@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,14 +23,10 @@ def test_pyplot_is_used_only_without_axes(axes: Any, open_figures: Callable[[], 
     made = axes_for(None, (4, 3), DARK)
     assert open_figures() == 1
     assert made.figure.get_size_inches().tolist() == [4, 3] and to_hex(made.figure.get_facecolor()) == DARK.paper
-
-
-def test_axes_have_the_colours_of_the_theme(axes: Any) -> None:
-    axes_for(axes, (4, 3), DARK)
-    assert to_hex(axes.get_facecolor()) == DARK.paper and to_hex(axes.xaxis.label.get_color()) == DARK.dim
-    axes.set_title("words", loc="left")
-    assert to_hex(axes._left_title.get_color()) == DARK.ink
-    assert [side for side, spine in axes.spines.items() if spine.get_visible()] == ["left", "bottom"]
+    assert to_hex(made.get_facecolor()) == DARK.paper and to_hex(made.xaxis.label.get_color()) == DARK.dim
+    made.set_title("words", loc="left")
+    assert to_hex(made._left_title.get_color()) == DARK.ink
+    assert [side for side, spine in made.spines.items() if spine.get_visible()] == ["left", "bottom"]
 
 
 def test_a_grid_is_made_divided_or_taken(open_figures: Callable[[], int]) -> None:
@@ -51,26 +46,6 @@ def test_too_few_axes_are_refused() -> None:
         grid_for(Figure().subplots(1, 2), 3, 4, (2, 1), LIGHT, share_y=True)
     with pytest.raises(ValueError, match="^ax: expected axes of a grid"):
         grid_for(Figure().add_axes((0, 0, 1, 1)), 2, 4, (2, 1), LIGHT, share_y=True)
-
-
-def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, axes: Any) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    for draw in (
-        lambda: axes_for(axes, (1, 1), LIGHT),
-        lambda: grid_for(None, 1, 1, (1, 1), LIGHT, share_y=True),
-        lambda: bare_figure((1, 1), LIGHT),
-    ):
-        with pytest.raises(ImportError, match=r"drawing needs matplotlib: pip install 'ubpe-numba\[plot\]'"):
-            draw()
-
-
-def test_text_is_no_signal() -> None:
-    require_signal(BPE.from_merges([[0, 1]], alphabet=[3, 4]), "It")
-    for alphabet, kind in (("ab", "str"), (b"ab", "bytes")):
-        with pytest.raises(
-            ValueError, match=f"^tok: It draws signals of integers, and the documents of this tokenizer are {kind}"
-        ):
-            require_signal(BPE.from_merges([[0, 1]], alphabet=alphabet), "It")
 
 
 def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from ubpe_numba import BPE
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.plot import CompressionDisplay
-from ubpe_numba.views.colours import DARK, LIGHT
+from ubpe_numba.views.colours import LIGHT
 
 TEXT = ["low lower lowest", "new newer newest", "wide wider widest"]
 
@@ -50,26 +48,6 @@ def test_labels_stand_apart_and_each_at_its_curve(axes: Any) -> None:
     assert all(abs(a - b) >= 0.06 * top for a, b in itertools.combinations(heights, 2))
     assert np.argsort(heights, kind="stable").tolist() == np.argsort(ends, kind="stable").tolist()
     assert all(text.xy[0] == 20 for text in display.ax_.texts)
-
-
-def test_it_is_saved_and_seen(open_figures: Callable[[], int], colours_drawn: Callable[[Any], set[str]]) -> None:
-    display = CompressionDisplay({"a": ([10, 20], [1, 2]), "b": ([10, 20], [1, 3])}).plot(theme="dark")
-    assert open_figures() == 1 and {DARK.paper, *DARK.hues[:2]} <= colours_drawn(display.figure_)
-    given = Figure().subplots()
-    assert display.plot(given).ax_ is given and open_figures() == 1
-
-
-@pytest.mark.parametrize(
-    "curves, message",
-    [
-        ({}, "^curves: expected at least one"),
-        ({"a": ([], [])}, "^curves: 'a': expected as many ratios as sizes"),
-        ({"a": ([1, 2], [1.0])}, r"^curves: 'a': expected as many ratios as sizes, got \(1,\) and \(2,\)"),
-    ],
-)
-def test_curves_that_are_none_are_refused(curves: Any, message: str, axes: Any) -> None:
-    with pytest.raises(ValueError, match=message):
-        CompressionDisplay(curves).plot(axes)
 
 
 def test_a_tokenizer_without_a_fit_has_no_curve(axes: Any) -> None:

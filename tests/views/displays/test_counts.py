@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tables import each
 
 from ubpe_numba import BPE, Preprocessing
 from ubpe_numba.plot import CountsDisplay
-from ubpe_numba.views.colours import LIGHT
 
 CORPORA: dict[str, tuple[BPE, Any]] = {
     "int": (BPE.from_merges([[0, 1], [2, 0]], alphabet=[5, 6]), [[5, 6, 5, 5], [6, 6], [5, 6, 5]]),
@@ -21,7 +19,7 @@ CORPORA: dict[str, tuple[BPE, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(CORPORA))
+@each("kind", sorted(CORPORA))
 def test_counts_are_those_of_loops(kind: str) -> None:
     tok, docs = CORPORA[kind]
     encoded = [tok.encode(doc).tolist() for doc in docs]
@@ -55,17 +53,3 @@ def test_axes_are_logarithmic_by_rank_and_end_at_the_longest_in_use(axes: Any) -
     assert axes.get_xscale() == axes.get_yscale() == "log"
     display.plot(display.figure_.add_subplot(), by="length")
     assert display.ax_.get_xscale() == "linear" and display.ax_.get_xlim() == (0.4, 3.6)
-
-
-def test_it_is_saved_and_seen(open_figures: Callable[[], int], colours_drawn: Callable[[Any], set[str]]) -> None:
-    for by in ("rank", "length"):
-        display = CountsDisplay([5, 0, 2], [1, 1, 3]).plot(by=by)
-        assert {LIGHT.paper, LIGHT.hues[0]} <= colours_drawn(display.figure_)
-    assert open_figures() == 2
-
-
-def test_what_cannot_be_drawn_is_refused(axes: Any) -> None:
-    with pytest.raises(ValueError, match="^by: expected 'rank' or 'length', got 'size'"):
-        CountsDisplay([1], [1]).plot(axes, by="size")
-    with pytest.raises(ValueError, match="^counts: expected a token that occurs"):
-        CountsDisplay(np.zeros(3), np.ones(3)).plot(axes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from ubpe_numba import BPE
 from ubpe_numba.plot import PianoRollDisplay
-from ubpe_numba.views.colours import DARK, LIGHT, colours_of
+from ubpe_numba.views.colours import colours_of
 
 #: Symbols are pitch * 4 + the length as a power of two; pitch 0 is a rest.
 TUNE = np.array([60, 64, 67, 60, 64, 67, 0, 60, 64, 67, 72]) * 4 + np.array([0, 0, 1, 0, 0, 1, 2, 0, 0, 1, 3])
@@ -50,17 +49,3 @@ def test_bars_are_the_notes_in_the_colours_of_their_tokens(music: BPE, axes: Any
 def test_onsets_may_be_the_callers(music: BPE, axes: Any) -> None:
     PianoRollDisplay.from_document(music, TUNE, **READ, onset=lambda s: np.arange(s.size) // 2, ax=axes)
     assert [bar.get_x() for bar in axes.patches] == [0, 0, 1, 1, 2, 2, 3, 4, 4, 5]
-
-
-def test_it_is_saved_and_seen(music: BPE, open_figures: Callable[[], int], colours_drawn: Callable[[Any], set[str]]) -> None:
-    display = PianoRollDisplay.from_document(music, TUNE, **READ, theme="dark")
-    seen = colours_drawn(display.figure_)
-    assert {DARK.paper, *colours_of(display.ids, music._model.vocabulary.n_alphabet, DARK)} - seen <= {DARK.grey}
-    assert DARK.grey in seen and LIGHT.paper not in seen and open_figures() == 1
-
-
-def test_what_cannot_be_drawn_is_refused(music: BPE, axes: Any) -> None:
-    with pytest.raises(ValueError, match="^pitch: expected a pitch, an onset and a duration for each symbol"):
-        PianoRollDisplay.from_document(music, TUNE, pitch=lambda s: s[1:], duration=np.ones_like, ax=axes)
-    with pytest.raises(ValueError, match="^tok: PianoRollDisplay draws signals of integers"):
-        PianoRollDisplay.from_document(BPE.from_merges([[0, 1]], alphabet="ab"), "ab", **READ, ax=axes)
