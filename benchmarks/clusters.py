@@ -147,7 +147,7 @@ def fit(quick: bool) -> None:
             times = [statistics.median(column) for column in zip(*rounds, strict=True)]
             engine = Clocked.last
             row = (work.name, f"{n_symbols:,}", f"{n_tokens:,}", *(f"{t:.2f}" for t in times), engine.rounds)
-            row += (f"{engine.received[0] / 1e6:.1f}", f"{2 * peak / n_symbols:.1f}")
+            row += (f"{engine.received / engine.n / 1e6:.1f}", f"{2 * peak / n_symbols:.1f}")
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
@@ -241,7 +241,7 @@ class Echo:
     def __init__(self, k: int) -> None:
         self.k = k
 
-    def back(self, a: np.ndarray, size: int) -> np.ndarray:
+    def step(self, a: np.ndarray, size: int) -> np.ndarray:
         """An array of so many bytes."""
         return np.zeros(size, np.uint8)
 
@@ -265,7 +265,7 @@ def latency(quick: bool) -> None:
                     if i == 3:
                         used = time.process_time()
                     began = time.perf_counter()
-                    engine.ask("back", message, back)
+                    engine.ask("step", message, back)
                     times.append(1e3 * (time.perf_counter() - began))
                 used = 1e3 * (time.process_time() - used) / repeat
                 engine.close()

@@ -19,8 +19,7 @@ import numpy as np
 from suite import common
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.distributed.host import Host
-from ubpe_numba.distributed.messages import Part, together
+from ubpe_numba.distributed.host import Host, Part
 from ubpe_numba.distributed.remote_text import fit_remotely
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, as_corpus
@@ -68,33 +67,25 @@ class Pickled:
 class Copies(Pickled):
     """`n` hosts that are all the same one: it works once, and the driver reads its answer `n` times.
 
-    What is learned is that of its part of the corpus repeated `n` times, and the driver has the work of so many hosts. With
-    `relays` the answers of so many groups are added up before the driver reads them, one group in the time of `relaying`.
+    What is learned is that of its part of the corpus repeated `n` times, and the driver has the work of so many hosts.
     """
 
-    def __init__(self, host: Host, n: int, relays: int = 0) -> None:
+    def __init__(self, host: Host, n: int) -> None:
         super().__init__([host])
-        self.n, self.relays, self.relaying = n, relays, 0.0
+        self.n = n
 
     def ask(self, method: str, *args: Any) -> list[Any]:
         """See `DaskEngine`."""
         message = pickle.dumps(args, protocol=5)
         began = time.perf_counter()
         answer = pickle.dumps(getattr(self.hosts[0], method)(*pickle.loads(message)), protocol=5)
-        done = relayed = time.perf_counter()
-        if self.relays:
-            group = together(method, [pickle.loads(answer) for _ in range(self.n // self.relays)])
-            answer = pickle.dumps(group, protocol=5)
-            relayed = time.perf_counter()
-            found = [one for _ in range(self.relays) for one in pickle.loads(answer)]
-        else:
-            found = [pickle.loads(answer) for _ in range(self.n)]
+        done = time.perf_counter()
+        found = [pickle.loads(answer) for _ in range(self.n)]
         self.rounds += 1
         self.sent[0] += len(message)
         self.received[0] += len(answer)
         self.working += done - began
-        self.relaying += relayed - done
-        self.reading += time.perf_counter() - relayed
+        self.reading += time.perf_counter() - done
         return found
 
 
@@ -204,26 +195,26 @@ def protocol(quick: bool) -> None:
 
 
 def driver(quick: bool) -> None:
-    """How long the driver works, by the number of hosts, beside one of these; with answers added up by relays, likewise."""
+    """How long the driver works, by the number of hosts, beside one of these."""
     rows = [(name, 30_000_000, n_tokens) for name in ("python", "dna") for n_tokens in (8192, 32768)]
     if quick:
         rows = [("python", 2_000_000, 2048)]
     else:
         rows.append(("python", 120_000_000, 8192))
-    head = ("corpus", "symbols a host", "tokens", "hosts", "relays", "synchronisations", "host, s", "relay, s", "driver, s")
-    head += ("of that reading, s", "MB from a host or relay", "driver / host", "hosts at which both take as long")
+    head = ("corpus", "symbols a host", "tokens", "hosts", "synchronisations", "host, s", "driver, s")
+    head += ("of that reading, s", "MB from a host", "driver / host", "hosts at which both take as long")
     print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
     for name, n_symbols, n_tokens in rows:
         work = corpus_of(name, n_symbols)
         warm = corpus_of("python", 200_000) if name == "python" else corpus_of(name)
-        learn(Copies(Host(warm.corpus(), 1), 4, 2), warm, warm.alphabet_size + 300, 1, False)  # compiles
-        for n, relays in ((8, 0),) if quick else ((8, 0), (32, 0), (128, 0), (128, 8)):
-            engine = Copies(Host(work.corpus(), 1), n, relays)
+        learn(Copies(Host(warm.corpus(), 1), 4), warm, warm.alphabet_size + 300, 1, False)  # compiles
+        for n in (8,) if quick else (8, 32, 128):
+            engine = Copies(Host(work.corpus(), 1), n)
             began = time.perf_counter()
             learn(engine, work, n_tokens, 1, False)
-            own = time.perf_counter() - began - engine.working - engine.relaying
-            row = (work.name, f"{work.values.size:,}", f"{n_tokens:,}", n, relays or "", engine.rounds, f"{engine.working:.2f}")
-            row += (f"{engine.relaying:.2f}" * bool(relays), f"{own:.2f}", f"{engine.reading:.2f}")
+            own = time.perf_counter() - began - engine.working
+            row = (work.name, f"{work.values.size:,}", f"{n_tokens:,}", n, engine.rounds, f"{engine.working:.2f}")
+            row += (f"{own:.2f}", f"{engine.reading:.2f}")
             row += (f"{engine.received[0] / 1e6:.1f}", f"{own / engine.working:.3f}", f"{n * engine.working / own:.0f}")
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
 

@@ -4,8 +4,7 @@ Every worker, one that joins later too, declares its build of this library as a 
 registers; tasks need the resource of the driver's build, so that Dask gives them to no other worker. If a worker dies the
 scheduler gives its task to another one (``distributed.scheduler.allowed-failures`` times).
 
-Dask writes results to disk by the sizes of objects, of which it is told here: without that a `Ragged` of a gigabyte is an object
-of 56 bytes. Registered when the wing is imported, on every worker too, since its tasks are functions of the wing.
+Dask writes results to disk by the sizes of objects, of which it is told here: a `Ragged` of a gigabyte is an object of 56 bytes.
 """
 
 from __future__ import annotations
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 #: What Dask is told where graphs hold models or partitions: a large one is no reason for a warning.
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
 
+UNREACHED = "client: the scheduler at {} cannot be reached: it has ended, or the connection is lost"
 _LOOK = 5.0  # seconds between two looks at the workers while none of them finishes a task
 
 
@@ -51,20 +51,13 @@ def using(client: Client | None) -> Iterator[Client]:
 
     None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise that of a cluster of processes on
     this machine, one a core with one thread each, which is closed at the end. TypeError if `client` is something else, or
-    asynchronous; ValueError if there is none in a task of Dask; ConnectionError, with its address, if the scheduler does not
+    asynchronous; ConnectionError, with its address, if the scheduler does not
     answer; RuntimeError if all workers have another build of this library, a UserWarning if some have, which get no task.
     """
     if client is None:
         with suppress(ValueError):  # there is none
             client = default_client()
     if client is None:
-        in_task = False
-        with suppress(ValueError):  # there is no worker here
-            in_task = get_worker() is not None
-        if in_task:
-            raise ValueError(
-                "client: in a task of Dask give one, as distributed.get_client(), and let the task call distributed.secede()"
-            )
         port = {"dashboard_address": ":0", "scheduler_kwargs": {"dashboard": False}}  # any: None is 8787, or a warning
         with dask.config.set({"distributed.comm.timeouts.connect": "5s"}):  # of a worker that asks one that died for data
             cluster = LocalCluster(processes=True, threads_per_worker=1, **port)
@@ -84,8 +77,7 @@ def using(client: Client | None) -> Iterator[Client]:
 @contextmanager
 def reaching(client: Client) -> Iterator[None]:
     """Turn what Dask raises in the block, if its scheduler cannot be reached, into one ConnectionError with the address."""
-    where = address_of(client)
-    message = f"client: the scheduler at {where} cannot be reached: it has ended, or the connection is lost"
+    message = UNREACHED.format(address_of(client))
     if client.status != "running":
         raise ConnectionError(message)
     try:
@@ -175,17 +167,18 @@ def check_workers(client: Client, told: set[str]) -> Mapping[str, Any]:
     with reaching(client):
         workers = client.scheduler_info(n_workers=-1)["workers"]
     same = {where: info for where, info in workers.items() if BUILD in info["resources"]}
-    if (others := workers.keys() - same.keys() - told) or (workers and not same):
+    others = workers.keys() - same.keys()
+    if others - told or (workers and not same):
         with reaching(client):
-            found = client.run(_builds(), workers=sorted(workers.keys() - same.keys()), on_error="return")
+            found = client.run(_builds(), workers=sorted(others), on_error="return")
         reasons = {}
         for where, state in found.items():
-            if isinstance(state, ImportError) or (isinstance(state, str) and state != BUILD):  # others have just ended
+            if isinstance(state, (str, ImportError)) and state != BUILD:  # others have just ended
                 has = state if isinstance(state, str) else f"cannot import ubpe_numba: {state}"
                 reasons[where] = f"the worker {where} on host {workers[where]['host']} has {has}; expected {BUILD}, as here"
         if reasons and not same:
             raise RuntimeError(f"client: {'; '.join(reasons.values())}")
-        for where in others & reasons.keys():
+        for where in reasons.keys() - told:
             told.add(where)
             warnings.warn(f"client: {reasons[where]}: it gets no task", stacklevel=2)
     return same
@@ -219,7 +212,13 @@ def results(
                 if future.status == "error":  # with it all that depend on it: the error belongs to the first
                     future = next(one for one in futures.values() if one.status == "error")
                 i = indices[future.key]
-                result = _result(future, names[i])
+                try:
+                    result = future.result()
+                except Exception as error:
+                    if getattr(error, "reason", "") == "scheduler-connection-lost":
+                        raise
+                    named = failure(error, names[i])
+                    raise named from (None if named is error or isinstance(error, KilledWorker) else error)
                 del futures[future.key], future  # so that the worker may forget the result
                 yield i, result
                 del result
@@ -227,17 +226,6 @@ def results(
         finally:
             if not done and client.status == "running":
                 client.cancel(list(futures.values()), force=True)
-
-
-def _result(future: Any, name: str) -> Any:
-    """The result of a task that is done; its exception has the name before the message."""
-    try:
-        return future.result()
-    except Exception as error:
-        if getattr(error, "reason", "") == "scheduler-connection-lost":
-            raise
-        named = failure(error, name)
-        raise named from (None if named is error or isinstance(error, KilledWorker) else error)
 
 
 def failure(error: Exception, name: str) -> Exception:
@@ -253,12 +241,8 @@ def failure(error: Exception, name: str) -> Exception:
 def with_name(error: Exception, name: str) -> Exception:
     """The error with a name before its message, once: the same object if that can be, so that it keeps its class and attributes.
 
-    >>> with_name(ValueError("no such column"), "a.parquet")
-    ValueError('a.parquet: no such column')
-    >>> print(with_name(OSError(28, "No space left on device"), "a.parquet"))
-    [Errno 28] a.parquet: No space left on device
-    >>> print(with_name(UnicodeDecodeError("utf-8", b"x", 0, 1, "wrong"), "a.txt"))
-    a.txt: UnicodeDecodeError: 'utf-8' codec can't decode byte 0x78 in position 0: wrong
+    >>> with_name(ValueError("no such column"), "a.parquet"), with_name(KeyError("x"), "a.parquet")
+    (ValueError('a.parquet: no such column'), RuntimeError("a.parquet: KeyError: 'x'"))
     """
     said = str(error.strerror if isinstance(error, OSError) and error.errno is not None else error)
     if said.startswith(f"{name}: "):

@@ -87,15 +87,12 @@ def count(
     Notes
     -----
     Memory of a worker: counts of n distinct documents with s symbols take 24 n + b s bytes, where b is 1 for bytes, 4 for
-    characters, and the width of integers. To count documents, or to add up eight counts, takes at most 48 n + 8 s more for all of
-    them: for eight partitions of a million different words of 8 bytes each 0.3 GB and 0.9 GB more; to count segments of bytes 160
-    for each distinct one. Counts that wait for their turn are written to disk by Dask where its limit of memory asks for it.
+    characters, and the width of integers; to count, or to add up eight counts, at most 48 n + 8 s more. Counts that wait are
+    written to disk by Dask where its limit of memory asks for it.
 
     A fit on counted documents of integers learns the alphabet from the distinct ones. Where symbols reach 65,536, give it:
-    ``alphabet=``.
-
-    A dataframe made of Python lists becomes one of strings, ``"[1, 2]"``, unless Dask's option ``dataframe.convert-string`` is
-    False.
+    ``alphabet=``. A dataframe made of Python lists becomes one of strings, ``"[1, 2]"``, unless Dask's option
+    ``dataframe.convert-string`` is False.
 
     Examples
     --------
@@ -156,10 +153,8 @@ def unfitted(tokenizer: Tokenizer) -> Tokenizer:
 
 def lines_of(tokenizer: Tokenizer | None) -> str:
     """Kind of the lines of text files in the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
-    if tokenizer is None or (tokenizer._prepared.encoding is None and tokenizer.alphabet is None):
-        return "str"
-    if tokenizer._prepared.encoding is not None:
-        return "bytes"
+    if tokenizer is None or tokenizer._prepared.encoding is not None or tokenizer.alphabet is None:
+        return "bytes" if tokenizer is not None and tokenizer._prepared.encoding is not None else "str"
     return "str" if Alphabet.from_user(tokenizer.alphabet).kind == "str" else "bytes"
 
 
@@ -200,15 +195,11 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
     changed = any(getattr(tokenizer._prepared, name) is not None for name in _CHANGES)
     are_segments = changed or (isinstance(docs, Counts) and docs.are_segments)
     flat = Documents(corpus.values, corpus.offsets, given.kind)
-    if corpus.weights is not None and corpus.n_documents == corpus.weights.sum():
-        counts = Counts(flat, corpus.weights, are_segments)  # they are distinct: who counts segments gives them weights
-    else:
-        weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
-        if (missing := corpus.n_documents - int(weights.sum())) > 0:  # documents without symbols: one, which is empty
-            flat = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1]))
-            weights = np.append(weights, missing)
-        counts = Counts.of(flat, weights)
-        counts.are_segments = are_segments
+    weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights
+    if (missing := corpus.n_documents - int(weights.sum())) > 0:  # documents without symbols: one, which is empty
+        flat, weights = flat._replace(offsets=np.append(flat.offsets, flat.offsets[-1])), np.append(weights, missing)
+    counts = Counts.of(flat, weights)
+    counts.are_segments = are_segments
     if tokenizer.alphabet is not None:
         alphabet = Alphabet.from_user(tokenizer.alphabet, given.kind if given.offsets[-1] > given.offsets[0] else None)
         alphabet.check_kind(given)

@@ -108,9 +108,6 @@ def encode(
     the same call. It may also be made several times at once, on one machine or several. Parquet files of a source are recognised
     by their footers; of other sources only the names and the number of partitions are compared.
 
-    A worker holds the compressed row group that it reads, 16 MB of its documents and their ids, and the rows that belong to them.
-    Partitions that are no files are in its memory as Dask made them.
-
     Examples
     --------
     >>> import tempfile
@@ -123,14 +120,11 @@ def encode(
     >>> here.to_lists(), [path[-18:] for path in files]
     ([[2], [], [1, 2]], ['part-00000.parquet', 'part-00001.parquet'])
     """
-    if not isinstance(tokenizer, Tokenizer):
-        raise TypeError(f"tokenizer: expected a BPE, UBPEClassic or UBPE, got {describe(tokenizer)}")
+    _check(tokenizer, ids=ids)
     for name in _DRAWS:
         if name in options:
             raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
     tokenizer.encode_batch([], **check_options(options))  # raises for a value that is not valid, before anything is written
-    if not isinstance(ids, str):
-        raise TypeError(f"ids: expected a name, got {describe(ids)}")
     lines = "bytes" if tokenizer._model.alphabet.kind == "bytes" else "str"
     found = partitions_of(source, column, lines=lines, blocksize=blocksize, name="source")
     result: Ragged | list[str] = _recoded("encode", tokenizer, options, found, (ids, "ids", drop), target, client, progress)
@@ -192,16 +186,21 @@ def decode(
     ...     decode(tok, [[[2], []], [[1, 2]]], client=client)
     ['ab', '', 'bab']
     """
-    if not isinstance(tokenizer, Tokenizer):
-        raise TypeError(f"tokenizer: expected a BPE, UBPEClassic or UBPE, got {describe(tokenizer)}")
+    _check(tokenizer, column=column, errors=errors)
     tokenizer._fitted()
-    for name, value in (("column", column), ("errors", errors)):
-        if not isinstance(value, str):
-            raise TypeError(f"{name}: expected a str, got {describe(value)}")
     found = partitions_of(source, ids, lines="bytes", blocksize=blocksize, name="source", argument="ids", default="ids")
     names = column, "column", drop
     result: Ragged | list[Any] = _recoded("decode", tokenizer, {"errors": errors}, found, names, target, client, progress)
     return result
+
+
+def _check(tokenizer: Tokenizer, **names: str) -> None:
+    """TypeError for another tokenizer, and for names that are not str."""
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"tokenizer: expected a BPE, UBPEClassic or UBPE, got {describe(tokenizer)}")
+    for name, value in names.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name}: expected a str, got {describe(value)}")
 
 
 class Work(NamedTuple):
@@ -227,15 +226,9 @@ def _recoded(
     what: str, tokenizer: Tokenizer, options: dict[str, Any], source: Partitions, names: tuple[str, str, bool], target: Any,
     client: Client | None, progress: bool | str,
 ) -> Any:  # fmt: skip
-    """All partitions through the model: one result, or with a target the paths of the files, in the order of the partitions.
-
-    what: ``"encode"`` or ``"decode"``; options: of ``encode_batch`` or ``decode_batch``; names: the column of
-    results, the argument that names it, and whether it takes the place of the one of documents.
-    """
+    """All partitions through the model, `what` with it; names: as in `Work`, the three of the column of results."""
     if source.joined:
-        raise ValueError(
-            "source: a 1-D dask.array is one document, which cannot be encoded in parts; expected documents, as rows of 2-D are"
-        )
+        raise ValueError("source: a 1-D dask.array is one document, which cannot be encoded in parts; give rows of a 2-D one")
     lean = copy.copy(tokenizer)
     vars(lean).pop("history_", None)  # which need not travel
     lean.n_threads = 1
@@ -324,13 +317,11 @@ def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
 
     if isinstance(found, Ragged):
         return pa.array(found).cast(pa.list_(pa.int32()))
-    model = tokenizer._model
-    if model.alphabet.kind == "int":
+    kind = tokenizer._model.alphabet.kind
+    if kind == "int":
         return pa.array(found, pa.list_(pa.int64()))
     try:
-        return pa.array(
-            found, pa.binary() if model.alphabet.kind == "bytes" and model.segmenter.encoding is None else pa.string()
-        )
+        return pa.array(found, pa.binary() if kind == "bytes" and tokenizer._model.segmenter.encoding is None else pa.string())
     except UnicodeEncodeError as error:
         how = quoted(options.get("errors"))
         raise ValueError(f"errors: with {how} texts have surrogates, which files cannot hold; use 'replace'") from error
@@ -339,23 +330,20 @@ def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
 def _write_tables(tables: Iterator[Any], new: str, file: Any) -> None:
     """Write tables of one schema into a Parquet file, a row group each.
 
-    The column `new` is written without a dictionary and statistics, which ids have no use for, its integers as differences: in
-    half the bytes and two thirds of the time that snappy takes, by which the other columns are compressed.
+    The column `new` is written without a dictionary and statistics, its integers as differences: in half the bytes and two thirds
+    of the time that snappy takes.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = next(tables)
-    footer = io.BytesIO()  # of a file without rows, which names the columns, ``ids.list.element`` for lists
-    pq.write_table(table.schema.empty_table(), footer)
-    columns = pq.ParquetFile(footer).schema
-    leaves = [columns.column(i).path for i in range(len(columns))]
+    pq.write_table(table.schema.empty_table(), empty := io.BytesIO())  # which names columns, ``ids.list.element`` for lists
+    leaves = [column.path for column in pq.ParquetFile(empty).schema]
     others = [leaf for leaf in leaves if leaf.split(".")[0] != new]
-    options: dict[str, Any] = {"compression": "snappy", "use_dictionary": others, "write_statistics": others}
+    options: dict[str, Any] = {"use_dictionary": others, "write_statistics": others}
     if pa.types.is_list(table.schema.field(new).type):
-        packed = [leaf for leaf in leaves if leaf not in others]
-        options["column_encoding"] = dict.fromkeys(packed, "DELTA_BINARY_PACKED")
-        options["compression"] = dict.fromkeys(others, "snappy") | dict.fromkeys(packed, "none")
+        options["column_encoding"] = {leaf: "DELTA_BINARY_PACKED" for leaf in leaves if leaf not in others}
+        options["compression"] = {leaf: "snappy" if leaf in others else "none" for leaf in leaves}
     with pq.ParquetWriter(file, table.schema, **options) as writer:
         while table is not None:
             writer.write_table(table, row_group_size=max(table.num_rows, 1))

@@ -14,13 +14,11 @@ from dask import delayed
 from dask.optimization import cull
 from dask.utils import ensure_dict
 
-from ubpe_numba.distributed.checkpoint import Checkpoint
 from ubpe_numba.distributed.cluster import check_workers, using
 from ubpe_numba.distributed.counting import counted, lines_of, unfitted
-from ubpe_numba.distributed.host import make_host, name_of_range
+from ubpe_numba.distributed.host import Part, make_host, name_of_range
 from ubpe_numba.distributed.hosts import DaskEngine
-from ubpe_numba.distributed.messages import Part, together
-from ubpe_numba.distributed.remote_text import check_rules, fit_remotely, until_done
+from ubpe_numba.distributed.remote_text import Checkpoint, fit_remotely, until_done
 from ubpe_numba.distributed.sources import Partitions, partitions_of
 from ubpe_numba.documents.read import Documents, as_document
 from ubpe_numba.fitting.fit import Settings, learn, learned
@@ -63,7 +61,7 @@ def fit(
     Text that is cut into segments (a pre-tokenizer, special tokens, known words, a normalizer) is counted on the workers, see
     `count`, and the fit on the counts runs here. Other documents are loaded once by the workers, which keep them; the fit runs
     here and there, a synchronisation for each batch of merges. A worker gets consecutive partitions, of about one size together
-    where sizes are known beforehand (files, arrays, partitions in memory), else as many as the others.
+    where sizes are known beforehand (files, arrays), else as many as the others.
 
     Parameters
     ----------
@@ -74,8 +72,8 @@ def fit(
     client, column, blocksize, progress
         As for `count`.
     sample_weight
-        A list of one entry for each partition: integers, one for each of its documents, as for `tok.fit`; of a 1-D `dask.array`
-        one integer. Partitions that are `Counts` have weights of their own.
+        A list of one entry for each partition: integers, one for each of its documents, as for `tok.fit`. Partitions that are
+        `Counts` have weights of their own.
     boundaries
         A list of one entry for each partition: positions that no token may cross, as for `tok.fit`; of a 1-D `dask.array` the
         positions themselves.
@@ -93,8 +91,7 @@ def fit(
     ------
     TypeError, ValueError, OSError
         For arguments, partitions and documents that are not valid, naming the partition and the document in it; and for what only
-        a fit in one place has: ties that go to the first or to the rarest pair, an `objective` of probabilities; in a document
-        that is cut between partitions break and stop tokens, and whatever cuts it into segments.
+        a fit in one place has: ties by place or rarity, an `objective` of probabilities, break tokens in a cut document.
     UnknownSymbolError
         For a symbol outside the given alphabet, with the document of the partition.
     ConnectionError
@@ -107,8 +104,7 @@ def fit(
     Notes
     -----
     Ctrl-C stops the fit, leaves the tokenizer as it was, and lets the workers forget the documents. A worker that is lost is
-    replaced: its partitions are read again, and encoded with the merges so far. A worker holds, while it reads, a partition of
-    files or all its partitions that Dask made; then about 12 bytes a symbol. Synchronisations and bytes are logged at the end
+    replaced: its partitions are read again, and encoded with the merges so far. Synchronisations and bytes are logged at the end
     (logger ``ubpe_numba``, INFO).
 
     Examples
@@ -130,16 +126,12 @@ def fit(
         raise ValueError("parts: expected one partition at least")
     if cut_by := [name for name in _CUT if getattr(tok._prepared, name) is not None]:
         if partitions.joined:
-            raise ValueError(
-                f"{cut_by[0]}: documents that are cut are counted, and a 1-D dask.array is one document; give several"
-            )
+            raise ValueError(f"{cut_by[0]}: documents that are cut are counted, and a 1-D dask.array is one; give several")
         if sample_weight is not None or boundaries is not None:
             name = "boundaries" if sample_weight is None else "sample_weight"
             raise ValueError(f"{name}: text that is cut is counted, which has no {name}; give partitions of Counts, or fit here")
         if checkpoint is not None:
-            raise ValueError(
-                f"checkpoint: with {cut_by[0]} the fit is here, of counts; save the result of `count`, and call fit(counts)"
-            )
+            raise ValueError(f"checkpoint: with {cut_by[0]} the fit is here, of counts; save those of `count`, and fit on them")
         with using(given) as used:
             found = counted(partitions, read, used, progress=progress)
         corpus = read._corpus(found.counts, None, None, None)
@@ -150,7 +142,11 @@ def fit(
             alphabet = alphabet_of(read.alphabet, corpus.given)
         tok._check_alphabet(alphabet, settings)
         return tok._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
-    check_rules(settings)
+    if settings.rules.ties != "smallest":
+        raise ValueError(
+            f"rules: ties={settings.rules.ties!r} is decided by a look at the text, which a distributed fit does not have in one "
+            "place; use ties='smallest', or fit on one machine"
+        )
     if tok._weighs_by_text:
         raise ValueError(
             f"objective: {tok._encodes_by!r} estimates probabilities on the documents, which a distributed fit "
@@ -188,7 +184,7 @@ def _fit_there(
     for k, ((a, b), (own, _)) in enumerate(zip(ranges, beside, strict=True)):
         how = read, partitions.column, own, partitions.names[a:b], partitions.joined, k
         hosts.append(make(partitions.delayed[a:b], pickle.dumps(how, 5)))
-    engine = DaskEngine(client, hosts, together, lambda k, key: _name_of(partitions, ranges[k], key), 3 * partitions.remote)
+    engine = DaskEngine(client, hosts, lambda k, key: _name_of(partitions, ranges[k], key), 3 * partitions.remote)
     try:
         parts: list[Part] = until_done(lambda: engine.ask("part"), engine.renew)
         check_memory([part.n_symbols for part in parts], check_workers(client, set()))
@@ -200,10 +196,9 @@ def _fit_there(
             checkpoint.agree(corpus=[check for part in parts for check in part.checks])
             checkpoint.agree(alphabet=zlib.crc32(pickle.dumps(alphabet, 5)))
         merges, shards = fit_remotely(engine, parts, alphabet, settings, bar, goes_on, checkpoint=checkpoint)
-        to, back = (sum(way) // engine.n for way in (engine.sent, engine.received))
         log.info(
             "fit: %d hosts, %d synchronisations, %d bytes sent and %d received here for each on average, %d hosts lost",
-            *(engine.n, shards.n_synchronisations, to, back, sum(shards.losses)),
+            *(engine.n, engine.rounds, engine.sent // engine.n, engine.received // engine.n, sum(shards.losses)),
         )
         made = learned(merges, n_documents, sum(part.by_weight for part in parts))
         return tok._learned(alphabet, settings, *made)
@@ -247,21 +242,16 @@ def _name_of(partitions: Partitions, which: tuple[int, int], key: Any) -> str | 
 def _alphabet(tok: Tokenizer, engine: DaskEngine, parts: Sequence[Part]) -> Alphabet:
     """The alphabet that the tokenizer is given, or the one that a fit on all documents learns."""
     filled = [part for part in parts if part.n_given]
-    kinds = {part.kind for part in filled}
-    if len(kinds) > 1:
+    kinds = {part.kind for part in filled} or {part.kind for part in parts if part.kind != "int"} or {"int"}
+    if len(kinds) > 1 and filled:
         raise TypeError(f"parts: expected documents of one kind, got {' and '.join(sorted(kinds))}")
-    kind = filled[0].kind if filled else "int"
+    kind = min(kinds)
     if tok.alphabet is not None:
         return Alphabet.from_user(tok.alphabet, kind if filled else None)
-    if not filled:
-        kind = next((part.kind for part in parts if part.kind != "int"), "int")
-        return Alphabet.learn(Documents(np.zeros(0, np.int64), np.zeros(1, np.int64), kind))
-    n_symbols, ends = sum(part.n_given for part in filled), [end for part in filled for end in (part.low, part.high)]
-    values = np.array(ends, np.int64)
-    if kind != "str":
-        found = Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
-        if kind == "bytes" or found.is_identity:
-            return found
+    n_symbols, values = sum(part.n_given for part in filled), np.array([end for p in filled for end in (p.low, p.high)], np.int64)
+    found = Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
+    if not filled or kind == "bytes" or (kind == "int" and found.is_identity):
+        return found
     values = np.unique(np.concatenate(until_done(lambda: engine.ask("distinct"), engine.renew)))
     return Alphabet.learn(Documents(values, np.array([0, values.size]), kind), n_symbols)
 
@@ -295,14 +285,10 @@ def weights_and_boundaries(
                 raise ValueError(f"{name}: expected a list of {n} entries, one for each partition, got {describe(value)}")
             each.append([None] * n if value is None else list(value))
         return [(list(zip(each[0][begin:end], each[1][begin:end], strict=True)), (False, False)) for begin, end in ranges]
-    weight = None
     if sample_weight is not None:
-        weights = sample_weight if np.ndim(sample_weight) else [sample_weight]
-        weight = as_document(weights, name="sample_weight").values
-        if weight.size != 1:
-            raise ValueError(f"sample_weight: expected one weight, of one document, got {describe(sample_weight)}")
+        raise ValueError("sample_weight: a 1-D dask.array is one document, which has none; give several")
     if boundaries is None:
-        return [([(weight, None)], (begin > 0, begin > 0)) for begin, _ in ranges]
+        return [([(None, None)], (begin > 0, begin > 0)) for begin, _ in ranges]
     given = as_document(boundaries, name="boundaries")
     if given.kind != "int":
         raise TypeError(f"boundaries: expected integers, got {describe(boundaries)}")
@@ -316,5 +302,5 @@ def weights_and_boundaries(
     found: list[Given] = []
     for begin, end in ranges:
         inside = positions[(positions > ends[begin]) & (positions < ends[end])]
-        found.append(([(weight, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)))
+        found.append(([(None, inside - ends[begin])], (begin > 0, begin > 0 and int(ends[begin]) not in positions)))
     return found

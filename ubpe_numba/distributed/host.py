@@ -1,6 +1,7 @@
 """A host of a fit: shards that live apart from the driver, in a worker process, made of consecutive partitions.
 
-A host holds the text of some consecutive shards, a thread each, and answers messages (messages.py):
+A host holds the text of some consecutive shards, a thread each. The driver (remote_text.py) asks all hosts one thing and waits
+for their answers, which is one synchronisation, or tells one host something; a message is a call of a method:
 
     driver                                             host
     step(7, slices of new pairs, merges) ──────────>   writes the slices that the batch before created, then merges
@@ -15,15 +16,14 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from distributed import get_worker
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.cluster import with_name
-from ubpe_numba.distributed.kernels.remote import give_first, rewrite, take_over
-from ubpe_numba.distributed.messages import Batch, Fills, Loaded, Part, Setup, Stepped, least_bytes
+from ubpe_numba.distributed.kernels.remote import MOST, add_neighbours, give_first, rewrite, take_over
 from ubpe_numba.distributed.sources import documents_of, no_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, Documents, as_corpus
@@ -39,6 +39,91 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 T = TypeVar("T")
 
 _SLOTS = 1 << 12  # room for pairs at first
+
+
+class Part(NamedTuple):
+    """Summary of a host's part of the corpus, sent to the driver."""
+
+    n_symbols: int  # as they are laid out
+    by_weight: int  # with weights counted
+    n_documents: int  # by weight
+    n_segments: int
+    weighted: bool  # occurrences have weights, or segments are not documents
+    has_weights: bool
+    first_weight: int  # of the first and of the last document; 0 if there is none
+    last_weight: int
+    checks: tuple[int, ...]  # of each partition, of symbols, segments and weights: whether it was read differently
+    name: str = ""  # for messages
+    kind: str = "int"  # of the documents, those of weight 0 included
+    n_given: int = 0  # their symbols
+    low: int = 0  # the least and the largest symbol; 0 and -1 if there is none
+    high: int = -1
+
+
+class Setup(NamedTuple):
+    """How the text of a host is laid out."""
+
+    alphabet: Alphabet
+    weighted: bool  # any host's occurrences have weights
+    merges: int  # most in a round
+    n_shards: int | None  # None: by the size of the part and the number of threads
+
+
+class Loaded(NamedTuple):
+    """The text of a host of K shards, as the driver sees it."""
+
+    state: np.ndarray  # SHARD_STATE[K]
+    arenas: np.ndarray  # int64[K]: positions in the arena of each
+    at: np.ndarray  # int64[K + 1]: where shards begin, in symbols from the beginning of the part
+    segments: np.ndarray  # int64[K]
+    inside: np.ndarray  # bool[K + 1]: whether the shard begins inside a segment
+    documents: np.ndarray  # int64[K, 2]: the first and the last document of each shard, -1 if it has none
+    weights: np.ndarray  # int64[K, 2]: of the two
+    symbol_counts: np.ndarray  # int64[alphabet], by weight
+    n_shards: int  # wanted; the same part is cut in the same places with as many
+
+
+class Stepped(NamedTuple):
+    """Result of a batch of n merges in a host of K shards."""
+
+    state: np.ndarray  # SHARD_STATE[K]
+    delta_end: np.ndarray  # int64[K, 2n + 1]
+    delta: np.ndarray  # int32: those of the shards, one after the other
+    merged: np.ndarray  # MERGED[K, n]
+    delta_by_weight: np.ndarray | None  # int64, as many as there are in `delta`
+    merged_by_weight: np.ndarray | None  # MERGED_BY_WEIGHT[K, n]
+
+    def added_up(self) -> Stepped:
+        """The neighbours of all shards added up, as those of the first one."""
+        begins, weights = offsets_of(self.delta_end[:, -1]), self.delta_by_weight
+        room = int(begins[-1]) + (int(self.delta[1::2].sum(dtype=np.int64) // MOST) if weights is None else 0)
+        added_weights = None if weights is None else np.empty(room, np.int64)
+        size = int(self.delta[::2].max(initial=0)) + 1
+        added, added_end = np.empty(2 * room, np.int32), np.zeros_like(self.delta_end)
+        scratch = np.zeros(size, np.int64), np.empty(size, np.int32)
+        n = add_neighbours(self.delta, weights, self.delta_end, begins, *scratch, added, added_weights, added_end[0])
+        added_weights = None if added_weights is None else added_weights[:n]
+        return self._replace(delta_end=added_end, delta=added[: 2 * n], delta_by_weight=added_weights)
+
+
+class Fills(NamedTuple):
+    """The frequent pairs that the batch before created, as in a `Task` of one part."""
+
+    first_id: int
+    left: np.ndarray  # int32[n]: left parts of its merges
+    token: np.ndarray  # int32
+    slot: np.ndarray  # int32
+    end: np.ndarray  # int64[2n + 1]
+    twin_slot: np.ndarray  # int64[n]
+
+
+class Batch(NamedTuple):
+    """The merges of a batch."""
+
+    first_id: int
+    left: np.ndarray  # int32[n]
+    right: np.ndarray  # int32[n]
+    slot: np.ndarray  # int64[n]
 
 
 class Host:
@@ -66,17 +151,15 @@ class Host:
 
     def part(self) -> Part:
         """Summary for the driver, before it decides how to load."""
-        corpus = self.corpus
-        begin, end = int(corpus.offsets[0]), int(corpus.offsets[-1])
-        first = last = 0
-        if corpus.offsets.size > 1:
-            first, last = (1, 1) if corpus.weights is None else (int(corpus.weights[0]), int(corpus.weights[-1]))
+        corpus, given = self.corpus, self.corpus.given
+        n = corpus.offsets.size - 1
+        ends = (0, 0) if n == 0 else (1, 1) if corpus.weights is None else (int(corpus.weights[0]), int(corpus.weights[-1]))
         weighted = corpus.weights is not None or corpus.document_of is not None
-        sizes = end - begin, corpus.n_symbols, corpus.n_documents, corpus.offsets.size - 1
-        given = corpus.given
+        sizes = int(corpus.offsets[-1] - corpus.offsets[0]), corpus.n_symbols, corpus.n_documents, n
         values = given.values[given.offsets[0] : given.offsets[-1]]
-        span = given.kind, values.size, *((int(values.min()), int(values.max())) if values.size else (0, -1))
-        return Part(*sizes, weighted, corpus.weights is not None, first, last, self.checks, name_of_range(self.names), *span)
+        low, high = (int(values.min()), int(values.max())) if values.size else (0, -1)
+        about = self.checks, name_of_range(self.names), given.kind
+        return Part(*sizes, weighted, corpus.weights is not None, *ends, *about, values.size, low, high)
 
     def distinct(self) -> np.ndarray:
         """The distinct symbols of the documents, ascending."""
@@ -89,8 +172,7 @@ class Host:
 
         Of a host that is made again: the merges so far, int32[m, 2]; where its shards begin and the last one ends, in symbols
         from the beginning of its part, int64[K + 1], or int64[2]: only its own ends; alphabet ids, int32, that follow on its
-        part, of tokens that it has taken over. UnknownSymbolError for a symbol outside the alphabet, with its partition, and the
-        document in it, or the symbol in it if all are one document.
+        part, of tokens that it has taken over. UnknownSymbolError for a symbol outside the alphabet, with its partition.
         """
         if self.loaded is not None:  # another host was lost before it could answer
             return self.loaded
@@ -115,9 +197,12 @@ class Host:
                 documents[i] = ends if corpus.document_of is None else corpus.document_of[ends]
                 weights[i] = 1 if corpus.weights is None else corpus.weights[ends]
         sizes = np.array([end - begin for begin, end in segments], np.int64)
-        state, arenas = made.shards.state.copy(), np.diff(made.shards.base["arena"])
-        self.loaded = Loaded(state, arenas, at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked)
+        self.loaded = Loaded(*self._state(), at, sizes, place.inside, documents, weights, made.symbol_counts, self.asked)
         return self.loaded
+
+    def _state(self) -> tuple[np.ndarray, np.ndarray]:
+        """The states of the shards, and their arenas."""
+        return self.text.shards.state.copy(), np.diff(self.text.shards.base["arena"])
 
     def resume(self, setup: Setup, merges: np.ndarray, starts: list[np.ndarray], tails: list[np.ndarray]) -> Loaded:
         """Lay out the text of a fit that is continued; `starts` and `tails` of all hosts, int64[2] where this one has begun."""
@@ -136,7 +221,7 @@ class Host:
         """
         n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size
         self.asked = plan(n_cells, self.n_threads, setup.n_shards)[1]
-        place = cut(corpus.offsets, self.asked, setup.near)  # the same for the same part
+        place = cut(corpus.offsets, self.asked)  # the same for the same part
         if merges is None or starts is None or tail is None:
             return self._text(corpus, setup.alphabet, place, setup), place, place.at - corpus.offsets[0]
         n, first = setup.alphabet.size, int(corpus.offsets[0])
@@ -173,7 +258,8 @@ class Host:
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `Text`; in as few bytes as will do."""
-        return least_bytes(self.text.count_dense(n_tokens))
+        counts = self.text.count_dense(n_tokens)
+        return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """See `Text`."""
@@ -211,7 +297,7 @@ class Host:
     def compact(self, more_room: bool) -> tuple[np.ndarray, np.ndarray]:
         """One cell a token again; all slices become void. The states of the shards, and their arenas, twice as long if asked."""
         self.text.compact(self.task.width, True, more_room)
-        return self.text.shards.state.copy(), np.diff(self.text.shards.base["arena"])
+        return self._state()
 
     def step(self, number: int, fills: Fills | None, batch: Batch | None) -> Stepped | None:
         """Write the slices that the batch before created, then merge this one; None if there is none to merge."""
@@ -232,8 +318,7 @@ class Host:
         if batch is not None:
             tokens, slots = max(tokens, batch.first_id + batch.left.size), max(slots, int(batch.slot.max()) + 1)
         self._grow(tokens, slots, 0 if fills is None else fills.token.size)
-        text, task = self.text, self.task
-        told = task.batch[0]
+        text, task, told = self.text, self.task, self.task.batch[0]
         told["n"] = told["filled"] = 0
         if fills is not None:
             n = fills.left.size
@@ -254,15 +339,13 @@ class Host:
             return None
         n, a = batch.left.size, text.shards
         ends = a.delta_end[:, : 2 * n + 1].copy()
-        begins = a.base["cells"][:-1].tolist()
-        sizes = ends[:, -1].tolist()
-        delta = np.concatenate([a.delta[2 * begin : 2 * (begin + size)] for begin, size in zip(begins, sizes, strict=True)])
-        by_weight = merged_by_weight = None
+        spans = [(begin, begin + size) for begin, size in zip(a.base["cells"][:-1].tolist(), ends[:, -1].tolist(), strict=True)]
+        delta, by_weight, merged_by_weight = np.concatenate([a.delta[2 * begin : 2 * end] for begin, end in spans]), None, None
         if (w := text.weighted) is not None:
-            by_weight = np.concatenate([w.delta[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)])
+            by_weight = np.concatenate([w.delta[begin:end] for begin, end in spans])
             merged_by_weight = w.merged[:, :n].copy()
         done = Stepped(a.state.copy(), ends, delta, a.merged[:, :n].copy(), by_weight, merged_by_weight)
-        return done if text.k == 1 else Stepped.together([done])
+        return done if text.k == 1 else done.added_up()
 
     def _grow(self, tokens: int, slots: int, listed: int = 0) -> None:
         """Room for so many tokens and slots, and so many new pairs of a batch; twice as much where there is less."""
@@ -277,12 +360,7 @@ class Host:
         self.text.grow(tokens, 2 * slots if 2 * slots > shards.slices.shape[1] else 0)
 
     def take_over(self, number: int, k: int, slot: int, token: int, same: bool) -> tuple[int, np.ndarray]:
-        """Take the first token of the shard after shard k to its end, and list the pair that it completes.
-
-        Returns 1, or, with nothing changed, 0 if the last token of shard k is not free (of a run of one token, merged from left
-        to right, the last is free if their number is odd; `same`: the pair is one of equal tokens), -1 if there is no room for
-        it; and the states of the shards.
-        """
+        """Take the first token of the shard after shard k to its end, as the kernel does: its answer, and the shards' states."""
         shards, width = self.text.shards, self.task.width
         return self._once(number, lambda: (int(take_over(shards, k, slot, width, token, same)), shards.state.copy()))
 
@@ -341,13 +419,11 @@ def make_host(parts: list[Any], how: bytes) -> Host:
 def _narrow(corpus: Corpus) -> Corpus:
     """The corpus with its integers in as few bytes as will do: a host holds all its partitions while it lays them out."""
     given, values = corpus.given, corpus.values
-    if given.kind != "int" or given.values is not values or not values.size:
-        return corpus
-    kind = np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
-    if kind.itemsize >= values.itemsize:
-        return corpus
-    values = values.astype(kind)
-    return corpus._replace(given=given._replace(values=values), values=values)
+    if given.kind == "int" and given.values is values and values.size:
+        kind = np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
+        values = values.astype(min(kind, values.dtype, key=lambda dtype: dtype.itemsize), copy=False)
+        return corpus._replace(given=given._replace(values=values), values=values)
+    return corpus
 
 
 def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
@@ -362,8 +438,7 @@ def _side_by_side(corpora: list[Corpus], names: Sequence[str]) -> Corpus:
     if len(corpora) == 1:
         return corpora[0]
     kind = filled[0][0].given.kind if filled else "int"
-    values, offsets = _joined([(c.values, c.offsets) for c in corpora])
-    given = values, offsets
+    given = values, offsets = _joined([(c.values, c.offsets) for c in corpora])
     if not all(c.given.values is c.values and c.given.offsets is c.offsets for c in corpora):
         given = _joined([(c.given.values, c.given.offsets) for c in corpora])  # for alphabets: documents of weight 0 too
     document_of = weights = None

@@ -16,16 +16,20 @@ tokens that have passed from one host to another in `passed`: a lost host is mad
 
 from __future__ import annotations
 
+import io
+import json
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ubpe_numba.distributed import checkpoint as checkpoints
-from ubpe_numba.distributed.checkpoint import Checkpoint
-from ubpe_numba.distributed.hosts import DaskEngine
-from ubpe_numba.distributed.messages import Batch, Fills, Loaded, LostHostsError, Part, Setup, Stepped
+from ubpe_numba.distributed.cluster import BUILD
+from ubpe_numba.distributed.encoding import publish
+from ubpe_numba.distributed.host import Batch, Fills, Loaded, Part, Setup, Stepped
+from ubpe_numba.distributed.hosts import DaskEngine, LostHostsError
+from ubpe_numba.distributed.sources import store_of
 from ubpe_numba.documents.read import MOST
 from ubpe_numba.fitting.fit import Loop, Merges, Settings, room_for
 from ubpe_numba.fitting.kernels import rounds
@@ -35,6 +39,7 @@ from ubpe_numba.fitting.kernels.pair_table import Driver, Task
 from ubpe_numba.fitting.kernels.text_cells import BASE, MERGED, SHARD_STATE, Shards
 from ubpe_numba.fitting.text import add_across, add_up, pairs_across, run_rounds, sorted_across
 from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.files import npz_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -43,42 +48,35 @@ T = TypeVar("T")
 
 _MOST_LOSSES = 10  # in a row, of one message
 _PAUSE = 0.1  # seconds between two looks at the progress
+EVERY = 180.0  # seconds between two checkpoints, beside those at epochs
+_FIELDS = ("left", "right", "count", "documents", "replaced")  # of a merge
+_NAMES = {"head", "learned", "lengths", "symbols", "cuts", "starts", "tails", "tail_offsets"}
 
 
 def fit_remotely(
     engine: DaskEngine, parts: Sequence[Part], alphabet: Alphabet, settings: Settings, progress: Progress,
-    goes_on: Sequence[tuple[bool, bool]] | None = None, near: int | None = None, checkpoint: Checkpoint | None = None,
+    goes_on: Sequence[tuple[bool, bool]], checkpoint: Checkpoint | None = None,
 ) -> tuple[Merges, RemoteText]:  # fmt: skip
     """Learn merges from the parts of a corpus that hosts hold, as `fit` learns them from the whole corpus.
 
     The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document is the last one of
-    the host before, and whether tokens may cross the border between the two; None if no document is cut. near: as for `text.cut`.
-    checkpoint: where the fit goes on, and where it is written. Returns the text beside the merges, which counts synchronisations
-    (one a batch of merges, and up to seven an epoch) and losses. ValueError for rules that only a fit in one process has, and for
-    2**62 symbols or more; RuntimeError if hosts are lost again and again, or the part of a lost one is not the same any more.
+    the host before, and whether tokens may cross the border between the two. checkpoint: where the fit goes on,
+    and where it is written. Returns the text beside the merges, which counts losses; a batch of merges is one synchronisation, an
+    epoch up to seven. ValueError for 2**62 symbols or more; RuntimeError if hosts are lost again and again, or the part of a lost
+    one is not the same any more.
     """
-    check_rules(settings)
     n_symbols, by_weight = sum(part.n_symbols for part in parts), sum(part.by_weight for part in parts)
     if max(by_weight, sum(part.n_documents for part in parts)) >= MOST:
         raise ValueError("sample_weight: expected less than 2**62 symbols and documents in all, by weight")
     settings, room = room_for(n_symbols, alphabet.size, settings, 1)
-    setup = Setup(alphabet, any(part.weighted for part in parts), room[2], settings.n_shards, near)
-    text = RemoteText(engine, parts, setup, [(False, False)] * engine.n if goes_on is None else goes_on, checkpoint)
+    setup = Setup(alphabet, any(part.weighted for part in parts), room[2], settings.n_shards)
+    text = RemoteText(engine, parts, setup, goes_on, checkpoint)
     n_parts = min(settings.n_threads, text.k)  # of a single shard there is one
     size = alphabet.size, n_symbols, by_weight, any(part.has_weights for part in parts)
     loop = _RemoteLoop(text, room, settings._replace(n_threads=n_parts), *size, n_parts)
     if checkpoint is not None:
         checkpoint.restore(loop)
     return loop.run(progress), text
-
-
-def check_rules(settings: Settings) -> None:
-    """ValueError for rules that only a fit in one process has."""
-    if settings.rules.ties != "smallest":
-        raise ValueError(
-            f"rules: ties={settings.rules.ties!r} is decided by a look at the text, which a distributed fit does not have in one "
-            "place; use ties='smallest', or fit on one machine"
-        )
 
 
 class _RemoteLoop(Loop):
@@ -95,11 +93,93 @@ class _RemoteLoop(Loop):
         text.until_done(super()._begin_epoch, lost=text.engine.crowded())
 
 
+class Checkpoint:
+    """The checkpoint at a path or URL: what is there, if it is of this build and these parameters, and what will be there.
+
+    A fit that is continued makes its hosts of the same ranges of partitions, encodes these with the merges, and begins an epoch.
+    The file also says where the tokens of each host begin, and which symbols after its part belong to it. `cuts` are the first
+    partition of each host and the number of partitions, once they are known; `found`: the arrays of the file, or None. ValueError
+    for a file that is no checkpoint, or of another fit.
+    """
+
+    def __init__(self, url: Any, parameters: dict[str, Any]) -> None:
+        self.store, self.path = store_of(url, "checkpoint")
+        self.head, self._there, self.saved = dict[str, Any](), dict[str, Any](), time.monotonic()
+        self.found: dict[str, np.ndarray] | None = None
+        self.cuts: list[int] | None = None
+        if self.store.exists(self.path):
+            data = self.store.cat_file(self.path)
+            try:
+                with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+                    self.found = {name: arrays[name] for name in _NAMES}
+                self._there = json.loads(self.found["head"].tobytes())
+            except Exception as error:  # of a damaged archive there are many
+                raise ValueError(f"checkpoint: {self.path}: not a checkpoint: {error}") from error
+            self.cuts = self.found["cuts"].tolist()
+        self.agree(version=BUILD, **parameters)
+
+    def agree(self, **about: Any) -> None:
+        """Note facts of this fit, as JSON has them; ValueError, with the first that differs, if the file is of another fit."""
+        for name, value in about.items():
+            self.head[name] = value
+            if self.found is not None and (old := self._there.get(name)) != value:
+                if isinstance(value, list) and isinstance(old, list) and len(old) == len(value):
+                    at = next(i for i, (a, b) in enumerate(zip(old, value, strict=True)) if a != b)
+                    name, old, value = f"{name}, partition {at}", old[at], value[at]
+                raise ValueError(
+                    f"checkpoint: {self.path}: was made with another {name}: {old}, now {value}; give another file, or remove it"
+                )
+
+    def begins(self, text: RemoteText) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
+        """The merges, and for each host where its tokens begin and end, in symbols of its part, and what follows on the part."""
+        found = self.found
+        assert found is not None
+        starts, ends = found["starts"], found["tail_offsets"]
+        ranges = [starts[h : h + 2] - text.origins[h] for h in range(len(text.parts))]
+        tails = [found["tails"][ends[h] : ends[h + 1]] for h in range(len(text.parts))]
+        return np.ascontiguousarray(found["learned"][:2].T.astype(np.int32)), ranges, tails
+
+    def restore(self, loop: _RemoteLoop) -> None:
+        """Let a loop that has not begun go on where the file is."""
+        if (found := self.found) is None:
+            return
+        n, m = loop.n_alphabet, found["learned"].shape[1]
+        loop.state["next_id"] = loop.state["round_start"] = n + m
+        loop._grow(0, 0)
+        for name, row in zip(_FIELDS, found["learned"], strict=True):
+            loop.driver.learned[name][n : n + m] = row
+        loop.driver.lengths[: n + m] = found["lengths"]
+        loop.task.width[: n + m] = 1
+        loop.text.symbol_counts = found["symbols"]
+
+    def save(self, text: RemoteText) -> None:
+        """Write the merges of all whole rounds; a UserWarning if that fails, as the fit itself can go on."""
+        state, n = text.driver.state[0], text.setup.alphabet.size
+        end = int(state["next_id"] if state["candidates"] == 1 else state["round_start"])
+        learned = text.driver.learned[n:end]
+        tails = [np.array(text.taken_over(h), np.int32) for h in range(len(text.parts))]
+        arrays: dict[str, np.ndarray] = {
+            "head": np.frombuffer(json.dumps(self.head).encode(), np.uint8),
+            "learned": np.stack([learned[name].astype(np.int64) for name in _FIELDS]),
+            "lengths": text.driver.lengths[:end],
+            "symbols": text.symbol_counts,
+            "cuts": np.array(self.cuts, np.int64),
+            "starts": text.starts[text.first],
+            "tails": np.concatenate(tails),
+            "tail_offsets": offsets_of(np.array([tail.size for tail in tails])),
+        }
+        data = npz_of(arrays)
+        try:
+            publish(self.store, self.path, lambda file: file.write(data))
+        except Exception as error:
+            warnings.warn(f"checkpoint: {self.path}: not written: {error}", stacklevel=2)
+        self.saved = time.monotonic()
+
+
 class RemoteText:
     """All shards of a fit whose hosts are elsewhere; parameters as `fit_remotely` has them.
 
-    `loaded` are the answers of the hosts when they had loaded their parts, `n_synchronisations` counts so far, `losses` how often
-    each host was lost.
+    `loaded` are the answers of the hosts when they had loaded their parts, `losses` how often each host was lost.
     """
 
     driver: Driver
@@ -110,13 +190,13 @@ class RemoteText:
         checkpoint: Checkpoint | None = None,
     ) -> None:  # fmt: skip
         self.checkpoint, self.engine, self.parts, self.setup = checkpoint, engine, list(parts), setup
-        self.n_synchronisations = self.number = 0
+        self.number = 0  # of the last message of rounds
         self.losses = [0] * engine.n
         self.has_begun = False  # the driver and its task are known
         self.origins = offsets_of(np.array([part.n_symbols for part in self.parts]))
         resumed = checkpoint is not None and checkpoint.found is not None
         message = ("resume", setup, *checkpoint.begins(self)) if checkpoint is not None and resumed else ("load", setup)
-        self.loaded: list[Loaded] = self.until_done(lambda: self.ask(*message))
+        self.loaded: list[Loaded] = self.until_done(lambda: self.engine.ask(*message))
         self.symbol_counts: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
         sizes = [found.state.size for found in self.loaded]
         self.first = offsets_of(np.array(sizes))  # shard of each host
@@ -166,7 +246,7 @@ class RemoteText:
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `Text`."""
-        first, *others = self.ask("count_dense", n_tokens)
+        first, *others = self.engine.ask("count_dense", n_tokens)
         total: np.ndarray = first.astype(np.int64, copy=False)
         for more in others:
             total += more.astype(np.int64, copy=False)  # as uint64 it would be added as floats
@@ -176,17 +256,17 @@ class RemoteText:
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """See `Text`."""
-        self.ask("list_dense", n_tokens, pairs, slots)
+        self.engine.ask("list_dense", n_tokens, pairs, slots)
 
     def sort_pairs(self, n_tokens: int) -> int:
         """See `Text`."""
         self._across, self._n_tokens = sorted_across(self.shards, self.borders), n_tokens
-        return sum(self.ask("sort_pairs", n_tokens))
+        return sum(self.engine.ask("sort_pairs", n_tokens))
 
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """See `Text`."""
         least = max(1, -(-threshold // self.engine.n))  # a pair that reaches the threshold reaches this in one host at least
-        found: list[tuple[np.ndarray, np.ndarray, int]] = self.ask("count_sorted", least, floor)
+        found: list[tuple[np.ndarray, np.ndarray, int]] = self.engine.ask("count_sorted", least, floor)
         if self.k == 1:
             return found[0]
         pairs = [*(answer[0] for answer in found), self._across[0]]
@@ -198,18 +278,13 @@ class RemoteText:
 
     def list_sorted(self, pairs: np.ndarray) -> np.ndarray:
         """See `Text`."""
-        total: np.ndarray = np.sum(self.ask("list_sorted", pairs), axis=0)
+        total: np.ndarray = np.sum(self.engine.ask("list_sorted", pairs), axis=0)
         add_across(total, pairs, self._across)
         return total
 
     def give_slots(self, slots: np.ndarray) -> None:
         """See `Text`."""
-        self.ask("give_slots", slots)
-
-    def ask(self, method: str, *args: Any) -> list[Any]:
-        """Ask all hosts: one synchronisation."""
-        self.n_synchronisations += 1
-        return self.engine.ask(method, *args)
+        self.engine.ask("give_slots", slots)
 
     def until_done(self, message: Callable[[], T], listed: bool = False, lost: Sequence[int] = ()) -> T:
         """As the function of this name; hosts that are made anew have pairs `listed`, if there are any."""
@@ -273,7 +348,7 @@ class RemoteText:
     def compact(self, width: np.ndarray, shrink: bool, more_room: bool) -> None:
         """See `Text`; hosts always give back memory."""
         width[:] = 1
-        found = self.until_done(lambda: self.ask("compact", more_room))
+        found = self.until_done(lambda: self.engine.ask("compact", more_room))
         np.concatenate([state for state, _ in found], out=self.shards.state)
         self._see_arenas([arenas for _, arenas in found])
 
@@ -290,7 +365,7 @@ class RemoteText:
                 return rounds.FULL
             self._merge()
             driver.state["stage"] = rounds.MERGED
-            if self.checkpoint is not None and time.monotonic() - self.checkpoint.saved > checkpoints.EVERY:
+            if self.checkpoint is not None and time.monotonic() - self.checkpoint.saved > EVERY:
                 self.checkpoint.save(self)
             if time.monotonic() - began > _PAUSE:
                 return rounds.PAUSE
@@ -320,7 +395,7 @@ class RemoteText:
 
     def _step(self, fills: Fills | None, batch: Batch | None) -> list[Any]:
         self.number += 1
-        return self.until_done(lambda: self.ask("step", self.number, fills, batch), listed=True)
+        return self.until_done(lambda: self.engine.ask("step", self.number, fills, batch), listed=True)
 
     def _hand_over(self) -> bool:
         """Before a batch: hand over what it merges across borders. False if that needs a compacted text."""
@@ -388,9 +463,6 @@ def _fills(task: Task) -> Fills | None:
         return None
     ends = task.new_end[:, : 2 * n + 1]
     first, left, twins = int(task.batch["filled_first"][0]), task.filled_left[:n].copy(), task.twin_slot[:n].copy()
-    if len(ends) == 1:
-        end = ends[0].copy()
-        return Fills(first, left, task.new_token[0, : end[-1]].copy(), task.new_slot[0, : end[-1]].copy(), end, twins)
     sizes = np.diff(ends, axis=1)
     order = np.argsort(np.concatenate([np.repeat(np.arange(2 * n), row) for row in sizes]), kind="stable")
     token = np.concatenate([task.new_token[p, : ends[p, -1]] for p in range(len(ends))])[order]

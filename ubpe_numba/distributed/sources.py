@@ -117,7 +117,7 @@ def documents_of(part: Any, column: str | None = None) -> Any:
 
     TypeError for a column of something else than documents, ValueError if it is not there.
     """
-    part = _opened(part)
+    part = pickle.loads(part) if isinstance(part, bytes) else part  # of files: Dask does not look into bytes for tasks
     if isinstance(part, Lines):
         return part.documents()
     if isinstance(part, RowGroups):
@@ -144,7 +144,7 @@ def batches_of(part: Any, column: str | None) -> Iterator[tuple[int, Any]]:
     """
     import pyarrow as pa
 
-    part, row, column = _opened(part), 0, column or "lines"
+    part, row, column = pickle.loads(part) if isinstance(part, bytes) else part, 0, column or "lines"
     if isinstance(part, RowGroups):
         schema, row, batches = part.schema, part.first, part.batches(column)
     else:
@@ -168,11 +168,6 @@ def batches_of(part: Any, column: str | None) -> Iterator[tuple[int, Any]]:
 def _batch_rows(n: int, size: int, whole: int) -> int:
     """Rows of a batch of a table of n rows, by the bytes of documents, and of all columns."""
     return max(1, min(_BATCH_BYTES * n // max(size, 1), _ROW_BYTES * n // max(whole, 1), n))
-
-
-def _opened(part: Any) -> Any:
-    """A partition; those of files travel as pickles, which Dask does not look into for tasks."""
-    return pickle.loads(part) if isinstance(part, bytes) else part
 
 
 def _arrow_table(part: Any, column: str, columns: list[str] | None = None) -> Any:
@@ -229,10 +224,6 @@ def partitions_of(
     parts, column and blocksize as for `count`; a 1-D `dask.array` of integers too, which is one document; lines: ``"str"``
     (UTF-8) or ``"bytes"``, of text files; name, argument: what messages call the partitions and the column; default: the column
     if several are there and none is given. TypeError, ValueError or OSError, naming the argument, the partition or the file.
-
-    >>> found = partitions_of([[[1, 2], [3]], [[1, 2]]])
-    >>> found.names, found.sizes
-    (['partition 0', 'partition 1'], [3, 2])
     """
     if column is not None and not isinstance(column, str):
         raise TypeError(f"{argument}: expected a name, got {describe(column)}")
@@ -268,18 +259,16 @@ def partitions_of(
             raise ValueError(f"{name}: expected a 1-D dask.array (one document) or 2-D (a document a row), got {parts.ndim}-D")
         if parts.ndim == 2 and parts.numblocks[1] != 1:
             parts = parts.rechunk({1: -1})
-        sizes = [n * math.prod(parts.shape[1:]) for n in parts.chunks[0]]
-        return _numbered(parts.to_delayed().ravel(), parts.ndim == 1, sizes=sizes)
+        known = None if math.isnan(parts.size) else [n * math.prod(parts.shape[1:]) for n in parts.chunks[0]]
+        return _numbered(parts.to_delayed().ravel(), parts.ndim == 1)._replace(sizes=known)
     if _is_a(parts, "dask.bag", "Bag") or _is_a(parts, "dask.dataframe", "Series"):
         return _numbered(parts.to_delayed())
     raise TypeError(f"{name}: expected {_ACCEPTED}, got {describe(parts)}")
 
 
-def _numbered(delayed: Any, joined: bool = False, client: Any = None, sizes: Sequence[Any] = (None,)) -> Partitions:
-    """Partitions that are named by their numbers; sizes that are not known are None or NaN."""
-    known = [int(size) for size in sizes if size is not None and not math.isnan(size)]
-    names = [f"partition {i}" for i in range(len(delayed))]
-    return Partitions(list(delayed), names, joined, client, known if len(known) == len(names) else None)
+def _numbered(delayed: Any, joined: bool = False, client: Any = None) -> Partitions:
+    """Partitions that are named by their numbers."""
+    return Partitions(list(delayed), [f"partition {i}" for i in range(len(delayed))], joined, client)
 
 
 def _of_list(parts: Sequence[Any], column: str | None, name: str) -> Partitions:
@@ -292,17 +281,11 @@ def _of_list(parts: Sequence[Any], column: str | None, name: str) -> Partitions:
     if kinds and kinds[0] != "here":
         client = parts[0].client if kinds[0] == "Future" else None
         return _numbered([delay(part) for part in parts] if client else parts, client=client)._replace(column=column)
-    sizes: list[int | None] = []
     for i, part in enumerate(parts):
         if is_path(part):
             raise TypeError(f"{name}: partition {i}: expected documents, got a path; give paths alone, or texts as lists of them")
-        sizes.append(None)
-        with suppress(TypeError, ValueError, OverflowError):  # it is told where the partition is read
-            docs = documents_of(part, column)
-            offsets = (docs.flat if isinstance(docs, Counts) else as_documents(docs)).offsets
-            sizes[i] = int(offsets[-1] - offsets[0])
     call = delay(pickle.loads, pure=False, traverse=False)
-    return _numbered([call(pickle.dumps(part, 5)) for part in parts], sizes=sizes)._replace(column=column)
+    return _numbered([call(pickle.dumps(part, 5)) for part in parts])._replace(column=column)
 
 
 def _chosen(names: list[str], column: str | None, argument: str, where: str, default: str | None) -> str:
