@@ -1,27 +1,19 @@
-"""A host that says what it hears, fails or dies when it is told to: for tests of messages to hosts."""
+"""A host that says what it hears, fails or dies when it is told to, and what is left of such on workers."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 
-class OddError(Exception):
-    """One that does not come back from a pickle."""
-
-    def __init__(self, a: int, b: int) -> None:
-        super().__init__(f"{a} and {b}")
-
-
 class Echo:
     """A host that says what it hears."""
 
-    def __init__(self, number: int, ballast: Any = None) -> None:
+    def __init__(self, number: int) -> None:
         self.number, self.heard = number, 0
 
     def hear(self, *args: Any) -> tuple[int, Any]:
@@ -37,11 +29,10 @@ class Echo:
         """The id of this process."""
         return os.getpid()
 
-    def add_one(self, values: np.ndarray) -> np.ndarray:
+    def add_own(self, values: np.ndarray) -> np.ndarray:
         """Write into what has arrived."""
-        assert values.flags.aligned
-        assert values.ctypes.data % 8 == 0
-        values += 1
+        assert values.flags.aligned and values.ctypes.data % 16 == 0
+        values += self.number
         return values
 
     def read_only(self, values: np.ndarray) -> bool:
@@ -54,34 +45,21 @@ class Echo:
             raise ValueError("host", self.number)
         return self.number
 
-    def fail_oddly(self) -> None:
-        """Raise what does not travel."""
-        raise OddError(1, 2)
-
-    def answer_oddly(self) -> Any:
-        """Answer what does not travel."""
-        return lambda: None
-
-    def sleep(self, seconds: float, which: Sequence[int] | None = None) -> int:
-        """Take long, if this host is one of these."""
-        time.sleep(seconds if which is None or self.number in which else 0)
-        return self.number
-
-    def number_of(self) -> int:
-        """To be added up."""
-        return self.number
-
-    def spoil(self) -> int:
-        """What cannot be added up."""
-        return self.number
-
-    def add_own(self, values: np.ndarray) -> np.ndarray:
-        """Write into what has arrived."""
-        values += self.number
-        return values
+    def sleep(self, seconds: float) -> None:
+        """Take long."""
+        time.sleep(seconds)
 
     def die(self, *which: int) -> int:
         """Killed in the middle of a call."""
         if self.number in which:
             os.kill(os.getpid(), signal.SIGKILL)
         return self.number
+
+
+def left_on(client: Any) -> list[Any]:
+    """The keys that workers hold or work on, and their actors."""
+
+    def found(dask_worker: Any) -> list[Any]:
+        return [*dask_worker.state.actors, *dask_worker.data, *dask_worker.state.tasks]
+
+    return [key for keys in client.run(found, on_error="ignore").values() for key in keys]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ubpe_numba import FitRules
-from ubpe_numba.distributed import messages, remote_text
+from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
-from ubpe_numba.distributed.messages import LostHostsError
+from ubpe_numba.distributed.hosts import LostHostsError
 from ubpe_numba.distributed.remote_text import RemoteText, fit_remotely
 from ubpe_numba.documents.read import Corpus, as_corpus
 from ubpe_numba.fitting import fit, text
@@ -32,22 +32,17 @@ class Place(NamedTuple):
     position: int = 0
 
 
-class Cut(NamedTuple):
-    """Documents in parts, and which of these begin with the rest of a document; see `fit_remotely`."""
-
-    parts: list[Corpus]
-    goes_on: list[tuple[bool, bool]]
-
-
 def cut(
     docs: Docs, places: Sequence[Place], weights: Sequence[int] | None = None, boundaries: Docs | None = None, plain: bool = False
-) -> Cut:
-    """Cut documents at places; no token crosses one that is at a boundary.
+) -> tuple[list[Corpus], list[tuple[bool, bool]]]:
+    """Documents in parts, and which of these begin with the rest of a document, as for `fit_remotely`.
+
+    They are cut at places; no token crosses one that is at a boundary.
 
     `plain`: parts of which all documents weigh 1, or have no boundaries, have no weights, or no boundaries.
 
     >>> found = cut([[1, 2, 3], [4]], [Place(0, True, 2)])
-    >>> [part.values.tolist() for part in found.parts], found.goes_on
+    >>> [part.values.tolist() for part in found[0]], found[1]
     ([[1, 2], [3, 4]], [(False, False), (True, True)])
     """
     parts, goes_on = [], [(False, False)]
@@ -68,7 +63,7 @@ def cut(
         crossed = boundaries is None or not inside or last not in boundaries[end]
         goes_on.append((inside, inside and (crossed or not 0 < last < len(docs[end]))))
         begin, first = end, last if inside else 0
-    return Cut(parts, goes_on[:-1])
+    return parts, goes_on[:-1]
 
 
 class Sizes(NamedTuple):
@@ -81,6 +76,7 @@ class Sizes(NamedTuple):
     moves: bool = False  # texts move to shorter arrays, however short they are
     room: int = 64  # cells at the end of a shard
     one_epoch: bool = True  # a small text is listed at once
+    near: int = 10**9  # a shard begins where a segment does within its size by this
 
     def patch(self, patch: pytest.MonkeyPatch) -> None:
         """Set them."""
@@ -89,6 +85,7 @@ class Sizes(NamedTuple):
         patch.setattr(fit, "_SMALL", self.batch)
         patch.setattr(fit, "_FEW_PAIRS", self.most)
         patch.setattr(text, "ROOM", self.room)
+        patch.setattr(text, "_NEAR", self.near)
         if self.moves:
             patch.setattr(text, "_LARGE", 0)
             patch.setattr(text, "_SHORT", 1)
@@ -98,10 +95,10 @@ class Sizes(NamedTuple):
 
 
 def remotely(
-    engine: Any, goes_on: Sequence[tuple[bool, bool]] | None, size: int, plan: Settings, near: int | None = None
+    engine: Any, goes_on: Sequence[tuple[bool, bool]] | None, size: int, plan: Settings, checkpoint: Any = None
 ) -> tuple[Merges, RemoteText]:
     """The fit of the parts of an engine, symbols 0 to `size` - 1."""
-    return fit_remotely(engine, engine.ask("part"), Alphabet.dense(size), plan, Progress(False), goes_on, near)
+    return fit_remotely(engine, engine.ask("part"), Alphabet.dense(size), plan, Progress(False), goes_on, checkpoint)
 
 
 def here(corpus: Corpus, size: int, plan: Settings) -> Merges:
@@ -150,33 +147,16 @@ class InProcess:
 class Losing(InProcess):
     """Hosts in this process that share no memory with their driver, and are lost when it is asked for.
 
-    Parameters
-    ----------
-    parts
-        Of which hosts are made, again and again.
-    fate
-        Asked before every message with its number, its method and the host; "before": the host is lost before it gets the
-        message, "after": when it has done what it says. None: it answers.
-    n_threads
-        Of each host.
-    together
-        Of so many hosts the answers are added up, where they can be.
-
-    Attributes
-    ----------
-    n_messages, n_renewed
-        So far.
-    sent
-        Method and host of every message, those to lost hosts too.
+    parts: of which hosts are made, again and again; fate: asked before every message with its number, its method and the host,
+    "before": the host is lost before it gets the message, "after": when it has done it; `sent`: method and host of every message,
+    those to lost hosts too.
     """
 
-    def __init__(
-        self, parts: Sequence[Corpus], fate: Callable[[int, str, int], str | None], n_threads: int = 1, together: int = 1
-    ) -> None:
-        self.parts, self.fate, self.n_threads, self.together = list(parts), fate, n_threads, together
+    def __init__(self, parts: Sequence[Corpus], fate: Callable[[int, str, int], str | None], n_threads: int = 1) -> None:
+        self.parts, self.fate, self.n_threads = list(parts), fate, n_threads
         self.n_messages = self.n_renewed = 0
         self.sent: list[tuple[str, int]] = []
-        super().__init__([Host(part, n_threads) for part in self.parts])
+        super().__init__([Host(part, n_threads, index=k) for k, part in enumerate(self.parts)])
 
     def ask(self, method: str, *args: Any) -> list[Any]:
         """See `DaskEngine`: all hosts that are not lost do what the message says."""
@@ -188,8 +168,7 @@ class Losing(InProcess):
                 lost.append(k)
         if lost:
             raise LostHostsError(lost)
-        begins = range(0, self.n, self.together)  # as hosts of one worker, or machine, answer together
-        return [_sent(answer) for a in begins for answer in messages.together(method, found[a : a + self.together])]
+        return found
 
     def tell(self, k: int, method: str, *args: Any) -> Any:
         """See `DaskEngine`."""
@@ -208,7 +187,7 @@ class Losing(InProcess):
     def renew(self, lost: Sequence[int]) -> None:
         """Make them anew."""
         for k in lost:
-            self.hosts[k] = Host(self.parts[k], self.n_threads)
+            self.hosts[k] = Host(self.parts[k], self.n_threads, index=k)
             self.n_renewed += 1
 
 

@@ -1,4 +1,4 @@
-"""Workers that have another version of the library get no task, whenever they join, and are named."""
+"""Workers that join, die, and have another version of the library, which get no task and are named."""
 
 import os
 import shutil
@@ -8,13 +8,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dask import delayed
-from distributed_cluster import started
 from polling import eventually
 
 import ubpe_numba
@@ -37,67 +36,55 @@ Tokenizer.encode_batch = _wrong
 """
 
 
+def workers(client: Any) -> dict[str, Any]:
+    """The names of workers by their addresses."""
+    return {where: info["name"] for where, info in client.scheduler_info(n_workers=-1)["workers"].items()}
+
+
 @contextmanager
 def other_worker(client: Any, folder: Path) -> Iterator[str]:
-    """A worker process with another version of the library, its address."""
-    if not folder.exists():
-        source = Path(ubpe_numba.__file__).parent
-        shutil.copytree(source, folder / "ubpe_numba", ignore=shutil.ignore_patterns("__pycache__"))
-        with open(folder / "ubpe_numba" / "__init__.py", "a") as file:
-            file.write(_OTHER)
+    """A worker process with another version of the library, its address: known by its name, as any worker may join meanwhile."""
+    shutil.copytree(Path(ubpe_numba.__file__).parent, folder / "ubpe_numba")
+    with open(folder / "ubpe_numba" / "__init__.py", "a") as file:
+        file.write(_OTHER)
     command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", client.scheduler.addr, "--no-nanny", "--nthreads", "1"]
-    before = set(client.scheduler_info(n_workers=-1)["workers"])
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    worker = subprocess.Popen([*command, "--no-dashboard"], env=environment, cwd=folder, stderr=subprocess.DEVNULL)
+    worker = subprocess.Popen([*command, "--no-dashboard", "--name", "other"], env=environment, cwd=folder)
     try:
-        assert eventually(lambda: set(client.scheduler_info(n_workers=-1)["workers"]) - before)
-        yield next(iter(set(client.scheduler_info(n_workers=-1)["workers"]) - before))
+        assert eventually(lambda: "other" in workers(client).values(), 120)
+        yield next(where for where, name in workers(client).items() if name == "other")
     finally:
         worker.kill()
         worker.wait()
 
 
-def _slowly(docs: list[str]) -> list[str]:
-    time.sleep(0.1)
+def _slowly(docs: list[str], enough: Path) -> list[str]:
+    time.sleep(0 if enough.exists() else 0.2)
     return docs
 
 
-@contextmanager
-def encoding(client: Any, n: int) -> Iterator[None]:
-    """An encode of n partitions at work in a thread; it has given the right ids at the end."""
-    docs = [["ab", "b" * i] for i in range(n)]
+def test_workers_that_join_die_and_are_of_another_version(mortal: Any, tmp_path: Path) -> None:
+    docs = [["ab", "b" * i] for i in range(600)]
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
     found: list[Any] = []
-    parts = [delayed(_slowly)(part) for part in docs]
-    thread = threading.Thread(target=lambda: found.append(encode(tok, parts, client=client)))
+    parts = [delayed(_slowly)(part, tmp_path / "enough") for part in docs]
+    thread = threading.Thread(target=lambda: found.append(encode(tok, parts, client=mortal)))
     thread.start()
-    assert eventually(lambda: any(client.processing().values()))
-    yield
-    thread.join(120)
-    assert found == [tok.encode_batch([doc for part in docs for doc in part])]
-
-
-def test_a_worker_of_another_version_that_joins_late_gets_no_task(tmp_path: Path) -> None:
-    tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    with started(1) as client, ExitStack() as stack:
-        with encoding(client, 60):
-            other = stack.enter_context(other_worker(client, tmp_path / "other"))
-        assert client.run(lambda dask_worker: dask_worker.state.executed_count, workers=[other]) == {other: 0}
+    assert eventually(lambda: any(mortal.processing().values()))
+    first = set(workers(mortal))
+    with other_worker(mortal, tmp_path / "other") as other:
+        mortal.cluster.scale(3)
+        assert eventually(lambda: any(mortal.processing().get(w) for w in workers(mortal).keys() - first - {other}))
+        for pid in mortal.run(os.getpid, workers=sorted(workers(mortal).keys() - {other})).values():
+            os.kill(pid, signal.SIGKILL)  # tasks wait for the nannies, which start others
+        assert eventually(lambda: len(workers(mortal)) == 4 and not workers(mortal).keys() & first)
+        (tmp_path / "enough").touch()
+        thread.join(120)
+        assert found == [tok.encode_batch([doc for part in docs for doc in part])]
+        assert mortal.run(lambda dask_worker: dask_worker.state.executed_count, workers=[other]) == {other: 0}
         with pytest.warns(UserWarning, match=rf"the worker {other} on host \S+ has ubpe-numba 0\.0\.1, .*: it gets no task"):
-            assert encode(tok, [["ab"]], client=client).to_lists() == [[2]]  # type: ignore[union-attr]
-        client.cluster.scale(0)
-        assert eventually(lambda: len(client.scheduler_info(n_workers=-1)["workers"]) == 1)
+            assert encode(tok, [["ab"]], client=mortal).to_lists() == [[2]]  # type: ignore[union-attr]
+        mortal.cluster.scale(0)
+        assert eventually(lambda: len(workers(mortal)) == 1)
         with pytest.raises(RuntimeError, match=rf"the worker {other} .* has ubpe-numba 0\.0\.1, .*; expected {BUILD}"):
-            encode(tok, [["ab"]], client=client)
-
-
-def test_tasks_wait_for_a_worker_that_joins_when_all_are_lost() -> None:
-    with started(1) as client, encoding(client, 40):
-        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)  # its nanny starts another one
-
-
-def test_a_worker_that_joins_gets_tasks() -> None:
-    with started(1) as client, encoding(client, 150):
-        first = set(client.scheduler_info(n_workers=-1)["workers"])
-        client.cluster.scale(2)
-        assert eventually(lambda: any(client.processing().get(where) for where in client.processing().keys() - first))
+            encode(tok, [["ab"]], client=mortal)

@@ -1,23 +1,33 @@
-"""Shards of a host: what it says of its part, how it loads, and that messages which are repeated change nothing."""
+"""A host: the corpus that its partitions make, how it is loaded, and that messages which are repeated change nothing."""
 
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
-from remote_fits import Place, cut
 
+from ubpe_numba import BPE, Preprocessing, count_documents
 from ubpe_numba.distributed import host as hosts
-from ubpe_numba.distributed.host import Host
-from ubpe_numba.distributed.messages import Batch, Fills, Part, Setup
+from ubpe_numba.distributed.host import Batch, Fills, Host, Setup, Stepped, make_host
+from ubpe_numba.distributed.kernels.remote import MOST
 from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.fitting.kernels.text_cells import MERGED, SHARD_STATE
 from ubpe_numba.vocabulary.alphabet import Alphabet
+
+
+@pytest.fixture(autouse=True)
+def _on_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = type("Worker", (), {"state": type("State", (), {"nthreads": 1})})
+    monkeypatch.setattr(hosts, "get_worker", worker)
+    monkeypatch.setattr("ubpe_numba.fitting.text._NEAR", 10**9)  # shards begin in the middle of documents
+
 
 SETUP = Setup(Alphabet.dense(4), False, 4, 1)
 DOCS = [[0, 1, 2, 0, 1], [], [1, 2, 1, 2, 1]]
@@ -35,47 +45,16 @@ def merges_of(*pairs: tuple[int, int], first: int = 4) -> Batch:
 def loaded(docs: Any = DOCS, n_shards: int = 1, pairs: tuple[tuple[int, int], ...] = ((0, 1), (1, 2)), **marks: Any) -> Host:
     """A host whose text is there, and these pairs listed at slots 0 and on."""
     host = Host(as_corpus(docs, **marks), 1)
-    host.load(SETUP._replace(n_shards=n_shards, weighted=bool(marks), near=10**9))
+    host.load(SETUP._replace(n_shards=n_shards, weighted=bool(marks)))
     host.list_again(-2, 4, np.array([a << 32 | b for a, b in pairs]), np.arange(len(pairs), dtype=np.int32))
     return host
 
 
-def equal(a: Any, b: Any) -> bool:
-    """Whether two answers are."""
-    return pickle.dumps(a) == pickle.dumps(b)
-
-
-def test_a_part_in_figures() -> None:
-    assert Host(as_corpus(DOCS)).part()[:8] == Part(10, 10, 3, 3, False, False, 1, 1, ())[:8]
-    weighted = Host(as_corpus(DOCS, sample_weight=[2, 7, 3], boundaries=[[2], [], []]))
-    assert weighted.part()[:8] == Part(10, 25, 12, 4, True, True, 2, 3, ())[:8]
-    assert Host(as_corpus(DOCS, sample_weight=[0, 7, 3])).part()[:8] == Part(5, 15, 10, 2, True, True, 7, 3, ())[:8]
-    assert Host(as_corpus(DOCS, boundaries=[[], [], [1]])).part()[4:6] == (True, False)
-    assert Host(as_corpus([])).part() == Part(0, 0, 0, 0, False, False, 0, 0, (0,))
-
-
 def test_the_check_of_a_part_tells_parts_apart() -> None:
     same = [as_corpus(DOCS), as_corpus([np.array(d, np.int64) for d in DOCS])]
-    assert len({Host(corpus).part() for corpus in same}) == 1
-    others = [
-        as_corpus([[0, 1, 2, 1, 0], [], [1, 2, 1, 2, 1]]),
-        as_corpus([[0, 1, 2, 0], [], [1, 1, 2, 1, 2, 1]]),
-        as_corpus([[], [0, 1, 2, 0, 1], [1, 2, 1, 2, 1]]),
-        as_corpus(DOCS, sample_weight=[1, 1, 2]),
-        as_corpus(DOCS, sample_weight=[2, 1, 1]),
-        as_corpus(DOCS, sample_weight=[1, 2, 1]),
-        as_corpus(DOCS, boundaries=[[1], [], []]),
-        as_corpus(DOCS, boundaries=[[], [], [1]]),
-    ]
-    assert len({Host(corpus).part() for corpus in [*same, *others]}) == 1 + len(others)
-
-
-def test_symbols_of_a_part() -> None:
-    assert Host(as_corpus(DOCS)).part()[10:] == ("int", 10, 0, 2)
-    assert Host(as_corpus([[-5, 9]], sample_weight=[0])).part()[10:] == ("int", 2, -5, 9)  # of all documents that are given
-    assert Host(as_corpus([])).part()[10:] == ("int", 0, 0, -1)
-    assert Host(as_corpus(["cac", ""])).distinct().tolist() == [97, 99]
-    assert Host(as_corpus([[]])).distinct().tolist() == []
+    marks: list[dict[str, Any]] = [{"sample_weight": [1, 1, 2]}, {"sample_weight": [2, 1, 1]}, {"boundaries": [[1], [], []]}]
+    others = [as_corpus(docs) for docs in ([DOCS[0][::-1], *DOCS[1:]], [DOCS[0][:4], [], [1, *DOCS[2]]], [[], DOCS[0], DOCS[2]])]
+    assert len({Host(corpus).part() for corpus in [*same, *others, *(as_corpus(DOCS, **mark) for mark in marks)]}) == 7
 
 
 def test_a_text_is_loaded_once() -> None:
@@ -83,71 +62,17 @@ def test_a_text_is_loaded_once() -> None:
     found = host.load(SETUP._replace(weighted=True))
     assert host.load(SETUP) is found  # another host was lost, and all are told again
     assert found.symbol_counts.tolist() == [2, 2 + 9, 1 + 6, 0]
-    assert found.documents.tolist() == [[0, 2]]
-    assert found.weights.tolist() == [[1, 3]]
-    assert found.n_shards == 1
+    assert (found.documents.tolist(), found.weights.tolist(), found.n_shards) == ([[0, 2]], [[1, 3]], 1)
 
 
 def test_shards_of_a_part() -> None:
     host = Host(as_corpus([[0] * 9, [1], [2] * 4]), 1)
-    found = host.load(SETUP._replace(n_shards=3, near=10**9))
+    found = host.load(SETUP._replace(n_shards=3))
     assert found.at.tolist() == [0, 4, 9, 14]
     assert found.inside.tolist() == [False, True, False, False]
     assert found.documents.tolist() == [[0, 0], [0, 0], [1, 2]]
     assert found.segments.tolist() == [1, 1, 2]
     assert [(row["first"], row["last"]) for row in found.state] == [(0, 0), (0, 0), (1, 2)]
-
-
-def test_symbols_outside_the_alphabet() -> None:
-    for corpus in (as_corpus([[1], [0, 9]]), as_corpus([[1], [0, 9]], sample_weight=[0, 3])):
-        with pytest.raises(UnknownSymbolError) as caught:
-            Host(corpus, 1).load(SETUP)
-        assert (caught.value.document, caught.value.position) == (1, 1)
-
-
-def test_repeated_messages_get_the_same_answers() -> None:
-    """And change nothing: a step, a token that is taken over, and one that is given away."""
-    host = loaded()
-    batch = merges_of((0, 1), (1, 2))
-    first = host.step(5, None, batch)
-    before = host.text.shards.cells.copy()
-    assert host.step(5, None, batch) is first
-    assert np.array_equal(host.text.shards.cells, before)
-    taken = host.take_over(6, 0, 0, 1, False)
-    cells = host.text.shards.cells.copy()
-    assert equal(host.take_over(6, 0, 0, 1, False), taken)
-    assert np.array_equal(host.text.shards.cells, cells)
-    assert taken[1]["n_cells"] == first.state["n_cells"] + 1  # type: ignore[union-attr]
-    given_away = host.give_first(7, 0)
-    assert equal(host.give_first(7, 0), given_away)
-    assert given_away[1]["first"] == 2
-    assert host.give_first(8, 0)[1]["first"] == 4
-
-
-def test_answers_do_not_change_later() -> None:
-    """An answer in this process is no view of arrays that the next message writes into."""
-    host = loaded([[0, 1, 0, 1, 2] * 4], n_shards=3, sample_weight=[3])
-    answers = [host.load(SETUP), host.step(0, None, merges_of((0, 1)))]
-    answers += [host.take_over(1, 0, 1, 2, False), host.give_first(2, 1)]
-    kept = [pickle.dumps(answer) for answer in answers]
-    host.step(3, Fills(4, ints(0), ints(2), ints(3), np.array([0, 0, 1]), np.array([2])), merges_of((4, 2), first=5))
-    host.compact(True)
-    assert [pickle.dumps(answer) for answer in answers] == kept
-
-
-def test_a_step_that_was_listed_is_not_filled_again() -> None:
-    """A host that was made anew lists the pairs that the batch before created; they are in its arena once."""
-    fills = Fills(4, ints(0), ints(2), ints(3), np.array([0, 0, 1]), np.array([-1]))
-    hosts_of = [loaded([[0, 1, 2, 0, 1, 2]]) for _ in range(2)]
-    for host in hosts_of:
-        host.step(0, None, merges_of((0, 1)))
-    hosts_of[1].compact(False)
-    hosts_of[1].list_again(1, 5, np.array([4 << 32 | 2]), ints(3))
-    for host in hosts_of:
-        assert host.step(1, fills, None) is None
-        assert host.text.shards.slices[0, 6:8].tolist()[1] == 2
-    found = [host.step(2, None, merges_of((4, 2), first=5)._replace(slot=np.array([3]))) for host in hosts_of]
-    assert all(f is not None and f.merged["occurrences"][0, 0] == 2 for f in found)
 
 
 def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,43 +94,19 @@ def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.merged["occurrences"][0, 0] == 4
 
 
-def test_memory_does_not_grow_with_messages() -> None:
-    """Neither arenas nor answers are kept, however often a text is counted, listed and compacted."""
-    host = loaded([[0, 1, 2, 3] * 50], n_shards=2)
-
-    def size() -> int:
-        arrays = [*host.text.shards, *host.task, *vars(host).values(), *vars(host.text).values()]
-        return sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))
-
-    pairs = np.arange(4) << 32 | 1
-    sizes = []
-    for number in range(20):
-        host.compact(False)
-        host.sort_pairs(4)
-        host.count_sorted(1, 1)
-        host.list_sorted(pairs)
-        host.give_slots(np.arange(4, dtype=np.int32))
-        host.count_dense(4)
-        host.list_dense(4, np.arange(4), np.arange(4, dtype=np.int32))
-        host.step(number, None, None)
-        sizes.append(size())
-    assert len(set(sizes)) == 1
-
-
 @given(
     st.lists(st.lists(st.integers(0, 3), max_size=12) | st.just([1] * 13), min_size=1, max_size=3),
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=4),
     st.integers(1, 4),
     st.booleans(),
 )
-@settings(max_examples=100)
 def test_a_text_is_made_again(docs: list[list[int]], wanted: list[tuple[int, int]], n_shards: int, weighted: bool) -> None:
     """Of its part and the merges so far, shard by shard; each merge where its shards begin."""
     pairs: list[tuple[int, int]] = []
     for pair in wanted:
         if pair not in pairs and max(pair) < 4 + len(pairs):
             pairs.append(pair)
-    setup = SETUP._replace(n_shards=n_shards, near=10**9, weighted=weighted)
+    setup = SETUP._replace(n_shards=n_shards, weighted=weighted)
     at = Host(as_corpus(docs), 1).load(setup).at
     host = Host(as_corpus(docs), 1)
     found = host.load(setup, np.array(pairs, np.int32).reshape(-1, 2), at, ints())
@@ -226,7 +127,7 @@ def test_a_text_is_made_again(docs: list[list[int]], wanted: list[tuple[int, int
 def test_a_text_is_made_again_with_the_tokens_that_it_took_over() -> None:
     """Part 0 1 | 2 3 of a document, in two shards; the first gave away 0, the second took over 1 2 from the next host."""
     host = Host(as_corpus([[0, 1, 2, 3]]), 1)
-    setup = SETUP._replace(n_shards=2, near=10**9)
+    setup = SETUP._replace(n_shards=2)
     found = host.load(setup, np.array([[1, 2]], np.int32), np.array([1, 2, 6]), ints(1, 2))
     assert host.text._cells(0).tolist() == [-1, 1, -1]
     assert host.text._cells(1).tolist() == [-1, 2, 3, 4, -1]
@@ -236,9 +137,135 @@ def test_a_text_is_made_again_with_the_tokens_that_it_took_over() -> None:
     assert emptied.text._cells(0).tolist() == [-1, -1]
 
 
-def test_parts_that_are_cut_inside_a_document_know_their_weights() -> None:
-    parts, _ = cut([[0, 1, 2], [1, 1]], [Place(0, True, 1), Place(1)], [2**33, 5])
-    figures = [Host(part).part() for part in parts]
-    assert [(p.first_weight, p.last_weight) for p in figures] == [(2**33, 2**33), (2**33, 2**33), (5, 5)]
-    counts = [Host(part, 1).load(SETUP._replace(weighted=True)).symbol_counts for part in parts]
-    assert np.sum(counts, axis=0).tolist() == [2**33, 2**33 + 10, 2**33, 0]
+# ---------------------------------------------------------------------------------------------------- neighbours added up
+
+Lists = list[list[dict[int, int]]]  # of each shard, of each side of each merge: neighbours and how often they stand there
+SIDE = st.dictionaries(st.integers(0, 5), st.sampled_from([1, 2, 7, MOST - 1, MOST]), max_size=4)
+LISTS = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(SIDE, min_size=2 * n, max_size=2 * n), min_size=1, max_size=6))
+
+
+def stepped(lists: Lists, weighted: bool) -> Stepped:
+    """What a host of these shards has found."""
+    k, n = len(lists), len(lists[0]) // 2
+    ends = np.array([np.cumsum([0, *map(len, shard)]) for shard in lists], np.int64)
+    entries = [item for shard in lists for side in shard for item in side.items()]
+    counts = [count for _, count in entries]
+    delta = np.array([[token, 1 if weighted else count] for token, count in entries], np.int32).ravel()
+    weights = np.array(counts, np.int64) if weighted else None
+    return Stepped(np.zeros(k, SHARD_STATE), ends, delta, np.zeros((k, n), MERGED), weights, None)
+
+
+@given(LISTS, st.booleans())
+@example([[{3: 2, 5: 1}, {6: 1}], [{5: 4}, {6: 2}]], False)
+@example([[{0: MOST}, {}]] * 3, False)
+def test_sums_are_those_of_all_shards(lists: Lists, weighted: bool) -> None:
+    added = stepped(lists, weighted).added_up()
+    assert added.delta.size == 2 * added.delta_end[0, -1] and added.delta.dtype == np.int32
+    assert added.delta_end.shape == (len(lists), len(lists[0]) + 1) and not added.delta_end[1:].any()
+    for side in range(len(lists[0])):
+        want: Counter[int] = Counter()
+        for shard in lists:
+            want.update(shard[side])
+        found: Counter[int] = Counter()
+        begin, end = added.delta_end[0, side : side + 2].tolist()
+        for j in range(begin, end):
+            by_weight = added.delta_by_weight
+            found[int(added.delta[2 * j])] += int(added.delta[2 * j + 1] if by_weight is None else by_weight[j])
+        assert found == want
+        assert end - begin == len(want) or (max(want.values()) > MOST and not weighted)
+
+
+def test_the_worked_example() -> None:
+    found = stepped([[{3: 2, 5: 1}, {6: 1}], [{5: 4}, {6: 2}]], False).added_up()
+    assert found.delta.tolist() == [3, 2, 5, 5, 6, 3]
+    assert found.delta_end.tolist() == [[0, 2, 3], [0, 0, 0]]
+
+
+# ---------------------------------------------------------------------------------------------------- partitions
+
+
+def made(parts: list[Any], marks: Any = None, joined: bool = False, **params: Any) -> Any:
+    names = [f"p{i}" for i in range(len(parts))]
+    marks = [(None, None)] * (1 if joined else len(parts)) if marks is None else marks
+    return make_host(parts, pickle.dumps((BPE(9, **params), None, marks, names, joined, 0)))
+
+
+def rows(host: Any) -> list[list[int]]:
+    c = host.corpus
+    return [c.values[a:b].tolist() for a, b in zip(c.offsets[:-1], c.offsets[1:], strict=True)]
+
+
+def test_partitions_side_by_side() -> None:
+    host = made([[[1, 2], []], [], [[3]], np.array([[4, 5], [6, 7]])])
+    assert rows(host) == [[1, 2], [], [3], [4, 5], [6, 7]]
+    found = host.part()
+    assert found[:8] == (7, 7, 5, 5, False, False, 1, 1) and found[9:] == ("p0 to p3", "int", 7, 1, 7)
+    assert found == made([[[1, 2], []], [], [[3]], [[4, 5], [6, 7]]]).part()
+    assert made([[]]).part()[:8] == (0, 0, 0, 0, False, False, 0, 0)
+    assert made([["cac", ""]]).distinct().tolist() == [97, 99]
+
+
+def test_one_document() -> None:
+    host = made([np.array([1, 2], np.int32), np.zeros(0, np.int32), np.array([3], np.int64)], joined=True)
+    assert rows(host) == [[1, 2, 3]]
+    assert rows(made([np.zeros(0, int)], joined=True)) == [[]]
+    host = made([np.arange(3), np.arange(2)], [([2], [1, 3])], joined=True)
+    assert rows(host) == [[0], [1, 2], [0, 1]]
+    assert host.corpus.document_of.tolist() == [0, 0, 0]
+    assert host.corpus.weights.tolist() == [2, 2, 2]
+
+
+def test_weights_and_boundaries() -> None:
+    parts = [[[1, 2, 3], [9]], [[4, 5]], [[6], [7, 8]]]
+    host = made(parts, [([2, 0], None), (None, [[1]]), ([1, 3], None)])
+    assert rows(host) == [[1, 2, 3], [4], [5], [6], [7, 8]]
+    assert host.corpus.weights.tolist() == [2, 1, 1, 1, 3]
+    assert host.corpus.document_of.tolist() == [0, 1, 1, 2, 3]
+    found = host.part()
+    assert (found.by_weight, found.n_documents, found.first_weight, found.last_weight) == (6 + 2 + 1 + 6, 7, 2, 3)
+    assert (found.weighted, found.has_weights, found.n_given) == (True, True, 9)
+    assert host.distinct().tolist() == list(range(1, 10))  # the symbol of weight 0 too
+    host = made([count_documents([[1, 2], [1, 2], [3]]), [[4]]])
+    assert rows(host) == [[1, 2], [3], [4]] and host.corpus.weights.tolist() == [2, 1, 1]
+
+
+def test_integers_are_held_in_few_bytes() -> None:
+    host = made([np.array([[1, 2]]), [[300, 4]], [[5, -6]]])
+    assert rows(host) == [[1, 2], [300, 4], [5, -6]] and host.corpus.values.dtype == np.int32
+    assert made([np.array([[1, 2]]), [[255]]]).corpus.values.dtype == np.uint8
+
+
+def test_parts_are_of_one_kind() -> None:
+    assert made([[], ["ab"], [""]]).part().kind == "str"
+    assert made([[], [b""]]).part().n_given == 0
+    assert made([["é"], [b"ab"]], preprocessing=Preprocessing(encoding="utf-8")).part().kind == "bytes"
+    with pytest.raises(TypeError, match=r"parts: expected documents of one kind, got str \(p1\) and int \(p2\)"):
+        made([[], ["ab"], [[1]]])
+
+
+def test_errors_name_the_partition() -> None:
+    with pytest.raises(TypeError, match="p1: docs: document 1"):
+        made([[[1]], [[1], 2.5]])
+    with pytest.raises(ValueError, match="p0: sample_weight"):
+        made([[[1]], [[1]]], [([1, 2], None), (None, None)])
+    with pytest.raises(ValueError, match="p0 to p1: boundaries"):
+        made([np.arange(2), np.arange(2)], [(None, [7])], joined=True)
+
+
+@pytest.mark.parametrize("marks", [None, [([0, 1], None), (None, None), ([1, 2], [[1], [2, 3]])]])
+def test_unknown_symbols_are_found_in_their_partition(marks: Any) -> None:
+    setup = Setup(Alphabet.dense(3), marks is not None, 1, None)
+    host = made([[[1], [2]], [], [[0, 1], [1, 2, 0, 8]]], marks)
+    with pytest.raises(UnknownSymbolError, match="p2: document 1, position 3: symbol 8 is not in the alphabet, 0..2") as caught:
+        host.load(setup)
+    assert (caught.value.document, caught.value.position, caught.value.symbol) == (1, 3, 8)
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_unknown_symbols_of_one_document(at: int) -> None:
+    values = np.zeros(5, np.int64)
+    values[at] = 8
+    parts = [values[:0], values[:2], values[2:2], values[2:], values[:0]]
+    where, position = (1, at) if at < 2 else (3, at - 2)
+    with pytest.raises(UnknownSymbolError, match=f"p{where}: document 0, position {position}: symbol 8"):
+        made(parts, joined=True).load(Setup(Alphabet.dense(3), False, 1, None))

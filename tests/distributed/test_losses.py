@@ -12,7 +12,7 @@ from remote_fits import InProcess, Losing, Place, Sizes, cut, here, remotely, sa
 
 from ubpe_numba.distributed import remote_text
 from ubpe_numba.distributed.host import Host
-from ubpe_numba.distributed.messages import LostHostsError
+from ubpe_numba.distributed.hosts import LostHostsError
 from ubpe_numba.distributed.remote_text import RemoteText, until_done
 from ubpe_numba.documents.read import Corpus, as_corpus
 
@@ -21,10 +21,6 @@ Fate = Callable[[int, str, int], str | None]
 
 def fate_at(numbers: Sequence[int], when: str) -> Fate:
     return lambda number, method, host: when if number in numbers else None
-
-
-def never(number: int, method: str, host: int) -> None:
-    return None
 
 
 class Fit:
@@ -36,18 +32,17 @@ class Fit:
         docs = [[0] * 19, [*rng.integers(0, 3, 12).tolist(), *[1, 2] * 6], [2, 1, 1, 2], []]
         places = [Place(0, True, 9), Place(0, True, 10), Place(1, True, 15)]
         given = [3, 2**33, 1, 5] if weights else None
-        self.size, self.sizes, self.cut = 3, sizes, cut(docs, places, given)
+        self.sizes, (self.parts, self.goes_on) = sizes, cut(docs, places, given)
         self.plan = settings_of(12, n_candidates, 1, 2, min_count=1)
-        self.want = here(as_corpus(docs, sample_weight=given), self.size, self.plan)
+        self.want = here(as_corpus(docs, sample_weight=given), 3, self.plan)
 
-    def run(self, fate: Fate) -> tuple[RemoteText, Losing]:
+    def run(self, fate: Fate, kind: type[Losing] = Losing) -> tuple[RemoteText, Any]:
         """Fit, and hold the result equal to that of one process."""
-        engine = Losing(self.cut.parts, fate)
+        engine = kind(self.parts, fate)
         with pytest.MonkeyPatch.context() as patch:
             self.sizes.patch(patch)
-            found, shards = remotely(engine, self.cut.goes_on, self.size, self.plan, 10**9)
+            found, shards = remotely(engine, self.goes_on, 3, self.plan)
         same(found, self.want)
-        assert sum(shards.losses) == engine.n_renewed
         return shards, engine
 
 
@@ -64,41 +59,27 @@ FITS = {
 def test_a_loss_at_every_message(name: str, when: str) -> None:
     """Each host is lost once at each message that it gets, before it does what it is told or when it has done it."""
     fit = Fit(*FITS[name])
-    _, undisturbed = fit.run(never)
-    methods = {method for method, _ in undisturbed.sent}
-    assert methods >= {"load", "take_over", "give_first", "step"}
-    assert methods >= (
-        {"compact", "sort_pairs", "count_sorted", "list_sorted", "give_slots"} if name == "epochs" else {"list_dense"}
-    )
-    n_parts = len(fit.cut.parts)
-    every = 3 if "epochs" in name else 1
-    for number in range(n_parts + (when == "after"), undisturbed.n_messages, every):
-        shards, _ = fit.run(fate_at([number], when))
-        assert sum(shards.losses) == 1
-        assert shards.losses[undisturbed.sent[number][1]] == 1
+    undisturbed = fit.run(fate_at((), when))[1]
+    wanted = {"compact", "sort_pairs", "count_sorted", "list_sorted", "give_slots"} if name == "epochs" else {"list_dense"}
+    assert {method for method, _ in undisturbed.sent} >= {"load", "take_over", "give_first", "step"} | wanted
+    for number in range(len(fit.parts) + (when == "after"), undisturbed.n_messages, 3 if "epochs" in name else 1):
+        shards, engine = fit.run(fate_at([number], when))
+        assert sum(shards.losses) == engine.n_renewed == shards.losses[undisturbed.sent[number][1]] == 1
 
 
 @pytest.mark.parametrize("name", ["plain", "weighted epochs"])
 def test_losses_while_hosts_are_made_anew(name: str) -> None:
-    """A second loss among the messages that follow on the first: other hosts, and the one that is just being made."""
+    """A second loss among the messages that follow on the first; and of all hosts at once."""
     fit = Fit(*FITS[name])
-    n_parts = len(fit.cut.parts)
-    n = fit.run(never)[1].n_messages
+    n_parts, n = len(fit.parts), fit.run(fate_at((), ""))[1].n_messages
     for first, after in itertools.product(range(n_parts, n, 9), range(1, 12, 2)):
         assert sum(fit.run(fate_at([first, first + after], ("before", "after")[first % 2]))[0].losses) in (1, 2)
-
-
-def test_all_hosts_are_lost_at_once() -> None:
-    fit = Fit(*FITS["weighted"])
-    n_parts = len(fit.cut.parts)
-    n = fit.run(never)[1].n_messages
     for number in range(n_parts, n, 3):
         assert sum(fit.run(fate_at(range(number, number + n_parts), "after"))[0].losses) >= 1
 
 
 def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:
     """The message to one host may tell of the loss of another one, and must reach the first nevertheless."""
-    fit = Fit(*FITS["plain"])
 
     class Gossip(Losing):
         told: Any = ()
@@ -111,62 +92,28 @@ def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:
                 raise LostHostsError([other])
             return super().tell(k, method, *args)
 
-    engine = Gossip(fit.cut.parts, never)
-    found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
-    same(found, fit.want)
+    shards, engine = Fit(*FITS["plain"]).run(fate_at((), ""), Gossip)
     assert sum(shards.losses) == len(engine.told) > 0
-
-
-def test_a_fit_without_merges_survives_losses() -> None:
-    """No pairs are asked for, but how often symbols occur."""
-    docs = [[0, 1, 2, 1], [2, 2]]
-    plan = settings_of(3)
-    want = here(as_corpus(docs), 3, plan)
-    parts, goes_on = cut(docs, [Place(0, True, 2), Place(1)])
-    for number in range(3, 9):
-        found, _ = remotely(Losing(parts, fate_at([number], "after")), goes_on, 3, plan)
-        same(found, want)
-    assert found.symbols.tolist() == [1, 2, 3]
 
 
 # ------------------------------------------------------------------------------------------------ what cannot be made good
 
 
-class Changing(Losing):
-    """A part is another one when it is read again."""
-
-    def __init__(self, parts: Sequence[Corpus], other: Corpus, fate: Fate) -> None:
-        super().__init__(parts, fate)
-        self.other = other
-
-    def renew(self, lost: Sequence[int]) -> None:
-        """Make them of the other part."""
-        for k in lost:
-            self.parts[k] = self.other
-        super().renew(lost)
-
-
-OTHER_PARTS = {
-    "longer": ([[0, 1, 2, 0, 1, 2, 1], [1, 1]], [1, 2], None),
-    "another symbol": ([[0, 1, 2, 0, 1, 1], [1, 1]], [1, 2], None),
-    "documents cut elsewhere": ([[0, 1, 2, 0], [1, 2, 1, 1]], [1, 2], None),
-    "other weights": ([[0, 1, 2, 0, 1, 2], [1, 1]], [2, 1], None),
-    "weights changed for the same sums": ([[0, 1, 2, 0], [1, 2, 1, 1]], [2, 1], None),
-    "boundaries": ([[0, 1, 2, 0, 1, 2], [1, 1]], [1, 2], [[2], []]),
-}
-
-
-@pytest.mark.parametrize("name", OTHER_PARTS)
-def test_a_part_that_is_another_one_when_it_is_read_again(name: str) -> None:
-    docs, weights, boundaries = OTHER_PARTS[name]
+@pytest.mark.parametrize("docs, weights, boundaries", [
+    ([[0, 1, 2, 0, 1, 2, 1], [1, 1]], [1, 2], None),  # longer
+    ([[0, 1, 2, 0, 1, 1], [1, 1]], [1, 2], None),  # another symbol
+    ([[0, 1, 2, 0], [1, 2, 1, 1]], [1, 2], None),  # cut elsewhere
+    ([[0, 1, 2, 0, 1, 2], [1, 1]], [2, 1], None),
+    ([[0, 1, 2, 0, 1, 2], [1, 1]], [1, 2], [[2], []]),
+])  # fmt: skip
+def test_a_part_that_is_another_one_when_it_is_read_again(docs: Any, weights: Any, boundaries: Any) -> None:
     first = as_corpus([[0, 1, 2, 0, 1, 2], [1, 1]], sample_weight=[1, 2])
-    if name == "weights changed for the same sums":
-        first = as_corpus([[0, 1, 2, 0], [1, 2, 1, 1]], sample_weight=[1, 2])
-    other = as_corpus(docs, sample_weight=weights, boundaries=boundaries)
+    other: Corpus = as_corpus(docs, sample_weight=weights, boundaries=boundaries)
     for number in (2, 4, 8):  # before texts are loaded, and after that
-        engine = Changing([as_corpus([[0, 1]]), first], other, fate_at([number + 1], "before"))
+        engine = Losing([as_corpus([[0, 1]]), first], fate_at([number + 1], "before"))
+        engine.parts = [other, other]
         with pytest.raises(RuntimeError, match="the part of host 1: not the same when it was read again"):
-            remotely(engine, None, 3, settings_of(9, min_count=1))
+            remotely(engine, [(False, False)] * 2, 3, settings_of(9, min_count=1))
 
 
 def test_losses_without_end_are_an_error() -> None:
@@ -183,32 +130,17 @@ def test_losses_without_end_are_an_error() -> None:
         assert engine.n_renewed <= 2 * remote_text._MOST_LOSSES
 
 
-def test_hosts_that_cannot_be_made_anew_are_an_error() -> None:
-    class Dead(Losing):
-        def renew(self, lost: Sequence[int]) -> None:
-            raise LostHostsError(lost, "no worker")
-
-    parts, goes_on = cut([[0, 1, 0, 1, 2, 0, 1]], [Place(0, True, 3)])
-    with pytest.raises(RuntimeError, match="host 0: no worker"):
-        remotely(Dead(parts, fate_at([6], "before")), goes_on, 3, settings_of(9, min_count=1))
-
-
 def test_many_losses_of_different_messages_are_no_endless_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is of one message."""
     monkeypatch.setattr(remote_text, "_MOST_LOSSES", 5)
-    fit = Fit(*FITS["plain"])
-    lost: set[int] = set()
+    steps = 0
 
-    def once(number: int, method: str, host: int) -> str | None:
-        steps = len([m for m, k in engine.sent if (m, k) == (method, 0)])
-        if (method, host) != ("step", 0) or steps in lost:
-            return None
-        lost.update((steps, steps + 1))
-        return "after"
+    def every_other(number: int, method: str, host: int) -> str | None:
+        nonlocal steps
+        steps += (method, host) == ("step", 0)
+        return "after" if (method, host) == ("step", 0) and steps % 2 else None
 
-    engine = Losing(fit.cut.parts, once)
-    found, shards = remotely(engine, fit.cut.goes_on, fit.size, fit.plan, 10**9)
-    same(found, fit.want)
+    shards, _ = Fit(*FITS["plain"]).run(every_other)
     assert sum(shards.losses) > remote_text._MOST_LOSSES
 
 
@@ -220,9 +152,9 @@ def test_losses_before_a_fit_begins() -> None:
 
         def renew(self, lost: Sequence[int]) -> None:
             """Not at the first attempt."""
-            if self.n_failed == 0:
-                self.n_failed = 1
-                raise LostHostsError(lost)
+            self.n_failed += 1
+            if self.n_failed == 1:
+                raise LostHostsError(lost, "no worker")
             super().renew(lost)
 
     parts = [as_corpus([[0, 1]]), as_corpus([[2]])]
@@ -231,3 +163,6 @@ def test_losses_before_a_fit_begins() -> None:
         for when in ("before", "after"):
             engine = kind(parts, fate_at([0, 3], when))
             assert until_done(lambda asked=engine: asked.ask("part"), engine.renew) == want
+    hopeless = Unsteady(parts, fate_at(range(99), "before"))
+    with pytest.raises(RuntimeError, match="10 times in a row: lost: host 0, host 1"):
+        until_done(lambda: hopeless.ask("part"), hopeless.renew)

@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from distributed_cluster import started
 from s3_server import serving
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, Ragged
 from ubpe_numba.distributed import decode, encode, fit
 from ubpe_numba.distributed.encoding import publish
 
@@ -48,7 +47,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         fsspec.filesystem("s3").clear_instance_cache()
-        with started(2) as client:
+        with Client(processes=False, n_workers=2, dashboard_address=":0", set_as_default=False) as client:
             yield client, "s3://bucket"
 
 
@@ -72,13 +71,7 @@ def test_a_journey_from_store_to_store(place: tuple[Any, str]) -> None:
     with pytest.raises(ValueError, match="was made with another settings"):
         encode(tok, f"{url}/in", f"{url}/out", drop=True, **options)
     decoded = decode(tok, f"{url}/out", ids="ids", column="back", client=client, progress=False)
-    assert decoded == docs_of(ordered)
-
-
-def docs_of(docs: list[list[int]]) -> Any:
-    from ubpe_numba import Ragged
-
-    return Ragged.from_lists(docs)
+    assert decoded == Ragged.from_lists(ordered)
 
 
 def test_what_is_half_written_is_not_there() -> None:

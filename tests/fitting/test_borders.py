@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
 
-from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.host import Batch, Host, Setup
 from ubpe_numba.distributed.kernels.remote import take_over
-from ubpe_numba.distributed.messages import Batch, Setup
 from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
