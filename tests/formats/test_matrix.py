@@ -8,6 +8,7 @@ import itertools
 import json
 import pathlib
 import pickle
+import random
 import tempfile
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,9 @@ from gguf_files import vocabulary as gguf
 from sentencepiece_models import BYTE, CONTROL, NORMAL, UNKNOWN, USER
 
 from ubpe_numba import BPE, UBPEClassic, export, load
+from ubpe_numba.formats import table
+from ubpe_numba.formats.table import Source
+from ubpe_numba.text.patterns import NAMED
 
 tokenizers = pytest.importorskip("tokenizers")
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -148,42 +152,117 @@ def ggufs(kind: str) -> bytes:
     return gguf(kind, [*vocab], scores=scores, token_type=[types.get(name, NORMAL) for name in vocab])
 
 
-def saved(suffix: str) -> pathlib.Path:
-    path = pathlib.Path(tempfile.mkdtemp()) / f"m{suffix}"
-    of_text().save(path)
-    return path
+def saved(suffix: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, f"m{suffix}")
+        of_text().save(path)
+        return path.read_bytes()
 
 
-def written(data: bytes) -> pathlib.Path:
-    path = pathlib.Path(tempfile.mkdtemp()) / "m.gguf"
-    path.write_bytes(data)
-    return path
+def ranks_of_text() -> list[str]:
+    return [row.split()[0].decode() for row in export(of_text(), "tiktoken").splitlines()]
 
 
-FORMATS: dict[str, Callable[[], Any]] = {
-    "npz": lambda: load(saved(".npz")),
-    "json": lambda: load(saved(".json")),
-    "tokenizer.json, bytes": lambda: load(byte_level()),
-    "tokenizer.json, byte fallback": lambda: load(llama()),
-    "tokenizer.json, unigram": lambda: load(unigram()),
-    "tokenizer.json, words": lambda: load(words()),
-    "tokenizer.json, suffixes": lambda: load(suffixes()),
-    "tokenizer.json, characters": lambda: load(characters()),
-    "tiktoken": lambda: load(export(of_text(), "tiktoken"), pretokenizer="gpt2", special_tokens={END: 300}),
-    "vocab+merges": lambda: load(tuple(export(of_text(), "vocab+merges").values()), pretokenizer="gpt2"),
-    "ubpe": lambda: load(export(UBPEClassic(40).fit(TRAIN, progress=False), "ubpe"), kind="str"),
+def npm() -> str:
+    known = {"pat_str": NAMED["gpt2"], "special_tokens": {END: 300}, "bpe_ranks": f"! 0 {' '.join(ranks_of_text())}"}
+    return f"export default {json.dumps(known)};"
+
+
+def tekken() -> str:
+    vocab = [{"rank": i, "token_bytes": token, "token_str": None} for i, token in enumerate(ranks_of_text())]
+    sizes = {"num_vocab_tokens": len(vocab), "default_vocab_size": len(vocab) + 3, "default_num_special_tokens": 3}
+    return json.dumps({"config": {"pattern": NAMED["gpt2"], "version": "v3", **sizes}, "vocab": vocab, "special_tokens": None})
+
+
+#: The format as it is recognised, the content of a file, or of two, and the options of `load`.
+FORMATS: dict[str, tuple[str, Callable[[], Any], dict[str, Any]]] = {
+    "npz": ("as npz", lambda: saved(".npz"), {}),
+    "json": ("as JSON", lambda: saved(".json"), {}),
+    "tokenizer.json, bytes": ("Hugging Face", byte_level, {}),
+    "tokenizer.json, byte fallback": ("Hugging Face", llama, {}),
+    "tokenizer.json, unigram": ("Hugging Face", unigram, {}),
+    "tokenizer.json, words": ("Hugging Face", words, {}),
+    "tokenizer.json, suffixes": ("Hugging Face", suffixes, {}),
+    "tokenizer.json, characters": ("Hugging Face", characters, {}),
+    "tiktoken": ("tiktoken", lambda: export(of_text(), "tiktoken"), {"pretokenizer": "gpt2", "special_tokens": {END: 300}}),
+    "npm": ("npm", npm, {}),
+    "tekken": ("tekken", tekken, {}),
+    "vocab+merges": ("merges.txt", lambda: tuple(export(of_text(), "vocab+merges").values()), {"pretokenizer": "gpt2"}),
+    "ubpe": ("ubpe", lambda: export(UBPEClassic(40).fit(TRAIN, progress=False), "ubpe"), {"kind": "str"}),
     **{
-        f"sentencepiece, {of[0]}{', bytes' * of[1]}{', words' * of[2]}": functools.partial(lambda of: load(pieces(*of)), of)
+        f"sentencepiece, {of[0]}{', bytes' * of[1]}{', words' * of[2]}": ("sentencepiece", functools.partial(pieces, *of), {})
         for of in itertools.product(("bpe", "unigram"), (False, True), (False, True))
     },
-    **{f"gguf, {kind}": functools.partial(lambda of: load(written(ggufs(of))), kind) for kind in ("gpt2", "llama", "t5")},
+    **{f"gguf, {kind}": ("gguf", functools.partial(ggufs, kind), {}) for kind in ("gpt2", "llama", "t5")},
 }  # fmt: skip
 
 
+def files(content: Any, folder: pathlib.Path) -> Any:
+    """The path of a file of the content, or the paths of two."""
+    if isinstance(content, tuple):
+        return tuple(files(part, folder / str(i)) for i, part in enumerate(content))
+    folder.mkdir(exist_ok=True)
+    (folder / "m").write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder / "m"
+
+
+@functools.cache
+def content_of(name: str) -> Any:
+    """Made once: trainers of other libraries break ties as it comes."""
+    return FORMATS[name][1]()
+
+
 @pytest.fixture(scope="module", params=FORMATS)
-def case(request: pytest.FixtureRequest) -> tuple[str, Any, list[str]]:
-    tok = FORMATS[request.param]()
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any, list[str]]:
+    options = FORMATS[request.param][2]
+    tok = load(files(content_of(request.param), tmp_path_factory.mktemp("case")), **options)
     return request.param, tok, TEXTS[:2] if request.param == "ubpe" else TEXTS  # of characters, others are an error
+
+
+@pytest.mark.filterwarnings("ignore:added_tokens.*in the file, but:UserWarning")
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_is_of_one_format_and_is_refused_when_damaged(name: str, tmp_path: pathlib.Path) -> None:
+    """Damaged it may be another model, whose ids have their texts."""
+    (known, _, options), content, rng = FORMATS[name], content_of(name), random.Random(name)
+    parts = content if isinstance(content, tuple) else (content,)
+    found = [row.name for row in table.FORMATS if row.is_it(Source(files(content, tmp_path)))]
+    assert len(found) == 1 and known in found[0]
+    whole = b"\0".join(part if isinstance(part, bytes) else part.encode() for part in parts)
+    for _ in range(40):
+        at = rng.randrange(rng.choice([len(whole), min(len(whole), 300)]))
+        end = at + rng.randrange(4) if rng.random() < 0.9 else len(whole)
+        broken = whole[:at] + rng.randbytes(rng.randrange(3)) + whole[end:]
+        told = ""
+        try:
+            tok = load(files(tuple(broken.partition(b"\0")[::2]) if len(parts) > 1 else broken, tmp_path), **options)
+        except ValueError as error:
+            told = str(error)
+        else:
+            assert all(isinstance(tok.decode([i]), str) for i in tok.get_vocab().values() if i % 7 == 0)
+        # it is refused by its path, or of a format that has not these options
+        assert not told or str(tmp_path) in told or told.startswith(("pretokenizer: ", "kind: ", "special_tokens: ")), told
+
+
+def theirs(name: str, content: Any) -> Callable[[str], list[int]] | None:
+    """What encodes a text as the library does that the file is of."""
+    if name.startswith("tokenizer.json"):
+        made = tokenizers.Tokenizer.from_str(content)
+        return lambda text: made.encode(text, add_special_tokens=False).ids  # type: ignore[no-any-return]
+    if name.startswith("sentencepiece"):
+        return sentencepiece.SentencePieceProcessor(model_proto=content).encode  # type: ignore[no-any-return]
+    if name == "tiktoken":
+        encoding = export(of_text(), "tiktoken.Encoding")
+        return lambda text: encoding.encode(text, allowed_special="all")
+    return None
+
+
+def test_ids_are_those_of_the_library(case: tuple[str, Any, list[str]]) -> None:
+    name, tok, texts = case
+    encode = theirs(name, content_of(name))
+    if encode is None:
+        pytest.skip("no library of this format")
+    for text in texts:
+        assert tok.encode(text, **special(tok)).tolist() == encode(text), text
 
 
 def special(tok: Any) -> dict[str, Any]:
@@ -267,7 +346,8 @@ def test_more_is_learned_after_the_last_id(case: tuple[str, Any, list[str]]) -> 
     if not hasattr(more, "fit_more"):
         pytest.skip("words have no merges")
     size, n = tok.vocab_size, len(tok._model.vocabulary)
-    docs, target = ["stine dewol stine", "dewol stine"] * 9, 2 + (n if tok._model.segmenter.token_ids is None else size)
+    counted = n if tok._model.segmenter.token_ids is None or tok._prepared.special_first else size
+    docs, target = ["stine dewol stine", "dewol stine"] * 9, 2 + counted
     if tok._model.vocabulary.merges is None or not tok._model.vocabulary.in_order_of_creation:
         with pytest.raises(ValueError, match="only a vocabulary of pairs in order of creation can be continued"):
             more.fit_more(docs, target)
