@@ -49,10 +49,10 @@ def some_file(rng: random.Random, bytewise: bool, prefix: str, suffix: str) -> d
 @pytest.mark.parametrize("prefix, suffix", [("", "</w>"), ("##", ""), ("@@", "</w>")])
 def test_random_models(prefix: str, suffix: str, bytewise: bool) -> None:
     rng = random.Random(1)
-    for _ in range(8):
+    for _ in range(3):
         text = json.dumps(some_file(rng, bytewise, prefix, suffix))
         other, mine = tokenizers.Tokenizer.from_str(text), BPE.load(text)
-        docs = ["".join(rng.choices("abc é中 x語\n", k=rng.randrange(12))) for _ in range(60)]
+        docs = ["".join(rng.choices("abc é中 x語\n", k=rng.randrange(12))) for _ in range(40)]
         expected = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
         assert mine.encode_batch(docs).to_lists() == expected, text
         for doc, ids in zip(docs, expected, strict=True):

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import pathlib
 import random
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +13,6 @@ from foreign import END, MIXED, same
 
 from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.huggingface import _never_matches, steps_of
 from ubpe_numba.formats.pair_table import symbol_character
 from ubpe_numba.text.characters import byte_characters
@@ -25,7 +20,6 @@ from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.text.splitter import Splitter
 
-regex = pytest.importorskip("regex")
 tokenizers = pytest.importorskip("tokenizers")
 
 
@@ -34,12 +28,9 @@ def trained(lines: list[str], size: int) -> Any:
     other = tokenizers.Tokenizer(tokenizers.models.BPE())
     other.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     other.decoder = tokenizers.decoders.ByteLevel()
+    letters = tokenizers.pre_tokenizers.ByteLevel.alphabet()
     trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=size,
-        min_frequency=2,
-        show_progress=False,
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-        special_tokens=[END],
+        vocab_size=size, min_frequency=2, show_progress=False, initial_alphabet=letters, special_tokens=[END]
     )
     other.train_from_iterator(lines, trainer)
     return other
@@ -55,71 +46,16 @@ def merges_of(other: Any) -> list[tuple[bytes, bytes]]:
 
 
 def test_merges_are_those_of_hugging_face(lines: list[str]) -> None:
-    """With symbols in Hugging Face's order all merges are the same; in our order only ties are broken differently."""
-    n = 400
-    want = merges_of(trained(lines, 257 + n))
-    assert len(want) == n
-
-    def merges(tok: Any) -> list[tuple[bytes, bytes]]:
-        return [
-            (tok.decode([a], as_bytes=True), tok.decode([b], as_bytes=True)) for a, b in tok._model.vocabulary.merges.tolist()
-        ]
-
-    letters = byte_characters()
+    """With symbols in Hugging Face's order, in which it breaks ties."""
+    n, letters = 400, byte_characters()
     in_its_order = bytes(sorted(range(256), key=letters.__getitem__))
-    assert (
-        merges(
-            BPE(256 + n, alphabet=in_its_order, preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8")).fit(
-                lines, progress=False
-            )
-        )
-        == want
-    )
-
-    ours = merges(BPE.for_text(256 + n, pretokenizer="gpt2").fit(lines, progress=False))
-    best = highest_counts(lines, ours)  # of both, every merge is the most frequent pair when it is made
-    for sequence, counts in ((ours, best), (want, highest_counts(lines, want))):
-        assert all(counts[i] >= counts[i + 1] for i in range(n - 1)), sequence
-    differ = [i for i in range(n) if ours[i] != want[i]]
-    assert differ, "no tie at all: the test says nothing"
+    tok = BPE(256 + n, alphabet=in_its_order, preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"))
+    made = tok.fit(lines, progress=False)._model.vocabulary.merges.tolist()
+    want = merges_of(trained(lines, 257 + n))
+    assert [(tok.decode([a], as_bytes=True), tok.decode([b], as_bytes=True)) for a, b in made] == want and len(want) == n
 
 
-def highest_counts(lines: list[str], merges: list[tuple[bytes, bytes]]) -> list[int]:
-    """How often each pair occurs when it is merged; AssertionError if another one occurs more often."""
-    words: Counter[tuple[bytes, ...]] = Counter()
-    for line in lines:
-        for match in regex.finditer(NAMED["gpt2"], line):
-            words[tuple(bytes([b]) for b in match.group().encode())] += 1
-    pairs: Counter[tuple[bytes, bytes]] = Counter()
-    holders: dict[tuple[bytes, bytes], set[int]] = {}
-    texts, weights = [list(word) for word in words], list(words.values())
-    for i, text in enumerate(texts):
-        for pair in pairwise(text):
-            pairs[pair] += weights[i]
-            holders.setdefault(pair, set()).add(i)
-    counts = []
-    for merge in merges:
-        counts.append(pairs[merge])
-        assert pairs[merge] == max(pairs.values()), (merge, pairs.most_common(3))
-        for i in holders[merge].copy():
-            text, new, j = texts[i], [], 0
-            for pair in pairwise(text):
-                pairs[pair] -= weights[i]
-            while j < len(text):
-                if tuple(text[j : j + 2]) == merge:
-                    new.append(merge[0] + merge[1])
-                    j += 2
-                else:
-                    new.append(text[j])
-                    j += 1
-            texts[i] = new
-            for pair in pairwise(new):
-                pairs[pair] += weights[i]
-                holders.setdefault(pair, set()).add(i)
-    return counts
-
-
-def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path: pathlib.Path) -> None:
+def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str]) -> None:
     """Its trainer puts special tokens first and the bytes in an order of characters."""
     other = trained(lines[:1000], 600)
     other.post_processor = tokenizers.processors.TemplateProcessing(single=f"{END} $A", special_tokens=[(END, 0)])
@@ -132,13 +68,9 @@ def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str], tmp_path:
     assert ids.to_lists() == [e.ids for e in other.encode_batch(docs)]
     assert tok.decode_batch(ids) == docs
     assert json.loads(export(tok, "tokenizer.json"))["model"] == json.loads(other.to_str())["model"]
-    for name in ("m.json", "m.npz"):
-        tok.save(tmp_path / name)
-        again = BPE.load(tmp_path / name)
-        assert again.fingerprint == tok.fingerprint and again.encode_batch(docs, allowed_special="all") == ids
     shorter = tok.truncate(400)
     assert shorter.decode(shorter.encode(docs[0])) == docs[0] and int(shorter.encode(docs[0]).max()) <= 400
-    more = BPE.load(tmp_path / "m.npz").fit_more(lines, 700, progress=False)  # special tokens first, then no gaps
+    more = BPE.load(other).fit_more(lines, 700, progress=False)  # special tokens first, then no gaps
     assert more.decode_batch(ids) == docs and len(more._model.vocabulary) == 700 and more.vocabulary.special == {END: 0}
     assert len(tok.truncate(400, by="idf")._model.vocabulary) <= 400
     with pytest.raises(ValueError, match="is outside the vocabulary"):
@@ -154,31 +86,12 @@ def test_ids_in_an_order_of_their_own_are_continued_after_the_last() -> None:
         tok.truncate(2, by="idf")
 
 
-def test_models_of_characters(lines: list[str]) -> None:
-    tok = BPE(400, preprocessing=Preprocessing(special_tokens=["[SEP]"], known_words=["日本"])).fit(
-        [*lines[:500], *TEXTS], progress=False
-    )
-    text = export(tok, "tokenizer.json", unk_token=False)
-    again = BPE.load(text)
-    assert (
-        np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
-        and again._model.alphabet == tok._model.alphabet
-    )
-    assert again.vocabulary.special == tok.vocabulary.special and again._prepared.known_words == ["日本"]
-    other = tokenizers.Tokenizer.from_str(text)
-    for doc in [*TEXTS, *lines[:50], "the 日本[SEP]the"]:
-        ids = tok.encode(doc, allowed_special="all", unknown="skip").tolist()
-        assert other.encode(doc).ids == ids
-        assert other.decode(ids, skip_special_tokens=False) == tok.decode(ids)
-
-
 @pytest.mark.parametrize("low, high", [(0, 30), (-20, 9000)])  # a large alphabet goes beyond private use
 def test_models_of_integers(low: int, high: int) -> None:
     rng = np.random.default_rng(0)
     docs = [rng.integers(low, low + 6, 400), np.arange(low, high)]
-    tok = BPE(None, alphabet=range(low, high), preprocessing=Preprocessing(special_tokens=[[low, low, high - 1]])).fit(
-        docs, progress=False
-    )
+    words = Preprocessing(special_tokens=[[low, low, high - 1]])
+    tok = BPE(None, alphabet=range(low, high), preprocessing=words).fit(docs, progress=False)
     symbols = tok._model.alphabet.symbols
     text = export(tok, "tokenizer.json", unk_token=False)
     again = BPE.load(text, alphabet=symbols)
@@ -251,20 +164,14 @@ FILES: list[tuple[str, Any, str]] = [
     ("model.end_of_word_suffix", "</w>", "vocab: .*: a symbol at some places in a word only is not supported"),
     ("model.end_of_word_suffix", 3, "expected a text or null"),
     ("normalizer", {"type": "NFX"}, "normalizer: 'NFX' is not supported"),
-    ("normalizer", [], "normalizer: expected an object"),
     ("pre_tokenizer", 3, "pre_tokenizer: expected an object"),
     ("pre_tokenizer", {"type": "Sequence", "pretokenizers": None}, "pre_tokenizer: expected steps"),
     ("pre_tokenizer.add_prefix_space", 1, "add_prefix_space: expected true or false"),
-    ("model.vocab", [], "model: vocab: expected an object"),
     ("model.vocab", {}, "model: vocab: expected an object"),
     ("model.vocab.a", -1, "model: vocab: 'a': expected an id in 0"),
-    ("model.vocab.a", 2**40, "model: vocab: 'a': expected an id in 0"),
     ("model.vocab.a", 98, "have the same id 98"),
-    ("model.vocab.a", True, "model: vocab: 'a': expected an id"),
     ("model.merges", None, "model: merges: expected a list"),
     ("model.merges.0", ["a"], r"model: merges\[0\]: expected two tokens"),
-    ("model.merges.0", "a b c", r"model: merges\[0\]: expected two tokens"),
-    ("model.merges.0", ["a", ""], r"model: merges\[0\]: expected two tokens"),
     ("model.merges.0", ["x", "y"], r"merges\[0\]: 'xy' is not in the vocabulary"),
     ("added_tokens", 3, "added_tokens: expected a list"),
     ("added_tokens.0.id", None, r"added_tokens\[0\]: expected an object with content and id"),
@@ -275,12 +182,6 @@ FILES: list[tuple[str, Any, str]] = [
 def test_hostile_tokenizer_json(path: str, value: Any, match: str) -> None:
     with pytest.raises(ModelFormatError, match=match):
         BPE.load(json.dumps(deep(base(), path, value)))
-
-
-@pytest.mark.parametrize("text", ["{", "{}", "[]\n", "{" * 100_000, '{"model": NaN}', "null\n"])
-def test_no_tokenizer_json(text: str) -> None:
-    with pytest.raises(ModelFormatError):
-        BPE.load(text)
 
 
 def test_few_pairs_that_claim_much() -> None:
@@ -406,54 +307,32 @@ def some_text(rng: random.Random) -> str:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.filterwarnings("ignore:added_tokens")
-def test_round_trips(seed: int) -> None:
-    """What was read is written, checked on samples against the package tokenizers, and read again."""
-    rng = random.Random(seed)
-    for _ in range(6):
-        file = some_file(rng)
-        if file["pre_tokenizer"] == SPLITS[-1]:  # its engine and theirs differ about joiners
-            continue
-        mine = BPE.load(json.dumps(file))
-        unknown = "skip" if mine._model.alphabet.kind == "str" else "raise"
-        again = BPE.load(export(mine, "tokenizer.json", unk_token=False), kind=mine._model.alphabet.kind)
-        docs = [some_text(rng) for _ in range(40)]
-        found, expected = (tok.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() for tok in (again, mine))
-        assert found == expected
-        if mine._model.segmenter.normalizer or mine._model.segmenter.unknown:
-            with pytest.raises(ValueError, match=r"has no place for it|alphabet: tiktoken needs"):
-                export(mine, "tiktoken")
-
-
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.filterwarnings("ignore:added_tokens")
 def test_random_files(seed: int, tmp_path: Path) -> None:
+    """The ids of the package; what was read is written, as a model file and again, and read."""
     rng = random.Random(seed)
-
-    for number in range(12):
+    for _ in range(12):
         file = some_file(rng)
         text = json.dumps(file)
-        other = tokenizers.Tokenizer.from_str(text)
-        mine = BPE.load(text)
-
-        unknown = "skip" if mine._model.alphabet.kind == "str" or mine._model.alphabet.size < 256 else "raise"
+        mine, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
+        kind, segmenter = mine._model.alphabet.kind, mine._model.segmenter
+        unknown = "skip" if kind == "str" or mine._model.alphabet.size < 256 else "raise"
         docs = [some_text(rng) for _ in range(60)]
         expected = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
-        found = mine.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists()
-        for doc, theirs, ours in zip(docs, expected, found, strict=True):
-            assert ours == theirs, (text, doc)
-        for doc, ids in zip(docs[:20], found, strict=False):
+        mine.save(tmp_path / "m.json")
+        toks = [mine, BPE.load(tmp_path / "m.json")]
+        if file["pre_tokenizer"] != SPLITS[-1]:  # its engine and theirs differ about joiners
+            toks.append(BPE.load(export(mine, "tokenizer.json", unk_token=False), kind=kind))
+        for tok in toks:
+            assert tok.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() == expected, text
+        for doc, ids in zip(docs[:20], expected, strict=False):
             assert mine.encode(doc, allowed_special="all", unknown=unknown).tolist() == ids
             if unknown == "raise":
                 again, starts = mine.encode(doc, allowed_special="all", return_offsets=True)
-                assert again.tolist() == ids and starts.size == again.size
-                assert all(a <= b for a, b in itertools.pairwise(starts.tolist())) and all(
-                    0 <= a <= len(doc.encode()) for a in starts.tolist()
-                )
-        path = tmp_path / f"{number}.json"
-        mine.save(path)
-        loaded_again = BPE.load(path)
-        assert loaded_again.fingerprint == mine.fingerprint
-        assert loaded_again.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() == found
+                assert again.tolist() == ids and starts.size == again.size and (np.diff(starts) >= 0).all()
+                assert all(0 <= a <= len(doc.encode()) for a in starts.tolist())
+        if segmenter.normalizer or segmenter.unknown:
+            with pytest.raises(ValueError, match=r"has no place for it|alphabet: tiktoken needs"):
+                export(mine, "tiktoken")
 
 
 @pytest.mark.parametrize("ids", [(3, 4, 5), (5, 4, 3)], ids=["in order", "in another order"])
@@ -469,8 +348,6 @@ def test_a_document_is_a_word_where_text_is_not_cut(ids: tuple[int, ...]) -> Non
         assert [tok.encode(doc).tolist() for doc in docs] == expected
     starts = tok.encode("abc", return_offsets=True)[1]
     assert starts.tolist() == [0]
-    again = BPE.load(export(tok, "tokenizer.json", unk_token=False))
-    assert again.encode_batch(docs).to_lists() == expected
     with pytest.raises(ValueError, match="export refused: a dump has no place for whole_words"):
         export(tok, "ubpe")
 
@@ -483,7 +360,7 @@ OWN: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("field", "step"), OWN, ids=lambda value: value if isinstance(value, str) else value["type"])
-@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize("depth", [0, 3])
 def test_steps_that_only_this_library_has_are_refused(field: str, step: dict[str, Any], depth: int) -> None:
     """As by the package tokenizers."""
     kind, nested = step["type"], step
@@ -492,14 +369,13 @@ def test_steps_that_only_this_library_has_are_refused(field: str, step: dict[str
     with pytest.raises(ModelFormatError, match=f"{field}: {kind}: a tokenizer.json has no such step"):
         steps_of(**{"normalizer": None, "pre_tokenizer": None, field: nested})
     file = json.dumps({"version": "1.0", field: nested, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})
-    theirs = pytest.importorskip("tokenizers")
     with pytest.raises(Exception, match=r"normalizer|pretokenizer|did not match|variant|data"):
-        theirs.Tokenizer.from_str(file)
-
-
-def test_names_of_steps_are_refused_too() -> None:
+        tokenizers.Tokenizer.from_str(file)
     with pytest.raises(ModelFormatError, match="pre_tokenizer: Marks: a tokenizer.json has no such step"):
         steps_of(None, {"type": "Sequence", "pretokenizers": ["Marks"]})
+
+
+FUSED = [{"type": "Fuse"}, {"type": "Strip", "content": "_", "start": 2, "stop": 0}]
 
 
 @pytest.mark.parametrize(
@@ -507,16 +383,11 @@ def test_names_of_steps_are_refused_too() -> None:
     [
         ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}, "▁▁▁a▁b", "  a b"),
         ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never"}, "▁▁▁a▁b", "   a b"),
-        (
-            {"type": "Sequence", "decoders": [{"type": "Fuse"}, {"type": "Strip", "content": "_", "start": 2, "stop": 0}]},
-            "___a",
-            "_a",
-        ),
+        ({"type": "Sequence", "decoders": FUSED}, "___a", "_a"),
     ],
 )
 def test_decoders_take_away_as_much_as_the_package(decoder: dict[str, Any], text: str, wanted: str) -> None:
-    theirs = pytest.importorskip("tokenizers")
     vocab = {character: i for i, character in enumerate(sorted(set(text)))}
     file = {"version": "1.0", "added_tokens": [], "decoder": decoder, "model": {"type": "BPE", "vocab": vocab, "merges": []}}
     ids = [vocab[character] for character in text]
-    assert BPE.load(json.dumps(file)).decode(ids) == theirs.Tokenizer.from_str(json.dumps(file)).decode(ids) == wanted
+    assert BPE.load(json.dumps(file)).decode(ids) == tokenizers.Tokenizer.from_str(json.dumps(file)).decode(ids) == wanted

@@ -13,15 +13,6 @@ from ubpe_numba import BPE, export
 from ubpe_numba.formats.merge_order import creation_order, run_order
 
 
-def one_at_a_time(pairs: list[tuple[int, int]], n_symbols: int, text: list[int]) -> list[int]:
-    """The pair of the lowest rank, the leftmost of several, again and again."""
-    rank, ids = {pair: i for i, pair in enumerate(pairs)}, list(text)
-    while found := [(rank[pair], i) for i, pair in enumerate(zip(ids, ids[1:], strict=False)) if pair in rank]:
-        lowest, i = min(found)
-        ids[i : i + 2] = [n_symbols + lowest]
-    return ids
-
-
 def some_table(rng: random.Random, n_symbols: int) -> list[tuple[int, int]]:
     """Pairs in any order, each of which makes another sequence."""
     texts = [(i,) for i in range(n_symbols)]
@@ -39,7 +30,7 @@ def some_table(rng: random.Random, n_symbols: int) -> list[tuple[int, int]]:
 def test_random_tables() -> None:
     rng = random.Random(5)
     kept = changed = 0
-    for _ in range(6000):
+    for _ in range(2000):
         n_symbols = rng.choice([1, 2, 3])
         pairs = some_table(rng, n_symbols)
         if not pairs:
@@ -57,9 +48,9 @@ def test_random_tables() -> None:
         old = {new: token for token, new in number.items()}
         for _ in range(6):
             text = rng.choices(range(n_symbols), k=rng.randrange(24))
-            expected = one_at_a_time(pairs, n_symbols, text)
-            assert [old.get(t, t) for t in one_at_a_time(again, n_symbols, text)] == expected, (pairs, text)
-    assert kept > 100 and changed > 500
+            expected = one_by_one(text, pairs, n_symbols)
+            assert [old.get(t, t) for t in one_by_one(text, again, n_symbols)] == expected, (pairs, text)
+    assert kept > 30 and changed > 150
 
 
 def test_by_hand() -> None:
@@ -97,7 +88,7 @@ def some_table_of_run_order(rng: random.Random) -> tuple[Table, list[str]]:
 def test_random_tables_of_run_order() -> None:
     rng = random.Random(3)
     n_made = n_cut = 0
-    for _ in range(4000):
+    for _ in range(1500):
         pairs, texts = some_table_of_run_order(rng)
         if creation_order(np.array(pairs), 3) is not None:
             continue
@@ -131,7 +122,7 @@ def test_random_tables_of_run_order() -> None:
                     n = 1
                 part.append(symbol)
             assert mine == one_by_one(text, pairs, 3), (pairs, text)
-    assert n_made > 300 and n_cut > 300
+    assert n_made > 100 and n_cut > 100
 
 
 def test_tables_without_runs() -> None:

@@ -16,10 +16,9 @@ pytest.importorskip("tokenizers")
 fuzz_configurations = pytest.importorskip("fuzz.fuzz_configurations")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_random_configurations(seed: int) -> None:
-    said = fuzz_configurations.fuzz(100, seed)
-    assert said[""] >= 50, said
+def test_random_configurations() -> None:
+    said = fuzz_configurations.fuzz(150, 0)
+    assert said[""] >= 75, said
 
 
 def test_a_difference_is_found_and_can_be_made_again(monkeypatch: pytest.MonkeyPatch) -> None:

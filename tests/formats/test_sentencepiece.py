@@ -41,40 +41,20 @@ from ubpe_numba.formats.sentencepiece import model_of, parts_of_run, read
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import trie_of
 
-
-def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
-    for data, kind in (
-        (model([*SPECIAL, ("a", -1.0, NORMAL), ("aa", -1.5, NORMAL)]), UBPE),
-        (model(SPECIAL + A_AND_B, PAIRS), BPE),
-    ):
-        tokenizer = kind.load(data)
-        for name in ("m.json", "m.npz"):
-            tokenizer.save(tmp_path / name)
-            again = kind.load(tmp_path / name)
-            assert again.fingerprint == tokenizer.fingerprint
-            assert again.encode("aab ax").tolist() == tokenizer.encode("aab ax").tolist()
-            assert again.decode(again.encode("aab ax")) == tokenizer.decode(tokenizer.encode("aab ax"))
-
-
 HOSTILE: list[tuple[bytes, str]] = [
     (b"", "it has no pieces"),
-    (field(2, b""), "it has no pieces"),
     (b"\x0a\xff", "not a message of protobuf: byte 0"),
     (model([*SPECIAL, ("", 0.0, NORMAL)]), "piece 2: it is empty"),
     (model([*SPECIAL, ("a" * 8000, 0.0, NORMAL)]), "piece 2: it has 8000 bytes or more"),
     (model([*SPECIAL, ("a", float("nan"), NORMAL)]), "piece 2: its score is no finite number"),
-    (model([*SPECIAL, ("a", float("-inf"), NORMAL)]), "piece 2: its score is no finite number"),
     (model([*SPECIAL, ("a", 0.0, 7)]), "piece 2: it is of an unknown type"),
-    (model([*SPECIAL, ("a", 0.0, 0)]), "piece 2: it is of an unknown type"),
     (model([*SPECIAL, ("a\0", 0.0, NORMAL)]), "U+0000"),
     (model(SPECIAL) + field(1, field(1, b"\xff")), "piece 2: not UTF-8"),
     (model(SPECIAL) + field(1, field(1, b"\xc3")) + field(1, field(1, b"\xa9")), "begins within a character"),
     (model([*SPECIAL, ("a", 0.0, NORMAL), ("a", 0.0, USER)]), "the piece 'a' is there twice"),
-    (model([*SPECIAL, *SPECIAL]), "the piece '<unk>' is there twice"),
     (model([*SPECIAL, ("<u>", 0.0, UNKNOWN)]), "expected one unknown piece, got 2"),
     (model([("a", 0.0, NORMAL)]), "expected one unknown piece, got 0"),
     (model([*SPECIAL, ("a", 0.0, NORMAL), ("<0x00>", 0.0, BYTE)]), "byte_fallback: expected the 256 pieces"),
-    (model([*SPECIAL, ("a", 0.0, NORMAL), *BYTES[1:]], by_bytes=True), "byte_fallback: expected the 256 pieces"),
     (model([*SPECIAL, ("aé", 0.0, NORMAL), ("a", 0.0, NORMAL), *BYTES], by_bytes=True), "'é' is in pieces, but is none itself"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], WORD), "a model of words"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], 9), "an unknown kind, 9"),
@@ -86,7 +66,6 @@ HOSTILE: list[tuple[bytes, str]] = [
     (model([*SPECIAL, ("a", 0.0, NORMAL)], charsmap=b"abc"), "precompiled_charsmap: not a map"),
     (model([*SPECIAL, ("ab", 0.0, NORMAL), ("a", -1.0, NORMAL)], PAIRS), "'b' is in pieces, but is none itself"),
     (model(SPECIAL + A_AND_B + [("abb", -4.0, UNUSED), ("ba", -5.0, NORMAL)], PAIRS), "piece 5: 'abb' is unused"),
-    (model(SPECIAL + A_AND_B + [("abb", -4.0, UNUSED), ("abba", -5.0, NORMAL)], PAIRS), "piece 5: 'abb' is unused"),
     (model(SPECIAL + A_AND_B + [("ba", -3.0, NORMAL)], PAIRS), "'ba' and 'ab' have the same score"),
 ]
 
@@ -96,29 +75,6 @@ def test_what_is_not_valid_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(ModelFormatError) as error:
         model_of(read(data))
     assert message in str(error.value)
-
-
-def test_the_wrong_class_is_named() -> None:
-    with pytest.raises(ModelFormatError, match="use BPE.load"):
-        UBPE.load(model(SPECIAL + A_AND_B, PAIRS))
-    with pytest.raises(ModelFormatError, match="use UBPE.load"):
-        BPE.load(model(SPECIAL + A_AND_B))
-
-
-@settings(max_examples=100)
-@given(st.data())
-def test_changed_bytes_are_read_or_refused(data: st.DataObject) -> None:
-    kind = data.draw(st.sampled_from([UNIGRAM, PAIRS]))
-    whole = bytearray(model([*SPECIAL, *A_AND_B, ("xy", 0.0, USER)], kind, prefix=True))
-    for _ in range(data.draw(st.integers(1, 2))):
-        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    end = data.draw(st.just(len(whole)) | st.integers(0, len(whole)))
-    try:
-        tokenizer = (UBPE if kind == UNIGRAM else BPE).load(bytes(whole[:end]))
-    except ModelFormatError:
-        return
-    ids = tokenizer.encode("ab xyab", disallowed_special="none")
-    assert isinstance(tokenizer.decode(ids), str) and set(ids.tolist()) <= set(tokenizer._model.segmenter.token_ids.tolist())
 
 
 def test_a_file_of_ten_million_pieces_costs_little() -> None:
@@ -176,28 +132,6 @@ def test_own_models_are_written(tmp_path: Any) -> None:
         same_ids(data, again, docs)
 
 
-def test_what_cannot_be_written_is_refused() -> None:
-    with pytest.raises(ValueError, match="of characters, not of int"):
-        export(BPE.from_merges([[0, 1]], alphabet=2), "sentencepiece")
-    with pytest.raises(ValueError, match="does not cut text"):
-        export(BPE(10, preprocessing=Preprocessing(pretokenizer="gpt2")).fit(["ab ab"], progress=False), "sentencepiece")
-    with pytest.raises(ValueError, match="expected 'sentencepiece'"):
-        export(UBPE(10).fit(["ab ab", "b"], progress=False), "sentencepiece")
-    with pytest.raises(ValueError, match="surrogates"):
-        export(BPE.from_merges([[0, 1]], alphabet="a\ud800"), "sentencepiece")
-    with pytest.raises(ValueError, match="always found"):
-        export(
-            UBPE(10, objective="sentencepiece", preprocessing=Preprocessing(known_words=["ab"])).fit(
-                ["ab c ab c", "b"], progress=False
-            ),
-            "sentencepiece",
-        )
-    with pytest.raises(ValueError, match="no place for 'NFC'"):
-        export(BPE(10, preprocessing=Preprocessing(normalizer="NFC")).fit(["ab ab"], progress=False), "sentencepiece")
-    with pytest.raises(ValueError, match="export refused"):  # a b b is not what its parts are merged to
-        export(BPE.from_merges([[1, 1], [0, 1], [3, 1]], alphabet="ab"), "sentencepiece")
-
-
 def test_private_characters_in_pieces() -> None:
     """Only those that the model needs for bytes, the unknown and its words are refused."""
     private = "\U00100001\U0010d592\U0010fe83"
@@ -213,7 +147,6 @@ def test_private_characters_in_pieces() -> None:
         UBPE.load(model([*SPECIAL, *letters, *BYTES], by_bytes=True))
 
 
-@settings(max_examples=60)
 @given(unigrams(), FLAGS, TEXTS)
 def test_unigrams_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool], docs: list[str]) -> None:
     if flags["by_bytes"]:
@@ -227,7 +160,6 @@ def test_unigrams_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool
     same_ids(data, UBPE.load(data), docs, flags["remove"])
 
 
-@settings(max_examples=60)
 @given(pairs(), FLAGS, TEXTS)
 def test_pairs_equal_sentencepiece(pieces: list[Piece], flags: dict[str, bool], docs: list[str]) -> None:
     data = model(pieces + (BYTES if flags["by_bytes"] else []), PAIRS, **flags)
@@ -268,7 +200,6 @@ def test_control_pieces_are_special_tokens() -> None:
     assert tokenizer.vocabulary.special == {"<s>": 1, "<p>": 3}
 
 
-@settings(max_examples=100)
 @given(st.lists(st.text("abc", min_size=2, max_size=9), max_size=12, unique=True), st.randoms())
 def test_pairs_of_pieces_equal_the_reference(names: list[str], random: Any) -> None:
     tokens = [*"abc", *names]
@@ -285,7 +216,6 @@ def test_pairs_of_pieces_equal_the_reference(names: list[str], random: Any) -> N
         assert (tokens[left], tokens[right]) == want if want else left == right == -1
 
 
-@settings(max_examples=100)
 @given(pairs(), st.data(), FLAGS, TEXTS)
 def test_unused_pieces_are_taken_apart(pieces: list[Piece], data: st.DataObject, flags: dict[str, bool], docs: list[str]) -> None:
     """They are read where it makes no difference that they are left out; `pairs` may hold some that nothing merges to, too."""
@@ -310,23 +240,16 @@ def test_pieces_that_are_in_no_text() -> None:
     assert len(tokenizer._model.vocabulary.merges) == 1 and tokenizer.encode("abb").tolist() == [4, 3]
 
 
-@pytest.mark.parametrize("most", [2, 3, 4, 8, 12, 16])
-def test_runs_of_equal_score(most: int) -> None:
-    """Pieces of 2 to 16 spaces that have the same score, as Llama has them: merged from the left."""
+@pytest.mark.parametrize("sizes", [(2,), (4, 2), (8, 4, 2), (2, 3), (2, 3, 4), tuple(range(2, 13))], ids=str)
+def test_runs_of_equal_score(sizes: tuple[int, ...]) -> None:
+    """Pieces of several spaces that have the same score, as Llama has them: merged from the left."""
     pieces = [*SPECIAL, ("▁", -1e9, NORMAL), ("a", -3.0, NORMAL), ("▁a", -1.0, NORMAL)]
-    pieces += [("▁" * n, -1e9, NORMAL) for n in range(2, most + 1) if n != 15]
-    data = model(pieces, PAIRS)
-    if most & (most - 1):
+    data = model(pieces + [("▁" * n, -1e9, NORMAL) for n in sizes], PAIRS)
+    if sizes in ((2, 3), tuple(range(2, 13))):
         with pytest.raises(ModelFormatError, match="have the same score"):
             BPE.load(data)
     else:
         same_ids(data, BPE.load(data), [" " * n + "a" * (n % 3) for n in range(100)])
-
-
-def test_two_runs_of_equal_score() -> None:
-    pieces = [*SPECIAL, ("▁", -1e9, NORMAL), ("a", -3.0, NORMAL), ("▁▁▁▁", -2.0, NORMAL), ("▁▁", -2.0, NORMAL)]
-    data = model(pieces, PAIRS)
-    same_ids(data, BPE.load(data), [" " * n + "a" * (n % 3) for n in range(20)])
 
 
 def test_parts_of_runs() -> None:

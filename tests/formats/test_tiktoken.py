@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from foreign import MIXED, line
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from reference.encode_pairs import one_by_one
 from reference.files import of_one_hash, of_one_home, pairs_of_ranks
 
 import ubpe_numba
-from ubpe_numba import BPE, Preprocessing, export
+from ubpe_numba import BPE, export
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.pair_table import Table
@@ -30,35 +30,18 @@ from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
 pytest.importorskip("tiktoken")
 
 
-@settings(max_examples=60)
-@given(st.lists(st.text("abc", max_size=30), max_size=4), st.integers(0, 20), st.data())
-def test_pairs_of_tokens_from_ranks(docs: list[str], more: int, data: st.DataObject) -> None:
-    tok = BPE(256 + more, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8")).fit(docs, progress=False)
-    again = BPE.load(export(tok, "tiktoken"), pretokenizer=None)
-    assert np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
-    text = data.draw(st.text("abc", max_size=40))
-    assert export(tok, "tiktoken.Encoding").encode(text) == tok.encode(text).tolist()
-
-
 BYTES = b"".join(line(bytes([b]), b) for b in range(256))
 RANKS: list[tuple[bytes, str]] = [
-    (b"", "expected at least one token"),
-    (b"###  1\n", "line 1: not base64"),
+    (b"", "expected at least one token"), (b"###  1\n", "line 1: not base64"),
     (line(b"a", "x"), "line 1: expected a token in base64 and its rank"),
-    (line(b"a", -1), "line 1: expected a token in base64 and its rank"),
-    (line(b"a", 10**12), "line 1: expected a token in base64 and its rank"),
+    (line(b"a", 10**12), "line 1: expected a token in base64 and its rank"), (b" 0\n", "line 1"),
     (line(b"a", 0) * 2, "line 2: the token b'a' is there twice"),
     (line(b"a", 0) + line(b"b", 0), "the tokens b'a' and b'b' have the same rank 0"),
-    (b"YQ==\n", "line 1: expected a token"),
-    (b" 0\n", "line 1"),
     (BYTES + line(b"abc", 256), "the token b'abc' of rank 256 is not made of others"),
     (BYTES + line(b"bc", 256) + line(b"ab", 257) + line(b"abc", 258) + line(b"abcd", 400_000), "not made of|expected 0"),
-    (BYTES + line(b"abc", 256) + line(b"bcd", 257), "the token b'abc' of rank 256 is not made of others"),
     (line(b"a", 0) + line(b"ab", 1), "the token b'ab' of rank 1 is not made of others"),
-    (BYTES + line(b"a" * 20_000, 256), "tokens are too long"),
-    (line(b"ab", 0), "expected 1..256 symbols|is not made of others"),
-    (b"\x00\xff\n", "line 1"),
-]
+    (BYTES + line(b"a" * 20_000, 256), "tokens are too long"), (line(b"ab", 0), "expected 1..256 symbols|is not made of others"),
+]  # fmt: skip
 
 
 @st.composite
@@ -113,7 +96,6 @@ def check(ranks: dict[bytes, int]) -> None:
     assert found == want
 
 
-@settings(max_examples=400)
 @given(tokens_of_ranks())
 def test_pairs_of_ranks_are_those_of_the_reference(ranks: dict[bytes, int]) -> None:
     check(ranks)
@@ -132,17 +114,7 @@ def test_pairs_of_ranks_are_those_of_the_reference(ranks: dict[bytes, int]) -> N
         [b"a", b"b", b"c", b"ab", b"bc", b"abc", b"abcabcab", b"abcabc", b"ababab"],
         [b"x"],
     ],
-    ids=[
-        "prefixes",
-        "powers",
-        "periods",
-        "two bytes",
-        "symbols late",
-        "without the first part",
-        "without a part",
-        "unstable",
-        "one",
-    ],
+    ids=["prefixes", "powers", "periods", "two bytes", "late", "no first part", "no part", "unstable", "one"],
 )
 def test_pairs_of_special_tables(tokens: list[bytes]) -> None:
     check({token: rank for rank, token in enumerate(tokens)})
@@ -162,7 +134,6 @@ def test_tokens_that_collide_in_a_hash_table(strings: Callable[[], Iterator[byte
                 tiktoken.read(tiktoken.ranks_of(ranks), {}, None)
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(st.binary(min_size=1, max_size=9), st.integers(0, 10**9)), unique_by=lambda item: item[0]), st.data())
 def test_lines_read_at_once_are_those_read_one_by_one(tokens: list[tuple[bytes, int]], data: st.DataObject) -> None:
     text = tiktoken.write(dict(tokens))
@@ -207,7 +178,6 @@ def test_a_file_that_fails_is_read_again_only_to_find_a_token_that_is_there_twic
         BPE.load(wrong, pretokenizer=None)
 
 
-@settings(max_examples=60)
 @given(tokens_of_ranks(), st.lists(st.text("abcd ", max_size=12), max_size=20), st.sampled_from([None, "gpt2"]))
 def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], pattern: str | None) -> None:
     """Also of tokens that merging does not make, which whole segments become, and of ranks not in the order of parts."""
@@ -241,12 +211,7 @@ def test_ids_stand_behind_the_special_tokens() -> None:
     tokenizer = BPE.load(file_of())
     assert tokenizer.vocabulary.special == {"<unk>": 0, "<s>": 1, "</s>": 2}
     assert tokenizer.encode("ab abc").tolist() == [3 + 256, 3 + ord(" "), 3 + 257]
-    assert tokenizer.decode(tokenizer.encode("ab abc é")) == "ab abc é"
     assert tokenizer.encode("zz").tolist() == [3 + ord("z")] * 2  # the last token is beyond the size
-    assert tokenizer.encode("<s>ab", allowed_special="all").tolist() == [1, 259]
-
-
-def test_special_tokens_that_a_file_names() -> None:
     special = [{"rank": 0, "token_str": "<a>", "is_control": True}]
     assert BPE.load(file_of(special=special)).vocabulary.special == {"<a>": 0, "<SPECIAL_1>": 1, "<SPECIAL_2>": 2}
 
@@ -259,11 +224,7 @@ def test_the_special_tokens_that_a_file_of_few_tokens_may_have() -> None:
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("{}", "which is none of"),
-        ("[]", "which is none of"),
         (file_of(size=264), "260 tokens, but 264 ids of which 3 are special"),
-        (file_of(n_special=-1), "260 tokens, but 262 ids of which -1 are special"),
-        (file_of(n_special=2**40, size=2**40 + 1), "of which 1099511627776 are special"),
         (file_of([b"a"], n_special=2**22 - 1, size=2**22), "config: 4194303 special tokens are too many beside 1 others"),
         (file_of(n_special=2**14 + 261, size=2**14 + 262), "16645 special tokens are too many beside 260 others"),
         (file_of(pattern=""), "expected a regular expression"),
@@ -285,19 +246,19 @@ def test_what_is_not_valid_is_refused(text: str, message: str) -> None:
 PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 
-@pytest.mark.parametrize("form", ["{}", "export default {};", "module.exports = {};\n"])
-def test_every_form(tok: Any, form: str, tmp_path: pathlib.Path) -> None:
+def test_every_form_of_javascript(tok: Any, tmp_path: pathlib.Path) -> None:
     tokens = [line.split()[0].decode() for line in export(tok, "tiktoken").splitlines()]
     first = tok.vocabulary.special["<|endoftext|>"] + 5
     ranks = f"! 0 {' '.join(tokens[:300])}\n! 300 {' '.join(tokens[300:])}"
     known = {"explicit_n_vocab": 9, "pat_str": PATTERN, "special_tokens": {"<|endoftext|>": first}, "bpe_ranks": ranks}
-    path = tmp_path / "ranks.js"
-    path.write_text(form.replace("{}", json.dumps(known)))
-    loaded = ubpe_numba.load(path)
+    path, texts = tmp_path / "ranks.js", [*MIXED, "a<|endoftext|>b"]
     expected = ubpe_numba.BPE.load(export(tok, "tiktoken"), pretokenizer="gpt2", special_tokens={"<|endoftext|>": first})
-    assert loaded.preprocessing == expected.preprocessing
-    texts = [*MIXED, "a<|endoftext|>b"]
-    assert loaded.encode_batch(texts, allowed_special="all") == expected.encode_batch(texts, allowed_special="all")
+    for form in ("{}", "export default {};", "module.exports = {};\n"):
+        path.write_text(form.replace("{}", json.dumps(known)))
+        loaded = ubpe_numba.load(path)
+        assert loaded.preprocessing == expected.preprocessing
+        assert loaded.encode_batch(texts, allowed_special="all") == expected.encode_batch(texts, allowed_special="all")
+    assert tiktoken.javascript_object(b"export default 5", bytes) is None
 
 
 @pytest.mark.parametrize(
@@ -316,13 +277,6 @@ def test_hostile_modules_are_refused(change: dict[str, Any], message: str, tmp_p
     path.write_text(json.dumps({"pat_str": r"\s|\S", "special_tokens": {}, "bpe_ranks": "! 0 YQ=="} | change))
     with pytest.raises(ModelFormatError, match=message):
         ubpe_numba.load(path)
-    path.write_text('module.exports = {"pat_str": 5')
-    with pytest.raises(ModelFormatError):
-        ubpe_numba.load(path)
-
-
-def test_modules_are_told_by_what_they_export() -> None:
-    assert tiktoken.javascript_object(b"export default 5", bytes) is None
 
 
 #: Of every file the number of its ranks, and the first and the last special token.
@@ -338,7 +292,7 @@ FILES = [
 
 
 def test_special_tokens_of_published_ranks() -> None:
-    assert len(tiktoken._KNOWN) == len(FILES)
+    assert len(tiktoken._KNOWN) == len(FILES) and tiktoken.published(b"YQ== 0\n") is None
     for (pattern, row), (n_ranks, first, last) in zip(tiktoken._KNOWN.values(), FILES, strict=True):
         ids = list(tiktoken.published_special(row).items())
         assert (ids[0], ids[-1]) == (first, last)
@@ -348,21 +302,13 @@ def test_special_tokens_of_published_ranks() -> None:
             assert [i for _, i in ids] == list(range(n_ranks, n_ranks + len(ids)))
 
 
-def test_other_files_are_not_known() -> None:
-    assert tiktoken.published(b"YQ== 0\n") is None
-
-
 def test_ids_equal_those_of_the_package_of_llama() -> None:
     """Special tokens and a sample of text, for the file in `llama_models`."""
     pytest.importorskip("llama_models")
-    from pathlib import Path
-
     import llama_models.llama3.tokenizer as theirs
 
-    from ubpe_numba import load
-
-    path = Path(theirs.__file__).parent / "tokenizer.model"
-    tok, other = load(path), theirs.Tokenizer(path)
+    path = pathlib.Path(theirs.__file__).parent / "tokenizer.model"
+    tok, other = ubpe_numba.load(path), theirs.Tokenizer(path)
     assert tok.vocabulary.special == other.special_tokens
     for text in ("Hello, world 12345", " it's\n\n  über 低い\t", "<|eot_id|>a"):
         assert tok.encode(text, allowed_special="all").tolist() == other.encode(text, bos=False, eos=False, allowed_special="all")

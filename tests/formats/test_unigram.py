@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from foreign import MIXED
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, UBPE, Preprocessing, export
+from ubpe_numba import UBPE, Preprocessing, export
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.characters import byte_characters
 
@@ -35,7 +35,6 @@ def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = 
     )  # fmt: skip
 
 
-@settings(max_examples=100)
 @given(
     st.lists(st.text("ab▁é", min_size=1, max_size=4), min_size=1, max_size=12, unique=True),
     st.data(),
@@ -66,18 +65,9 @@ def test_bytes_for_unknown_characters() -> None:
     assert tokenizer.decode(tokenizer.encode("aé 中")) == "aé 中"
 
 
-def test_models_are_saved_and_loaded(tmp_path: Any) -> None:
-    tokenizer = UBPE.load(file_of([("<unk>", 0.0), ("a", -1.0), ("▁a", -1.5)], cut=SPACES))
-    tokenizer.save(tmp_path / "m.npz")
-    again = UBPE.load(tmp_path / "m.npz")
-    assert again.encode("a xxa a").tolist() == tokenizer.encode("a xxa a").tolist() == [2, 0, 1, 2]
-    assert again.decode([2, 0, 1]) == tokenizer.decode([2, 0, 1]) == "a<unk>a"
-
-
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("{}", "which is none of"),
         (file_of([]), "expected a list of pieces"),
         (file_of([("a", 0.0)], 1), "unk_id: expected the id of a piece, got 1"),
         (file_of([("a", 0.0)], True), "unk_id: expected the id of a piece"),  # type: ignore[arg-type]
@@ -102,11 +92,6 @@ def test_without_an_unknown_piece_an_unknown_character_is_an_error() -> None:
     assert tokenizer.encode("aa").tolist() == [0, 0]
     with pytest.raises(ValueError, match="position 1: symbol 'b'"):
         tokenizer.encode("ab")
-
-
-def test_the_other_class_refuses() -> None:
-    with pytest.raises(ModelFormatError, match="a UBPE, not a BPE: use UBPE.load"):
-        BPE.load(file_of([("<unk>", 0.0), ("a", -1.0)]))
 
 
 def test_private_characters_in_pieces() -> None:
@@ -137,7 +122,7 @@ def random_texts(letters: str, n: int) -> list[str]:
     return ["".join(rng.choice(list(letters), size=rng.integers(40))) for _ in range(n)]
 
 
-@pytest.mark.parametrize("pattern", ["gpt2", "o200k", "[^ ]+ ?", None])
+@pytest.mark.parametrize("pattern", ["gpt2", "[^ ]+ ?", None])
 def test_byte_models_are_written(pattern: Any, lines: list[str]) -> None:
     own = {"pretokenizer": pattern, "special_tokens": ["<end>", "<é>"], "objective": "likelihood"}
     tokenizer = UBPE.for_text(900, **own).fit(lines[:500] + MIXED * 20, progress=False).set_params(objective="tokenizers")
@@ -173,7 +158,6 @@ def test_models_of_characters_and_integers_are_written() -> None:
     assert theirs(of_integers, texts) == of_integers.encode_batch(numbers).to_lists()
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.text("ab▁é", min_size=1, max_size=4), min_size=1, max_size=12, unique=True),
     st.data(),
@@ -189,33 +173,13 @@ def test_what_was_read_is_written_again(names: list[str], data: st.DataObject, c
         cut = None if cut is None else SPACES
     text = file_of(vocab, cut=cut, byte_fallback=by_bytes)
     tokenizer = UBPE.load(text)
-    docs = random_texts("ab é▁xyz\n", 60)
+    docs = random_texts("ab é▁xyz\n", 20)
     peer = tokenizers.Tokenizer.from_str(text)
     want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
     assert theirs(tokenizer, docs) == want == ours(UBPE.load(export(tokenizer, "tokenizer.json")), docs)
     if not by_bytes and not any("▁" in name[1:] for name in names):
         again = tokenizers.Tokenizer.from_str(export(tokenizer, "tokenizer.json"))
         assert again.decode_batch(want, skip_special_tokens=False) == tokenizer.decode_batch(want)
-
-
-def test_what_cannot_be_written_is_refused() -> None:
-    docs = ["abab", "ab", "ba", "abba", "aaa bb"]
-    for objective in ("tfidf", "shortest", "additive"):
-        with pytest.raises(ValueError, match=f"objective: '{objective}' takes other paths.*reweight"):
-            export(UBPE(6, objective=objective).fit(docs * 2, progress=False), "tokenizer.json")
-    tokenizer = UBPE(6, objective="likelihood").fit(docs, progress=False)
-    with pytest.raises(ValueError, match=r"of equal weight; set_params\(objective='tokenizers'\)"):
-        export(tokenizer, "tokenizer.json")
-    far = UBPE(6, objective="tokenizers", preprocessing=Preprocessing(special_tokens={"[x]": 50})).fit(docs, progress=False)
-    with pytest.raises(ValueError, match="ids without gaps"):
-        export(far, "tokenizer.json")
-
-
-def test_files_are_written(tmp_path: Any) -> None:
-    tokenizer = UBPE(6, objective="tokenizers").fit(["abab", "ab", "ba"], progress=False)
-    text = export(tokenizer, "tokenizer.json", tmp_path / "tokenizer.json")
-    assert (tmp_path / "tokenizer.json").read_text() == text
-    assert ours(UBPE.load(tmp_path / "tokenizer.json"), ["abba"]) == ours(tokenizer, ["abba"])
 
 
 def test_pieces_of_other_characters_after_byte_level_are_in_no_text() -> None:

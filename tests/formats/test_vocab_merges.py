@@ -81,9 +81,8 @@ def test_hostile_vocab_and_merges() -> None:
 
 
 def test_a_token_that_goes_on_behind_the_end_of_a_word() -> None:
-    tok = BPE.from_merges([[0, 2], [3, 1]], alphabet="ab_")
     with pytest.raises(ValueError, match="goes on after the end of a word"):
-        tuple(export(tok, "vocab+merges", end_of_word="_").values())
+        export(BPE.from_merges([[0, 2], [3, 1]], alphabet="ab_"), "vocab+merges", end_of_word="_")
 
 
 LETTERS = sorted({*byte_characters()} - {"þ", "ÿ"})  # of bytes that are in UTF-8
@@ -94,9 +93,10 @@ MERGES = PAIRS + [f"{a} {b}" for a, b in itertools.product(LETTERS, repeat=2) if
 FILE = (FIRST + "\n".join(MERGES) + "\n").encode()
 
 
-@pytest.mark.parametrize("data", [FILE, gzip.compress(FILE)], ids=["plain", "gz"])
-def test_ids_equal_those_of_tokenizers(data: bytes, tmp_path: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
+def test_ids_of_clip_equal_those_of_tokenizers(tmp_path: Path) -> None:
+    data = gzip.compress(FILE)
+    (tmp_path / "merges").write_bytes(FILE)
+    assert load(tmp_path / "merges").fingerprint == load(data).fingerprint
     (tmp_path / "merges").write_bytes(data)
     tok = load(tmp_path / "merges")
     assert isinstance(tok, BPE) and tok.vocabulary.special == {"<|startoftext|>": 49406, "<|endoftext|>": 49407}
@@ -105,9 +105,7 @@ def test_ids_equal_those_of_tokenizers(data: bytes, tmp_path: Path) -> None:
     file["model"] |= {"dropout": None, "continuing_subword_prefix": "", "fuse_unk": False}
     file |= {"version": "1.0", "truncation": None, "padding": None, "post_processor": None}
     peer = tokenizers.Tokenizer.from_str(json.dumps(file))
-    again = BPE.load(written := export(tok, "tokenizer.json"))
-    other = tokenizers.Tokenizer.from_str(written)
-    assert other.decode(tok.encode("the low's é")) == "the low 's é "
+    again = BPE.load(export(tok, "tokenizer.json"))
     for doc in ("the low\u3000 Lower 123 it's", "中文 x\ty", "", " ", "a<|endoftext|> b", "É e\u0301 ---"):
         assert tok.encode(doc, allowed_special="all").tolist() == peer.encode(doc, add_special_tokens=False).ids
         assert again.encode(doc, allowed_special="all").tolist() == peer.encode(doc, add_special_tokens=False).ids
