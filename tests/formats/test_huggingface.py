@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ from ubpe_numba.formats.huggingface import _never_matches, steps_of
 from ubpe_numba.formats.pair_table import symbol_character
 from ubpe_numba.text.characters import byte_characters
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.patterns import NAMED
 from ubpe_numba.text.splitter import Splitter
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -116,30 +113,6 @@ def test_transformers_encodes_and_decodes_the_same(lines: list[str]) -> None:
     assert fast.eos_token_id == tok.vocabulary.special[END] and len(fast) == 501
 
 
-# --- several pairs for one token
-
-
-def test_of_several_pairs_one_is_chosen(lines: list[str]) -> None:
-    """Models converted from tiktoken list every way to cut a token in two, the true one anywhere among them."""
-    tok = BPE.for_text(600, pretokenizer="gpt2").fit(lines[:1000], progress=False)
-    file = json.loads(export(tok, "tokenizer.json"))
-    vocab = file["model"]["vocab"]
-    merges = []
-    for token in sorted(vocab, key=vocab.__getitem__):
-        cuts = [[token[:i], token[i:]] for i in range(1, len(token)) if token[:i] in vocab and token[i:] in vocab]
-        merges += sorted(cuts, reverse=True)
-    assert len(merges) > len(file["model"]["merges"])
-    file["model"] |= {"merges": merges, "ignore_merges": True}
-    again = BPE.load(json.dumps(file))
-    assert np.array_equal(again._model.vocabulary.merges, tok._model.vocabulary.merges)
-    other = tokenizers.Tokenizer.from_str(json.dumps(file))
-    for doc in MIXED:
-        assert other.encode(doc).ids == again.encode(doc).tolist() == tok.encode(doc).tolist()
-
-
-# --- hostile files
-
-
 def base() -> dict[str, Any]:
     tok = BPE.from_merges([[97, 98], [256, 99]], bytes(range(256)), preprocessing=Preprocessing(special_tokens=[END]))
     file: dict[str, Any] = json.loads(export(tok, "tokenizer.json"))
@@ -213,143 +186,6 @@ def test_a_step_that_never_matches_is_one_of_what_the_normalizer_replaces(conten
     step = {"type": "Split", "pattern": {"String": pattern}, "behavior": "MergedWithPrevious", "invert": False}
     assert _never_matches(Splitter.from_state([step]), normalizer) is never
     assert _never_matches(None, normalizer)
-
-
-LETTERS = "abc é▁\n1中"
-TEXT = LETTERS * 3 + "xé\u0301 ü語😀<s>[m]\t\u00a0"
-NORMALIZERS: list[Any] = [
-    None, {"type": "NFC"}, {"type": "Sequence", "normalizers": []}, {"type": "Lowercase"},
-    {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
-    {"type": "Sequence", "normalizers": [
-        {"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
-    {"type": "Strip", "strip_left": True, "strip_right": True},
-]  # fmt: skip
-SPLITS: list[Any] = [
-    None, {"type": "Sequence", "pretokenizers": []}, {"type": "WhitespaceSplit"}, {"type": "Whitespace"},
-    {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": True},
-    {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": False},
-    {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False},
-    {"type": "Split", "pattern": {"Regex": r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"}, "behavior": "Isolated", "invert": False},
-    {"type": "Split", "pattern": {"Regex": NAMED["gpt2"]}, "behavior": "Isolated", "invert": False},
-    {"type": "Sequence", "pretokenizers": [
-        {"type": "Split", "pattern": {"Regex": r"\s?\w+|\s"}, "behavior": "Removed", "invert": True},
-        {"type": "Digits", "individual_digits": True}]},
-]  # fmt: skip
-BYTEWISE: list[Any] = [
-    {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": regex}
-    for prefix in (False, True)
-    for regex in (False, True)
-] + [
-    {"type": "Sequence", "pretokenizers": [
-        {"type": "Split", "pattern": {"Regex": r"\d"}, "behavior": "Isolated", "invert": False},
-        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}]},
-    {"type": "Sequence", "pretokenizers": [
-        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
-        {"type": "Digits", "individual_digits": False}]},
-]  # fmt: skip
-
-
-def some_model(rng: random.Random, bytewise: bool) -> dict[str, Any]:
-    """A model with random pairs in random order, and random options."""
-    if bytewise:
-        letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-        likely = [*"abcĠĊ1", *"Ã©äĭ®Ń"]
-    else:
-        letters = rng.sample(LETTERS, rng.randrange(4, len(LETTERS) + 1))
-        likely = letters
-    names = list(likely)
-    merges = []
-    for _ in range(rng.randrange(25)):
-        left, right = rng.choice(names), rng.choice(names)
-        if left + right not in names and len(left + right) < 9:
-            names.append(left + right)
-        if (left, right) not in merges and len(left + right) < 9:
-            merges.append((left, right))
-    if rng.random() < 0.5:
-        merges = [(name[:i], name[i:]) for name in names for i in range(1, len(name)) if name[:i] in names and name[i:] in names]
-    if rng.random() < 0.5:
-        rng.shuffle(merges)
-    words = [*letters, *(name for name in names if name not in letters)]
-    options: dict[str, Any] = {"byte_fallback": False, "unk_token": None, "fuse_unk": rng.random() < 0.5}
-    if not bytewise:
-        if rng.random() < 0.6:
-            options["unk_token"] = "<unk>"
-            words.insert(0, "<unk>")
-        if rng.random() < 0.5:
-            options["byte_fallback"] = True
-            words += [f"<0x{byte:02X}>" for byte in range(256)]
-    return {
-        "type": "BPE", "dropout": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
-        "ignore_merges": rng.random() < 0.5, "vocab": {word: i for i, word in enumerate(words)}, "merges": merges, **options,
-    }  # fmt: skip
-
-
-def some_file(rng: random.Random) -> dict[str, Any]:
-    bytewise = rng.random() < 0.4
-    model = some_model(rng, bytewise)
-    added: list[dict[str, Any]] = []
-    free = len(model["vocab"])
-    for word in rng.sample(["<s>", "[m]", "a", "é", "ab", " x", "<S>"], rng.randrange(5)):
-        flags = {flag: rng.random() < 0.3 for flag in ("lstrip", "rstrip", "single_word", "normalized", "special")}
-        added.append({"id": model["vocab"].get(word, free), "content": word, **flags})
-        free += word not in model["vocab"]
-    return {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "post_processor": None, "decoder": None,
-        "normalizer": rng.choice(NORMALIZERS), "pre_tokenizer": rng.choice(BYTEWISE if bytewise else SPLITS), "model": model,
-    }  # fmt: skip
-
-
-def some_text(rng: random.Random) -> str:
-    letters = rng.choice([TEXT, LETTERS, rng.sample(TEXT, 3), "ab ", "a\n", "中é語"])
-    text = "".join(rng.choices(letters, k=rng.randrange(14)))
-    return text + rng.choice(["", "<s>", " <s> ", "[m]", "a<s>b[m][m]"]) + "".join(rng.choices(letters, k=rng.randrange(6)))
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.filterwarnings("ignore:added_tokens")
-def test_random_files(seed: int, tmp_path: Path) -> None:
-    """The ids of the package; what was read is written, as a model file and again, and read."""
-    rng = random.Random(seed)
-    for _ in range(12):
-        file = some_file(rng)
-        text = json.dumps(file)
-        mine, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
-        kind, segmenter = mine._model.alphabet.kind, mine._model.segmenter
-        unknown = "skip" if kind == "str" or mine._model.alphabet.size < 256 else "raise"
-        docs = [some_text(rng) for _ in range(60)]
-        expected = [e.ids for e in other.encode_batch(docs, add_special_tokens=False)]
-        mine.save(tmp_path / "m.json")
-        toks = [mine, BPE.load(tmp_path / "m.json")]
-        if file["pre_tokenizer"] != SPLITS[-1]:  # its engine and theirs differ about joiners
-            toks.append(BPE.load(export(mine, "tokenizer.json", unk_token=False), kind=kind))
-        for tok in toks:
-            assert tok.encode_batch(docs, allowed_special="all", unknown=unknown).to_lists() == expected, text
-        for doc, ids in zip(docs[:20], expected, strict=False):
-            assert mine.encode(doc, allowed_special="all", unknown=unknown).tolist() == ids
-            if unknown == "raise":
-                again, starts = mine.encode(doc, allowed_special="all", return_offsets=True)
-                assert again.tolist() == ids and starts.size == again.size and (np.diff(starts) >= 0).all()
-                assert all(0 <= a <= len(doc.encode()) for a in starts.tolist())
-        if segmenter.normalizer or segmenter.unknown:
-            with pytest.raises(ValueError, match=r"has no place for it|alphabet: tiktoken needs"):
-                export(mine, "tiktoken")
-
-
-@pytest.mark.parametrize("ids", [(3, 4, 5), (5, 4, 3)], ids=["in order", "in another order"])
-def test_a_document_is_a_word_where_text_is_not_cut(ids: tuple[int, ...]) -> None:
-    vocab = {"a": 0, "b": 1, "c": 2, **dict(zip(("bc", "ab", "abc"), ids, strict=True))}
-    model = {"type": "BPE", "ignore_merges": True, "vocab": vocab, "merges": ["b c", "a b", "ab c"]}
-    text = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
-    tok, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
-    docs = ["abc", "abcabc", "bc", "", "ababc"]
-    expected = [other.encode(doc).ids for doc in docs]
-    assert tok.encode_batch(docs).to_lists() == expected
-    for _ in range(2):  # the second goes the short way
-        assert [tok.encode(doc).tolist() for doc in docs] == expected
-    starts = tok.encode("abc", return_offsets=True)[1]
-    assert starts.tolist() == [0]
-    with pytest.raises(ValueError, match="export refused: a dump has no place for whole_words"):
-        export(tok, "ubpe")
 
 
 OWN: list[tuple[str, dict[str, Any]]] = [

@@ -106,28 +106,16 @@ def test_tables_of_names_are_those_of_the_reference(case: tuple[dict[str, int], 
     check(*case)
 
 
-def every_pair(names: list[str]) -> Merges:
+def test_every_pair_of_every_token() -> None:
     """Every way to make each name of two others, in order of what is made, as files of newer models have them."""
-    return [(name[:i], name[i:]) for name in names for i in range(1, len(name)) if name[:i] in names and name[i:] in names]
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        [*"ab", *("a" * n for n in range(2, 40))],
+    for names in (
+        [*"ab", *("a" * n for n in range(2, 40))], ["a", "aa", "aaaa", "aaa", "aaaaa"],
         [*"ab", *("ab" * n for n in range(1, 12)), *("ba" * n for n in range(1, 12)), "aba", "bab"],
-        [*"abc", "bc", "ab", "abc", "abcab", "cab", "abcabc", "bcab"],
-        ["a", "aa", "aaaa", "aaa", "aaaaa"],
-    ],
-    ids=["one letter", "periods", "overlaps", "out of order"],
-)
-def test_every_pair_of_every_token(names: list[str]) -> None:
-    merges = every_pair(names)
-    vocab = {name: i for i, name in enumerate(names)}
-    check(vocab, merges, {}, {})
-    check(vocab, merges[::-1], {}, {})
-    for short in itertools.islice(itertools.combinations(merges, max(1, len(merges) - 1)), 20):
-        check(vocab, list(short), {}, {})
+    ):  # fmt: skip
+        vocab = {name: i for i, name in enumerate(names)}
+        merges = [(name[:i], name[i:]) for name in names for i in range(1, len(name)) if name[:i] in vocab and name[i:] in vocab]
+        for some in (merges, merges[::-1], *itertools.islice(itertools.combinations(merges, len(merges) - 1), 10)):
+            check(vocab, list(some), {}, {})
 
 
 def test_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from foreign import MIXED
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ubpe_numba import UBPE, Preprocessing, export
 from ubpe_numba.errors import ModelFormatError
@@ -18,8 +16,6 @@ from ubpe_numba.text.characters import byte_characters
 tokenizers = pytest.importorskip("tokenizers")
 
 SPACES = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
-CUTS = [None, SPACES, {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, SPACES]}]
-SCORES = st.sampled_from([-1.0, -2.0, -2.5, -0.1, -7.3])
 
 
 def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = None, **fields: Any) -> str:
@@ -33,24 +29,6 @@ def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = 
             "added_tokens": [{"id": number, "content": "<unk>", **added}], "decoder": SPACES, "model": model | fields,
         }
     )  # fmt: skip
-
-
-@given(
-    st.lists(st.text("ab▁é", min_size=1, max_size=4), min_size=1, max_size=12, unique=True),
-    st.data(),
-    st.sampled_from(CUTS),
-    st.lists(st.text("ab é▁xyz\n", max_size=30), min_size=1, max_size=8),
-)
-def test_ids_equal_those_of_tokenizers(names: list[str], data: st.DataObject, cut: Any, docs: list[str]) -> None:
-    text = file_of([("<unk>", 0.0), *[(name, data.draw(SCORES)) for name in names]], cut=cut)
-    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.load(text)
-    docs.append("a<unk>b")
-    want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
-    assert tokenizer.encode_batch(docs, allowed_special="all").to_lists() == want
-    for doc, ids in zip(docs, want, strict=True):
-        assert tokenizer.encode(doc, allowed_special="all").tolist() == ids
-        if not any("▁" in name[1:] for name in names):  # all marks of a first piece are left out there
-            assert tokenizer.decode(ids) == peer.decode(ids, skip_special_tokens=False)
 
 
 def test_bytes_for_unknown_characters() -> None:
@@ -156,30 +134,6 @@ def test_models_of_characters_and_integers_are_written() -> None:
     names = {int(symbol): chr(0xE000 + i) for i, symbol in enumerate(of_integers._model.alphabet.symbols)}
     texts = ["".join(map(names.__getitem__, doc)) for doc in numbers]
     assert theirs(of_integers, texts) == of_integers.encode_batch(numbers).to_lists()
-
-
-@given(
-    st.lists(st.text("ab▁é", min_size=1, max_size=4), min_size=1, max_size=12, unique=True),
-    st.data(),
-    st.sampled_from(CUTS),
-    st.booleans(),
-)
-def test_what_was_read_is_written_again(names: list[str], data: st.DataObject, cut: Any, by_bytes: bool) -> None:
-    draw = st.one_of(SCORES, st.floats(-20, 0))
-    vocab = [("<unk>", 0.0), *[(name, data.draw(draw)) for name in names]]
-    if by_bytes:
-        vocab += [(f"<0x{byte:02X}>", 0.0) for byte in range(256)]
-        vocab += [(c, -3.0) for c in sorted({*"".join(names), "▁"} - set(names))]
-        cut = None if cut is None else SPACES
-    text = file_of(vocab, cut=cut, byte_fallback=by_bytes)
-    tokenizer = UBPE.load(text)
-    docs = random_texts("ab é▁xyz\n", 20)
-    peer = tokenizers.Tokenizer.from_str(text)
-    want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
-    assert theirs(tokenizer, docs) == want == ours(UBPE.load(export(tokenizer, "tokenizer.json")), docs)
-    if not by_bytes and not any("▁" in name[1:] for name in names):
-        again = tokenizers.Tokenizer.from_str(export(tokenizer, "tokenizer.json"))
-        assert again.decode_batch(want, skip_special_tokens=False) == tokenizer.decode_batch(want)
 
 
 def test_pieces_of_other_characters_after_byte_level_are_in_no_text() -> None:

@@ -23,17 +23,12 @@ from ubpe_numba.text import cut
 from ubpe_numba.text.cut import PATTERNS, kernel_of, places_between_parts, scan
 
 
-def segments_of(documents: list[bytes], pattern: str, n_threads: int = 1) -> list[bytes]:
-    values, offsets = text_of(*documents)
-    cuts = scan(values, offsets, pattern, n_threads)
-    assert (cuts[0], cuts[-1], cuts.dtype) == (0, values.size, np.int64)
-    return [values[a:b].tobytes() for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
-
-
 def check(documents: list[bytes]) -> None:
     for pattern in PATTERNS:
-        want = [segment for document in documents for segment in reference.split(document, pattern)]
-        assert segments_of(documents, pattern) == want, pattern
+        values, offsets = text_of(*documents)
+        cuts = scan(values, offsets, pattern, 1)
+        lengths = [len(segment) for document in documents for segment in reference.split(document, pattern)]
+        assert cuts.dtype == np.int64 and cuts.tolist() == [0, *np.cumsum(lengths).tolist()], pattern
 
 
 def cut_by_kernel(documents: list[bytes], pattern: str, behind: int, room: int) -> list[int]:
@@ -59,7 +54,7 @@ def check_windows(documents: list[bytes], room: int = 1 << 12) -> None:
         assert cut_by_kernel(documents, pattern, 0, room) == want, pattern
 
 
-@pytest.mark.parametrize("room", [1, 7, 63, 64, 65, 71, 72, 100, 127, 128, 130])
+@pytest.mark.parametrize("room", [1, 63, 64, 65, 71, 72, 127, 128])
 def test_the_room_for_ends_is_not_left(room: int) -> None:
     """As many segments in a window as there can be, and fewer; nothing is written behind the room."""
     documents = [b"a1" * 100, b"the end of it " * 30, b"1a" * 31 + b"!"]
@@ -149,11 +144,11 @@ def test_any_bytes(documents: list[bytes]) -> None:
     check(documents)
 
 
-@pytest.mark.parametrize("behind", [b"a", b"A1", b" a", b"\x80a", b"\xa0\xa0a", b"'s", b"\n", b""])
-def test_every_second_byte(behind: bytes) -> None:
+def test_every_second_byte() -> None:
     """Too long a form of a character, surrogates, what is past the last code point, or not continued, are stray bytes."""
     leads = [0xC1, 0xC2, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5]
-    check([bytes([lead, second]) + behind for lead in leads for second in range(0x7E, 0xC2)])
+    for after in (b"a", b"A1", b"\x80a", b"\x80\x80", b"\xa0\xa0a", b"'s", b""):
+        check([bytes([lead, second]) + after for lead in leads for second in range(0x7E, 0xC2)])
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
@@ -168,14 +163,14 @@ def test_the_rule_for_stray_bytes_is_that_of_two_handlers(data: bytes) -> None:
     assert "".join(point for point, _ in reference.decoded(data)) == data.decode("utf-8", "test_words_both")
 
 
-UNITS = [" ", "a", "A", "5", "'", "\n", "中", "\u0301", "中A", "\u0301A", " \n", "'s", b"\x80"]
+UNITS = [" ", "a", "A", "5", "'", "\n", "中", "\u0301A", " \n", "'s", b"\x80"]
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_long_repetitions_take_linear_time(unit: str | bytes) -> None:
-    """Linear: ten megabytes of one thing, or of two, where a backtracking engine may take hours."""
+    """Linear: two megabytes of one thing, or of two, where a backtracking engine may take hours."""
     raw = unit if isinstance(unit, bytes) else unit.encode()
-    n = 10_000_000 // len(raw) // 3 * 3  # numbers come in threes
+    n = 2_000_000 // len(raw) // 3 * 3  # numbers come in threes
     for pattern in PATTERNS:
         want = np.array([len(segment) for segment in reference.split(raw * 3000, pattern)])
         got = np.diff(scan(*text_of(raw * n), pattern, 1))
@@ -187,24 +182,6 @@ def test_long_repetitions_take_linear_time(unit: str | bytes) -> None:
             half = want.size // 2
             assert np.array_equal(got[:half], want[:half]) and np.array_equal(got[-half:], want[-half:]), pattern
             assert np.array_equal(np.unique(got), np.unique(want)), pattern
-
-
-def test_bytes_past_the_last_code_point() -> None:
-    """F4 90 80 80 would be a code point past the last, and is read as four stray bytes."""
-    for raw in (
-        b"\xf4\x90\x80\x80",
-        b"a\xf4\x90\x80\x80b",
-        b" \xf4\xbf\xbf\xbf1",
-        b"\xf4\x8f\xbf\xbf\xf4\x90\x80\x80",
-        b"A\xf4\xa0\x80\x80\xf4\xb0\x80\x80 x",
-    ):
-        for pattern in PATTERNS:
-            v = np.frombuffer(raw, np.uint8)
-            cuts = scan(v, np.array([0, v.size]), pattern, 1)
-            assert [v[a:b].tobytes() for a, b in zip(cuts[:-1], cuts[1:], strict=True)] == reference.split(raw, pattern), (
-                raw,
-                pattern,
-            )
 
 
 #: What may lie across the end of a window: contractions, what punctuation takes, white space, threes of digits, words by case,
@@ -238,7 +215,7 @@ def test_windows_begin_and_end_anywhere(unit: bytes) -> None:
 
 def test_segments_longer_than_windows() -> None:
     for piece in ("a", "A", "я", "Я", "中", "あ", "é", "中\u0301", "1", "١", "-", "。", " ", "\n", "\u3000"):
-        for n in (21, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200):
+        for n in (21, 31, 32, 33, 63, 64, 65, 128, 129):
             run = (piece * n).encode()
             check_windows([run, b"'" + run, b" " + run + b"x", run + b"'s", run + b"B"])
             check_windows([run + "中B.".encode(), run + b"\n\n", b"z" + run])
@@ -252,7 +229,7 @@ NASTY += ["\u3000", "\xa0", "\u0301", "\U0001f600", "\ud800"]
 def test_windows_equal_the_reference_on_random_text() -> None:
     rng = np.random.default_rng(12)
     alphabet = [piece.encode("utf-8", "surrogatepass") for piece in NASTY] + [b"\xff", b"\x80", *STRAY]
-    for case in range(300):
+    for case in range(200):
         few = [alphabet[k] for k in rng.choice(len(alphabet), rng.integers(2, 12), replace=False)]
         pieces = [
             few[k] * (rng.integers(1, 25) if rng.random() < 0.1 else 1) for k in rng.integers(0, len(few), rng.integers(1, 300))
@@ -266,22 +243,22 @@ def test_windows_equal_the_reference_on_random_text() -> None:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@pytest.mark.parametrize("seed", range(20))
-def test_parts_of_documents_are_cut_as_the_whole(monkeypatch: pytest.MonkeyPatch, pattern: str, seed: int) -> None:
+def test_parts_of_documents_are_cut_as_the_whole(monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
     """At every place that may be chosen: parts are as short as can be."""
     monkeypatch.setattr(cut, "_PART", 1)
     monkeypatch.setattr(cut, "_REACH", 7)
     pieces = ["\n", "\n", "\n", "a", "B", "ab", " ", "  ", "\r", "\t", "1", "12345", "!", "/", "'s", "'S", "'", "é", "中"]
     pieces += ["\u3000", "\x85", "\x1f"]
-    text = np.frombuffer("".join(Random(seed).choices(pieces, k=3000)).encode(), np.uint8)
-    offsets = np.array([0, 0, 5, 700, 700, text.size])
-    whole = scan(text, offsets, pattern)
-    places = places_between_parts(text, offsets, pattern)
-    assert places.size > 4 and not set(places.tolist()) & set(offsets.tolist())
-    starts = np.insert(offsets, np.searchsorted(offsets, places), places)
-    assert scan(text, starts, pattern).tolist() == whole.tolist()
-    given = places_between_parts(text, offsets, whole)
-    assert given.size > 200 and set(given.tolist()) <= set(whole.tolist())
+    for seed in range(6):
+        text = np.frombuffer("".join(Random(seed).choices(pieces, k=3000)).encode(), np.uint8)
+        offsets = np.array([0, 0, 5, 700, 700, text.size])
+        whole = scan(text, offsets, pattern)
+        places = places_between_parts(text, offsets, pattern)
+        assert places.size > 4 and not set(places.tolist()) & set(offsets.tolist())
+        starts = np.insert(offsets, np.searchsorted(offsets, places), places)
+        assert scan(text, starts, pattern).tolist() == whole.tolist()
+        given = places_between_parts(text, offsets, whole)
+        assert given.size > 200 and set(given.tolist()) <= set(whole.tolist())
 
 
 def test_documents_without_a_place_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,19 +59,13 @@ def test_every_character_as_the_package_tokenizers(step: dict[str, Any]) -> None
                 assert not [ascii(text) for text in texts if mine(text) != other(text)]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=200)
 @given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=3))
 def test_sequences_as_the_package_tokenizers(text: str, steps: list[dict[str, Any]]) -> None:
-    other = theirs({"type": "Sequence", "normalizers": steps})
-    assert Normalizer({"type": "Sequence", "normalizers": steps}).apply(text) == other.normalize_str(text)
-
-
-@settings(deadline=None, max_examples=500)
-@given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=3))
-def test_origins_ascend_within_the_text(text: str, steps: list[dict[str, Any]]) -> None:
+    """And origins ascend within the text."""
     mine = Normalizer(steps)
     done, origins = mine.traced(text)
-    assert done == mine.apply(text)
+    assert done == mine.apply(text) == theirs({"type": "Sequence", "normalizers": steps}).normalize_str(text)
     assert origins.shape == (len(done),) and (np.diff(origins) >= 0).all()
     assert all(0 <= i < len(text) for i in origins.tolist())
 
@@ -87,20 +81,22 @@ def test_origins_by_hand() -> None:
     assert Normalizer("BertNormalizer").traced("É中")[1].tolist() == [0, 1, 1, 1]
 
 
-@pytest.mark.parametrize("steps", [STEPS[:8], STEPS[8:]])
-def test_state_and_pickle(steps: list[dict[str, Any]]) -> None:
-    made = Normalizer([*steps, "NFC", {"type": "Sequence", "normalizers": ["NFD", {"type": "Sequence", "normalizers": []}]}])
+def test_state_and_pickle() -> None:
+    made = Normalizer([*STEPS, "NFC", {"type": "Sequence", "normalizers": ["NFD", {"type": "Sequence", "normalizers": []}]}])
     again = Normalizer.from_state(json.loads(json.dumps(made.state())))
     assert again == made == pickle.loads(pickle.dumps(made)) and hash(again) == hash(made)
     assert not made.is_lossless and Normalizer([]).is_lossless and Normalizer.of([]) is None and Normalizer.of(None) is None
     assert made.steps[-2:] == ({"type": "NFC"}, {"type": "NFD"})
 
 
+def nested(depth: int) -> Any:
+    return {"type": "Sequence", "normalizers": [nested(depth - 1)]} if depth else "NFC"
+
+
 @pytest.mark.parametrize(
     "state, message",
     [
-        (5, "expected steps"), (b"NFC", "expected steps"), ([5], "expected steps"), ("Nfc", "'Nfc' is not supported"),
-        ({"type": None}, "None is not supported"), ({"type": []}, "is not supported"), ({}, "None is not supported"),
+        (5, "expected steps"), ([5], "expected steps"), ("Nfc", "'Nfc' is not supported"), ({"type": []}, "is not supported"),
         ({"type": "NFC", "x": 1}, "NFC: unexpected field 'x'"), ({"type": "Prepend"}, "Prepend: the field 'prepend' is missing"),
         ({"type": "Prepend", "prepend": 1}, "Prepend: prepend: expected a text"),
         ({"type": "Replace", "pattern": {"String": ""}, "content": ""}, "the pattern is empty"),
@@ -109,26 +105,17 @@ def test_state_and_pickle(steps: list[dict[str, Any]]) -> None:
         ({"type": "Strip", "strip_left": 1}, "strip_left: expected true or false, got 1"),
         ({"type": "BertNormalizer", "lowercase": None}, "lowercase: expected true or false, got None"),
         ({"type": "Precompiled", "precompiled_charsmap": "?"}, "expected a map in base64"),
-        (["NFC"] * 300, "at most 256 steps"),
+        (["NFC"] * 300, "at most 256 steps"), (nested(100), "more than 8 sequences"),
         ({"type": "Replace", "pattern": {"Regex": "(?:(?:[a-c]x{1000}y){1000}z){1000}"}, "content": ""},
          "Replace: .* repeats too often: written out it has more than 40000 signs; use smaller counts"),
         ({"type": "Replace", "pattern": {"Regex": "a" * 10_001}, "content": ""}, "at most 10000 characters"),
         ([{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * 36, "could make more than 2048 characters of one"),
-        ([{"type": "Replace", "pattern": {"Regex": "a"}, "content": "aa"}] * 36, "could make more than 2048 characters of one"),
         ([{"type": "StandIns", "alphabet": "a", "words": [f"w{i}"]} for i in range(256)], "StandIns: expected at most one"),
         ([{"type": "SentencePiece", "words": [f"w{i}"]} for i in range(256)], "SentencePiece: expected at most one"),
     ],
 )  # fmt: skip
 def test_hostile_states(state: Any, message: str) -> None:
     with pytest.raises(ModelFormatError, match=message):
-        Normalizer.from_state(state)
-
-
-def test_deep_sequences() -> None:
-    state: Any = "NFC"
-    for _ in range(100):
-        state = {"type": "Sequence", "normalizers": [state]}
-    with pytest.raises(ModelFormatError, match="more than 8 sequences"):
         Normalizer.from_state(state)
 
 
@@ -139,13 +126,14 @@ def test_origins_of_a_text_that_is_replaced() -> None:
         assert done == text.replace(found, "<>") and len(origins) == len(done) and (np.diff(origins) >= 0).all()
 
 
-@pytest.mark.parametrize(
-    ("found", "content"), [(" ", "▁"), (" ", ""), (" ", "__"), ("é", "e"), ("▁", " "), ("a", "a"), ("ab", "c")]
-)
-@given(st.lists(st.one_of(st.text(" aé▁b😀").map(str.encode), st.binary()), max_size=6))
-def test_one_character_replaced(found: str, content: str, stretches: list[bytes]) -> None:
+REPLACED = [(" ", "▁"), (" ", ""), (" ", "__"), ("é", "e"), ("▁", " "), ("a", "a"), ("ab", "c")]
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(REPLACED), st.lists(st.one_of(st.text(" aé▁b😀").map(str.encode), st.binary()), max_size=6))
+def test_one_character_replaced(replaced: tuple[str, str], stretches: list[bytes]) -> None:
     """Of ill-formed UTF-8, too; the empty stretch stays; read-only arrays."""
-    normalizer = Normalizer({"type": "Replace", "pattern": {"String": found}, "content": content})
+    normalizer = Normalizer({"type": "Replace", "pattern": {"String": replaced[0]}, "content": replaced[1]})
     values = np.frombuffer(b"".join(stretches), np.uint8)
     cuts = offsets_of(np.array(list(map(len, stretches)), np.int64))
     expected = [

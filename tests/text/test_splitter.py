@@ -49,19 +49,8 @@ def theirs(steps: list[dict[str, Any]]) -> Any:
     return tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "pre_tokenizer": step, "model": model})).pre_tokenizer
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: json.dumps(step)[:60])
-@settings(deadline=None, max_examples=60)
-@given(text=TEXT)
-def test_every_step_as_the_package_tokenizers(step: dict[str, Any], text: str) -> None:
-    other = theirs([step])
-    expected = [piece for piece, _ in other.pre_tokenize_str(text)]
-    mine = Splitter(step)
-    assert mine.pieces(text) == [piece for piece in expected if piece]
-    check(mine, text)
-
-
-@settings(deadline=None, max_examples=400)
-@given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=4))
+@settings(max_examples=400)
+@given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=4) | st.sampled_from(STEPS).map(lambda step: [step]))
 def test_sequences_as_the_package_tokenizers(text: str, steps: list[dict[str, Any]]) -> None:
     kinds = [step["type"] for step in steps]
     if "ByteLevel" in kinds and {"ByteLevel", "Metaspace"} & {*kinds[kinds.index("ByteLevel") + 1 :]}:
@@ -116,14 +105,8 @@ def test_old_metaspace() -> None:
 
 def test_state_and_pickle() -> None:
     texts = [step for step in STEPS if step["type"] not in ("ByteLevel", "Metaspace")]
-    made = Splitter(
-        [
-            *STEPS[-6:],
-            *texts,
-            STEPS[-8],
-            {"type": "Sequence", "pretokenizers": [{"type": "Sequence", "pretokenizers": []}, "Digits"]},
-        ]
-    )
+    nested = {"type": "Sequence", "pretokenizers": [{"type": "Sequence", "pretokenizers": []}, "Digits"]}
+    made = Splitter([*STEPS[-6:], *texts, STEPS[-8], nested])
     again = Splitter.from_state(json.loads(json.dumps(made.state())))
     assert again == made == pickle.loads(pickle.dumps(made)) and hash(again) == hash(made)
 
@@ -135,7 +118,6 @@ def test_state_and_pickle() -> None:
         ({"type": "Split", "pattern": {"Regex": "["}, "behavior": "Isolated"}, "not a regular expression"),
         ({"type": "Split", "pattern": {"Regex": ""}, "behavior": "Isolated"}, "the pattern is empty"),
         ({"type": "Split", "pattern": {"Regex": "a"}, "behavior": "isolated"}, "behavior: expected one of Removed"),
-        ({"type": "Split", "pattern": {"Regex": "a"}, "behavior": []}, "behavior: expected one of Removed"),
         ({"type": "Digits", "individual_digits": 1}, "individual_digits: expected true or false"),
         ({"type": "Metaspace", "replacement": "ab"}, "replacement: expected a character"),
         ({"type": "Metaspace", "prepend_scheme": "last"}, "prepend_scheme: expected one of always"),
@@ -154,17 +136,16 @@ def test_hostile_states(state: Any, message: str) -> None:
         Splitter.from_state(state)
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_published_patterns_are_cut_by_kernels_or_regex(name: str) -> None:
-    steps = [{"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} for step in published_steps(name)]
-    assert Splitter([*steps, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]).cutters is not None
+def test_published_patterns_are_cut_by_kernels_or_regex() -> None:
+    for name in NAMED:
+        steps = [{"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} for step in published_steps(name)]
+        assert Splitter([*steps, {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]).cutters is not None
 
 
-@pytest.mark.parametrize("pattern", ["(?:a|aa)+b", "(a+)+b"])
-def test_a_pattern_that_does_not_end_is_named(pattern: str) -> None:
+def test_a_pattern_that_does_not_end_is_named() -> None:
     """By the package tokenizers, whose engine gives up."""
     pytest.importorskip("tokenizers")
-    step = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "MergedWithNext"}
+    step = {"type": "Split", "pattern": {"Regex": "(?:a|aa)+b"}, "behavior": "MergedWithNext"}
     with pytest.raises(ValueError, match="pre_tokenizer: Split: '.*' takes too long on 'a{20}' and 4980 more characters"):
         Splitter(step).pieces("a" * 5000)
 
@@ -172,7 +153,6 @@ def test_a_pattern_that_does_not_end_is_named(pattern: str) -> None:
 ILL = st.lists(st.one_of(TEXT.map(str.encode), st.binary(max_size=3)), max_size=5).map(b"".join)
 
 
-@settings(deadline=None, max_examples=100)
 @given(data=ILL, steps=st.lists(st.sampled_from([step for step in STEPS if step["type"] != "ByteLevel"]), max_size=3))
 def test_ill_formed_bytes_are_characters_without_a_class(data: bytes, steps: list[dict[str, Any]]) -> None:
     """As another text without any, whose characters U+10FFFF stand for them."""
