@@ -15,10 +15,10 @@ import pytest
 from flat_arguments import arguments_of
 from foreign import END, MIXED
 from sentencepiece_models import BPE as PAIRS
-from sentencepiece_models import NORMAL, USER, model
+from sentencepiece_models import NORMAL, UNUSED, USER, model
 from sentencepiece_models import SPECIAL as PIECES
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece, export
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece, export, load
 from ubpe_numba.coding.model_inputs import FIRST, Template, template_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import export as writers
@@ -98,6 +98,7 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: merges([[0, 1]], "a\ud800"), "sentencepiece", "surrogates"),
     (lambda: paths("sentencepiece", known_words=["ab"]), "sentencepiece", "always found"),
     (lambda: fitted(["ab ab"], 10, normalizer="NFC"), "sentencepiece", "no place for 'NFC'"),
+    (lambda: load(model([*PIECES, ("a", -1.0, UNUSED)])), "sentencepiece", "export refused: sentencepiece does not read it"),
     (lambda: merges([[1, 1], [0, 1], [3, 1]]), "sentencepiece", "export refused"),  # a b b is not what its parts are merged to
     (lambda: words(["[UNK]"]), "tokenizer.json", "pretokenizer: a tokenizer.json says how text becomes words; for BERT's give"),
     (
@@ -216,21 +217,6 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]"]
 
 
-def test_ids_are_those_of_the_trainer() -> None:
-    docs = ["ACGTTGCAACGGTTACG" * 3, "GGTACCATGACCATGATTACG" * 2, "TTGACACGT" * 4]
-    other = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="[UNK]"))
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=40, special_tokens=SPECIAL, show_progress=False, min_frequency=2)
-    other.train_from_iterator(docs, trainer)
-    tok = fitted(docs, 37, special_tokens=SPECIAL)
-    text = export(tok, "tokenizer.json", unk_token="[UNK]", special_first=True)
-    assert json.loads(text)["model"] == json.loads(other.to_str())["model"]
-    assert json.loads(text)["added_tokens"] == json.loads(other.to_str())["added_tokens"]
-    again = BPE.load(text)
-    assert again.vocabulary.special == {word: i for i, word in enumerate(SPECIAL)}
-    for doc in [*docs, "ACGXTN", "[CLS]ACGT[SEP]"]:
-        assert again.encode(doc, allowed_special="all").tolist() == other.encode(doc).ids
-
-
 def test_all_ids_move_without_gaps() -> None:
     words = {"<b>": 700, "<a>": 600}
     tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=words, known_words=["the"]).fit(TEXTS, progress=False)
@@ -295,25 +281,6 @@ def test_a_template_is_what_tokenizers_makes_of_it(template: Any, single: str, p
     assert template_of("<a:1> $A <a:1>:3", IDS).single == ((4, 0), (FIRST, 0), (4, 3))  # a token may end in a number
     used = {word for word in SPECIAL_OF_POST_PROCESSOR if word in f"{single} {pair}"}
     assert found["special_tokens"] == {word: expected["special_tokens"][word] for word in used}
-
-
-@pytest.mark.parametrize(
-    "template, error, match",
-    [
-        ("[CLS]", ValueError, r"template: expected \$A once, for the document, got '\[CLS\]'"),
-        ("$A $B", ValueError, r"template: '\$B' is not a special token"),
-        (("$A", "$A"), ValueError, r"template: expected \$B once"),
-        ("[MASK] $A", ValueError, r"template: '\[MASK\]' is not a special token of this tokenizer, which has '\[UNK\]', "),
-        (3, TypeError, "template: expected a str"),
-    ],
-    ids=str,
-)
-def test_templates_that_say_nothing(template: Any, error: type[Exception], match: str) -> None:
-    with pytest.raises(error, match=match):
-        template_of(template, IDS)
-    tok = merges([[0, 1]], special_tokens=SPECIAL_OF_POST_PROCESSOR)
-    with pytest.raises(error, match="template: "):
-        export(tok, "tokenizer.json", unk_token="[UNK]", template=template)
 
 
 def tokenizers_of_all_kinds() -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reference.encode_pairs import one_by_one
 
-from ubpe_numba import BPE, export
+from ubpe_numba import BPE
 from ubpe_numba.formats.merge_order import creation_order, run_order
 
 
@@ -136,12 +136,10 @@ def test_like_tokenizers(fallback: bool) -> None:
     """A file like that of Gemma 3: runs of two characters, marks, and a token across one."""
     tokenizers = pytest.importorskip("tokenizers")
     rng = random.Random(8)
-    letters = ["▁", "\n", "a", "b", ">", "<"]
     merges = [*(("▁" * n, "▁") for n in range(2, 7)), *(("\n" * n, "\n") for n in range(4, 1, -1)), ("▁", "▁"), ("\n", "\n")]
     merges += [("a", "b"), ("▁", "ab"), ("▁", "<"), (">", "▁<"), ("▁▁", "ab")]
-    names = list(dict.fromkeys([*letters, *(left + right for left, right in merges)]))
-    bytes_of_all = [f"<0x{byte:02X}>" for byte in range(256)] if fallback else []
-    vocab = {name: i for i, name in enumerate(["<unk>", *bytes_of_all, *names])}
+    names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256 * fallback)), *"▁\nab><", *(a + b for a, b in merges)]
+    vocab = {name: i for i, name in enumerate(dict.fromkeys(names))}
     model = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": fallback, "vocab": vocab, "merges": merges}
     change = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     text = json.dumps({"added_tokens": [], "normalizer": change, "pre_tokenizer": None, "model": model})
@@ -153,5 +151,3 @@ def test_like_tokenizers(fallback: bool) -> None:
     expected = [e.ids for e in theirs.encode_batch(docs, add_special_tokens=False)]
     assert mine.encode_batch(docs).to_lists() == expected
     assert [mine.encode(doc).tolist() for doc in docs[:50]] == expected[:50]
-    again = BPE.load(export(mine, "tokenizer.json"))
-    assert again.encode_batch(docs).to_lists() == expected

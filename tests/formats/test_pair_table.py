@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import files as reference
 from reference.files import table_of_names
@@ -321,6 +321,7 @@ def test_names_that_collide() -> None:
         check_ids(names[::-1] + others)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 300), st.integers(0, 6), st.integers(0, 500), st.randoms(use_true_random=False))
 def test_names_that_collide_at_random(n_home: int, n_hash: int, n_others: int, random: Any) -> None:
     found = HOME[:n_home] + HASH[:n_hash] + [b"%d" % i for i in range(n_others)]

@@ -129,12 +129,6 @@ def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None
     assert str(caught.value).startswith(str(tmp_path / "x"))
 
 
-def test_the_last_of_equal_pieces_counts(tmp_path: Path) -> None:
-    """As BERT reads it."""
-    (tmp_path / "x").write_bytes(b"[UNK]\n\n[UNK]")
-    assert load(tmp_path / "x").pieces == {"[UNK]": 2, "": 1}
-
-
 def test_what_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing")
