@@ -11,49 +11,21 @@ import numpy as np
 _ADDRESS = ctypes.c_void_p  # functions are addresses too: none becomes an object of Python unless it is called
 
 
-class Schema(ctypes.Structure):
-    """ArrowSchema."""
-
-    _fields_ = (
-        ("format", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("metadata", _ADDRESS),
-        ("flags", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("children", _ADDRESS),
-        ("dictionary", _ADDRESS),
-        ("release", _ADDRESS),
-        ("private_data", _ADDRESS),
-    )
+_STRINGS = dict.fromkeys(("format", "name"), ctypes.c_char_p)
 
 
-class Array(ctypes.Structure):
-    """ArrowArray."""
-
-    _fields_ = (
-        ("length", ctypes.c_int64),
-        ("null_count", ctypes.c_int64),
-        ("offset", ctypes.c_int64),
-        ("n_buffers", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("buffers", _ADDRESS),
-        ("children", _ADDRESS),
-        ("dictionary", _ADDRESS),
-        ("release", _ADDRESS),
-        ("private_data", _ADDRESS),
-    )
+def struct(name: str, fields: str, numbers: str = "") -> Any:
+    """A structure of Arrow: of the fields those are numbers that `numbers` names."""
+    kinds = dict.fromkeys(fields.split(), _ADDRESS) | dict.fromkeys(numbers.split(), ctypes.c_int64)
+    return type(name, (ctypes.Structure,), {"_fields_": [(field, _STRINGS.get(field, kinds[field])) for field in fields.split()]})
 
 
-class Stream(ctypes.Structure):
-    """ArrowArrayStream."""
-
-    _fields_ = (
-        ("get_schema", _ADDRESS),
-        ("get_next", _ADDRESS),
-        ("get_last_error", _ADDRESS),
-        ("release", _ADDRESS),
-        ("private_data", _ADDRESS),
-    )
+_ENDS = "children dictionary release private_data"
+Schema = struct("Schema", f"format name metadata flags n_children {_ENDS}", "flags n_children")
+Array = struct(
+    "Array", f"length null_count offset n_buffers n_children buffers {_ENDS}", "length null_count offset n_buffers n_children"
+)
+Stream = struct("Stream", "get_schema get_next get_last_error release private_data")
 
 
 def function(name: str, result: Any, *arguments: Any) -> Any:
@@ -115,21 +87,7 @@ class Moved:
 
 
 class Made:
-    """An array with its type, as a producer that is asked once. Releases are counted, nothing is freed.
-
-    Parameters
-    ----------
-    format : bytes
-        Arrow's.
-    length, null_count, offset : int
-        Of the array.
-    buffers : sequence
-        Arrays of NumPy, None for NULL.
-    children : sequence of Made
-        With their types.
-    dictionary : Made, optional
-        Likewise.
-    """
+    """An array with its type, as a producer that is asked once. Releases are counted, nothing is freed."""
 
     def __init__(
         self,

@@ -44,6 +44,8 @@ class Page:
     ids: set[str] = field(default_factory=set)
     images: list[dict[str, str]] = field(default_factory=list)
     styles: list[str] = field(default_factory=list)
+    scripts: list[tuple[dict[str, str], str]] = field(default_factory=list)
+    attributes: list[tuple[str, str, str]] = field(default_factory=list)
     text: str = ""
 
 
@@ -56,6 +58,9 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name.removeprefix("xlink:"): value or "" for name, value in attrs}
         self._inside = tag if tag in ("script", "style") else self._inside
+        self.page.attributes += [(tag, name, value) for name, value in given.items()]
+        if tag == "script":
+            self.page.scripts.append((given, ""))
         self.page.ids |= {given[name] for name in ("id", "name") if given.get(name)}
         if tag == "img":
             self.page.images.append(given)
@@ -79,6 +84,8 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._inside == "style":
             self.page.styles.append(data)
+        elif self._inside == "script":
+            self.page.scripts[-1] = (self.page.scripts[-1][0], self.page.scripts[-1][1] + data)
         elif not self._inside:
             self.page.text += data
 

@@ -10,6 +10,7 @@ import numpy as np
 from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.cli.demo import load_ecg
 from ubpe_numba.views.explorer.counts import segmentations_of
+from ubpe_numba.views.explorer.report import explore
 
 HOSTILE = '</script><b onclick="alert(1)">ECG & "co"</b> <!-- \u202e'
 VERSES = [
@@ -37,6 +38,20 @@ class Made(NamedTuple):
         options = {"allowed_special": "all", "disallowed_special": "none"}
         cutters = segmentations_of(self.tok)
         return {name: cutter.encode_batch(self.docs, self.offsets, **options) for name, cutter in cutters.items()}
+
+
+def made(path: pathlib.Path, tok: Any, docs: Any, offsets: Any = None, unit: str = "", **options: Any) -> Made:
+    """A report at a path."""
+    explore(tok, docs, path, offsets=offsets, progress=False, **options)
+    return Made(path, tok, docs, offsets, unit)
+
+
+def of_kind(name: str, folder: pathlib.Path) -> Made:
+    """The report of a signal, whose title is hostile, of text, of DNA or of notes."""
+    given = {"ecg": ecg, "text": text, "dna": dna, "notes": notes}[name]()
+    unit = {"ecg": "sample", "text": "byte", "dna": "base", "notes": "note"}[name]
+    kind = name if name in ("dna", "notes") else "auto"
+    return made(folder / f"{name}.html", *given, unit=unit, kind=kind, title=HOSTILE if name == "ecg" else name)
 
 
 def ecg() -> tuple[UBPE, np.ndarray, np.ndarray]:

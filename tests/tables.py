@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
 
 def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test for every row of a table, as `pytest.mark.parametrize` does, but as one test with one set of fixtures."""
@@ -31,3 +33,15 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callabl
         return run
 
     return decorate
+
+
+def refused(rows: Iterable[tuple[Callable[[], object], Any, str]]) -> None:
+    """Each call raises an error of this type with these words."""
+    for row in rows:
+        call, kind, message = row
+        try:
+            with pytest.raises(kind, match=message):
+                call()
+        except BaseException as error:
+            error.add_note(f"row: {row!r}"[:1000])
+            raise

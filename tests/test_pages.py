@@ -15,21 +15,11 @@ PAGES = [page for folder in FOLDERS for page in sorted((DOCS / folder).glob("*.m
 #: Blocks that are run: sessions, whose outputs are compared, and scripts. Other blocks are for a shell, or text.
 BLOCK = re.compile(r"^```(pycon|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_EXAMPLES = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
-#: What the blocks of a page import, and the package that has it.
-NEEDED = {
-    "tokenizers": "tokenizers",
-    "tiktoken": "tiktoken",
-    "rustbpe": "rustbpe",
-    "sentencepiece": "sentencepiece",
-    "dask": "distributed",
-    "miditok": "miditok",
-    "pyfastx": "pyfastx",
-    "Bio": "Bio",
-    "transformers": "transformers",
-    "polars": "polars",
-    "datasets": "datasets",
-    "sklearn": "sklearn",
-}
+#: What blocks of a page import; where it is missing the page is not run.
+NEEDED = (
+    "tokenizers", "tiktoken", "rustbpe", "sentencepiece", "dask", "miditok", "pyfastx", "Bio", "transformers", "polars",
+    "datasets", "sklearn",
+)  # fmt: skip
 
 
 def name_of(page: pathlib.Path) -> str:
@@ -42,9 +32,9 @@ def test_examples_run(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
     text = page.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     code = "\n".join(block[2] for block in blocks)
-    for module, package in NEEDED.items():
+    for module in NEEDED:
         if re.search(rf"(import|from) {module}\b|export\([^\"]*\"{module}\"", code):
-            needed(package)
+            needed("distributed" if module == "dask" else module)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks:
@@ -60,23 +50,19 @@ def test_examples_run(page: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: p
 
 
 def test_the_pages_have_examples() -> None:
-    found = {name_of(page) for page in WITH_EXAMPLES}
-    assert {"do/fewest_tokens.md", "do/robot_actions.md", "coming_from/tokenizers.md", "understand/rules.md"} <= found
-    assert sum(len(BLOCK.findall(page.read_text(encoding="utf-8"))) for page in WITH_EXAMPLES) >= 50
+    assert len(WITH_EXAMPLES) > 40 and sum(len(BLOCK.findall(page.read_text(encoding="utf-8"))) for page in WITH_EXAMPLES) >= 50
 
 
-@pytest.mark.parametrize("folder", ["learn", *FOLDERS])
-def test_every_page_is_in_the_index(folder: str) -> None:
-    index = (DOCS / folder / "index.md").read_text(encoding="utf-8")
-    listed = set(re.search(r"```\{toctree\}(.*?)```", index, re.DOTALL)[1].split())  # type: ignore[index]
-    assert {page.stem for page in (DOCS / folder).glob("*.md")} - {"index"} <= listed
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if p.parent.name == "coming_from" and p.stem != "index"], ids=name_of)
-def test_pages_of_other_libraries_have_a_table_and_a_session(page: pathlib.Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert text.count("\n| before | after | difference |\n|---|---|---|\n") == 1
-    assert "```pycon\n" in text
+def test_pages_are_in_their_index_and_those_of_other_libraries_have_a_table_and_a_session() -> None:
+    for folder in ("learn", *FOLDERS):
+        index = (DOCS / folder / "index.md").read_text(encoding="utf-8")
+        listed = set(re.search(r"```\{toctree\}(.*?)```", index, re.DOTALL)[1].split())  # type: ignore[index]
+        assert {page.stem for page in (DOCS / folder).glob("*.md")} - {"index"} <= listed
+    for page in PAGES:
+        if page.parent.name == "coming_from" and page.stem != "index":
+            text = page.read_text(encoding="utf-8")
+            assert text.count("\n| before | after | difference |\n|---|---|---|\n") == 1, page
+            assert "```pycon\n" in text, page
 
 
 def test_issues_are_links_with_their_numbers() -> None:

@@ -8,11 +8,8 @@ import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import explorer_reports as reports
 import pytest
-from explorer_reports import Made
-
-from ubpe_numba.views.explorer.report import explore
+from explorer_reports import of_kind
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
@@ -46,57 +43,38 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return tmp_path_factory.mktemp("reports")
 
 
-@pytest.fixture(scope="session")
-def ecg(folder: pathlib.Path) -> Made:
-    """The report of a signal, whose title is hostile."""
-    tok, levels, offsets = reports.ecg()
-    made = Made(folder / "ecg.html", tok, levels, offsets, "sample")
-    explore(tok, levels, made.path, offsets=offsets, title=reports.HOSTILE, progress=False)
-    return made
+def _report(name: str) -> Any:
+    """A fixture with the report of this name."""
+    return pytest.fixture(scope="session", name=name)(lambda folder: of_kind(name, folder))
 
 
-@pytest.fixture(scope="session")
-def text(folder: pathlib.Path) -> Made:
-    """The report of text."""
-    tok, docs = reports.text()
-    made = Made(folder / "text.html", tok, docs, None, "byte")
-    explore(tok, docs, path=made.path, title="Verses", progress=False)
-    return made
-
-
-@pytest.fixture(scope="session")
-def dna(folder: pathlib.Path) -> Made:
-    """The report of DNA."""
-    tok, values, offsets = reports.dna()
-    made = Made(folder / "dna.html", tok, values, offsets, "base")
-    explore(tok, values, made.path, offsets=offsets, kind="dna", title="Bases", progress=False)
-    return made
-
-
-@pytest.fixture(scope="session")
-def notes(folder: pathlib.Path) -> Made:
-    """The report of notes."""
-    tok, docs = reports.notes()
-    made = Made(folder / "notes.html", tok, docs, None, "note")
-    explore(tok, docs, path=made.path, kind="notes", title="Chords", progress=False)
-    return made
+ecg, text, dna, notes = map(_report, ("ecg", "text", "dna", "notes"))
 
 
 @pytest.fixture
 def visit(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open a report without a network; an error on the console, and any request, fails the test."""
+    """Open a report without a network, or an address; errors on the console, and requests elsewhere, fail the test."""
     contexts, wrong = [], []
 
-    def opened(path: pathlib.Path, scheme: str = "light", wait: str = "body[data-ready]", **options: Any) -> Any:
+    def opened(target: pathlib.Path | str, scheme: str = "light", wait: str = "body[data-ready]", **options: Any) -> Any:
+        offline = isinstance(target, pathlib.Path)
+        address = target.as_uri() if isinstance(target, pathlib.Path) else target
+        own = address if offline else "/".join(address.split("/")[:3])
         context = browser.new_context(
-            **{"viewport": {"width": 1440, "height": 960}, "color_scheme": scheme, "offline": True} | options
+            **{"viewport": {"width": 1440, "height": 960}, "color_scheme": scheme, "offline": offline} | options
         )
         contexts.append(context)
         page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("request", lambda request: None if request.url == path.as_uri() else wrong.append(f"request: {request.url}"))
-        page.goto(path.as_uri())
+
+        def asked(url: str) -> None:
+            if not url.startswith(own if offline else (own, "data:", "blob:")):
+                wrong.append(f"{page.url}: request: {url}")
+
+        page.on("pageerror", lambda error: wrong.append(f"{page.url}: error: {error}"))
+        kinds = ("error", "warning") if offline else ("error",)
+        page.on("console", lambda message: wrong.append(f"{page.url}: {message.text}") if message.type in kinds else None)
+        page.on("request", lambda request: asked(request.url))
+        page.goto(address)
         page.wait_for_selector(wait, timeout=20_000)
         page.wrong = wrong
         return page

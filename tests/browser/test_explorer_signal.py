@@ -8,79 +8,48 @@ import numpy as np
 import pytest
 from explorer_page import choose, chosen, in_view, marked, number, place, press, rows_of, settle
 from explorer_reports import HOSTILE, Made
-
-CUTS = (0, 1, 2)
-
-
-def _cut(made: Made, page: Any, j: int) -> Any:
-    """Choose a segmentation; its ids."""
-    page.click(f"#cuts button:nth-child({j + 1})")
-    settle(page)
-    return list(made.cuts().values())[j]
-
-
-def test_a_title_is_text(visit: Any, ecg: Made) -> None:
-    page = visit(ecg.path)
-    assert page.inner_text("#title") == HOSTILE and page.title() == f"{HOSTILE} · ubpe-numba explorer"
+from tables import each
 
 
 def test_the_segmentations_are_those_of_the_library(visit: Any, ecg: Made) -> None:
     page = visit(ecg.path)
+    assert page.inner_text("#title") == HOSTILE and page.title() == f"{HOSTILE} · ubpe-numba explorer"
     names = [button.get_attribute("aria-label") for button in page.locator("#cuts button").all()]
     ratio = {name: ecg.docs.size / ids.total for name, ids in ecg.cuts().items()}
     assert names == [f"{name}, {value:.2f} samples a token" for name, value in ratio.items()]
     assert list(ratio) == ["shortest", "rank", "tfidf"]
 
 
-@pytest.mark.parametrize("j", CUTS)
-def test_a_chosen_token_has_as_many_occurrences_as_the_library_finds(visit: Any, ecg: Made, j: int) -> None:
-    page = visit(ecg.path)
-    ids = _cut(ecg, page, j)
-    usage = ecg.tok.usage(ids=ids)
+@each("j", [0, 1, 2])
+def test_occurrences_are_counted_marked_and_gone_to_as_the_library_finds_them(visit: Any, ecg: Made, j: int) -> None:
+    page, ids = visit(ecg.path), list(ecg.cuts().values())[j]
+    page.click(f"#cuts button:nth-child({j + 1})")
+    settle(page)
+    usage, vocabulary = ecg.tok.usage(ids=ids), ecg.tok._model.vocabulary
     for row in (1, 4, 9):
         page.click(f"#rows .row:nth-child({row})")
         token = chosen(page)
         assert number(page, "#count") == usage.counts[token] == int(page.get_attribute("#status", "data-found"))
         assert f"in {usage.document_frequencies[token]} of 80 documents" in page.inner_text("#status")
-
-
-@pytest.mark.parametrize("j", CUTS)
-def test_what_is_marked_is_what_is_there(visit: Any, ecg: Made, j: int) -> None:
-    """In all that is drawn, and in a part of it."""
-    page = visit(ecg.path)
-    ids = _cut(ecg, page, j)
-    token = (
-        int(np.argsort(-ecg.tok.usage(ids=ids).counts[ecg.tok._model.vocabulary.n_alphabet :])[3])
-        + ecg.tok._model.vocabulary.n_alphabet
-    )
-    choose(page, token)
-    press(page, "0")
-    assert marked(page) == (ids.values == token).sum()
-    assert marked(page, "#lanes") == sum((other.values == token).sum() for other in ecg.cuts().values())
-    press(page, *"+++")
-    first, rest = in_view(page)
-    ends = np.cumsum(np.diff(ecg.tok._model.vocabulary.offsets)[ids.values])  # documents stand one after the other
-    starts, last = np.append(0, ends[:-1]), first + ecg.docs.size - rest
-    there = ((ids.values == token) & (starts < last) & (ends > first)).sum()
-    assert marked(page) == pytest.approx(there, abs=1)  # the first symbol in view is rounded
-
-
-@pytest.mark.parametrize("j", CUTS)
-def test_next_and_previous_go_where_the_library_says(visit: Any, ecg: Made, j: int) -> None:
-    page = visit(ecg.path)
-    ids = _cut(ecg, page, j)
-    page.click("#rows .row:nth-child(2)")
-    token = chosen(page)
     found = ecg.tok.index(ids)[token]
     where = list(zip(found.documents.tolist(), found.starts.tolist(), strict=True))
     at = where.index(place(page))
     for key, button, step in (("n", "#next", 1), ("n", "#next", 1), ("p", "#prev", -1)):
-        press(page, key)
-        at = (at + step) % len(where)
-        assert place(page) == where[at]
-        page.click(button)
-        at = (at + step) % len(where)
-        assert place(page) == where[at]
+        for go in (lambda key=key: press(page, key), lambda button=button: page.click(button)):
+            go()
+            at = (at + step) % len(where)
+            assert place(page) == where[at]
+    token = vocabulary.n_alphabet + int(np.argsort(-usage.counts[vocabulary.n_alphabet :])[3])
+    choose(page, token)
+    press(page, "0")
+    assert marked(page) == (ids.values == token).sum()  # in all that is drawn, and in a part of it
+    assert marked(page, "#lanes") == sum((other.values == token).sum() for other in ecg.cuts().values())
+    press(page, *"+++")
+    first, rest = in_view(page)
+    ends = np.cumsum(np.diff(vocabulary.offsets)[ids.values])  # documents stand one after the other
+    starts, last = np.append(0, ends[:-1]), first + ecg.docs.size - rest
+    there = ((ids.values == token) & (starts < last) & (ends > first)).sum()
+    assert marked(page) == pytest.approx(there, abs=1)  # the first symbol in view is rounded
 
 
 def test_a_click_in_the_signal_chooses_the_token_under_it(visit: Any, ecg: Made) -> None:
@@ -152,13 +121,11 @@ def test_contexts_end_with_their_documents(visit: Any, ecg: Made) -> None:
 
 
 def test_the_tree_holds_the_parents(visit: Any, ecg: Made) -> None:
-    page = visit(ecg.path)
-    token = len(ecg.tok._model.vocabulary) - 1
+    page, token = visit(ecg.path), len(ecg.tok._model.vocabulary) - 1
     choose(page, token)
-    parents = ecg.tok.vocabulary.parents(token)
-    shown = [int(node.get_attribute("data-token")) for node in page.locator("#tree g[role=button]").all()]
-    assert shown[:3] == [token, *parents]
-    page.locator("#tree g[role=button]").nth(1).focus()
+    parents, nodes = ecg.tok.vocabulary.parents(token), page.locator("#tree g[role=button]")
+    assert [int(node.get_attribute("data-token")) for node in nodes.all()][:3] == [token, *parents]
+    nodes.nth(1).focus()
     page.keyboard.press("Enter")
     assert f"Token {parents[0]}" in page.inner_text("#status")
 

@@ -1,8 +1,10 @@
-"""The commands fit, encode, decode and convert do what the library does."""
+"""The commands fit, encode, decode, convert, inspect and verify do what the library does."""
 
 from __future__ import annotations
 
+import json
 import pathlib
+import re
 import sys
 
 import numpy as np
@@ -12,6 +14,8 @@ from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export
 from ubpe_numba.cli.main import main
+from ubpe_numba.verification import verify as module
+from ubpe_numba.verification.cases import PARTS
 
 # -------------------------------------------------------------------------------------------------- fit
 
@@ -185,3 +189,45 @@ def test_exports_to_hugging_face_have_an_unknown_token_a_template_and_another_or
     assert main(["convert", "dna.npz", "--to", "tokenizer.json", "--unk-token", "A", "-o", "symbol.json"]) == 0
     ids = tokenizers.Tokenizer.from_file("symbol.json").encode("XCGTX").ids
     assert ids == tok.encode("XCGTX", unknown="A").tolist()
+
+
+# ------------------------------------------------------------------------------------------ inspect, verify
+
+
+def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tok = BPE.load("text.json")
+    assert main(["inspect", "text.json", "--json", "--top", "3", "--sort", "count", "--on", "a.txt"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["fingerprint"] == tok.fingerprint and found["special_tokens"] == {"<end>": tok.vocabulary.special["<end>"]}
+    assert len(found["tokens"]) == 3 and found["tokens"][0]["count"] == tok._model.vocabulary.counts.max()
+    assert found["encoded"]["tokens"] == tok.encode(TEXT).size and found["encoded"]["symbols"] == len(TEXT)
+    assert main(["inspect", "text.json"]) == 0
+    out = capsys.readouterr().out
+    assert tok.fingerprint in out and "256 bytes and 14 pairs" in out and "  'er'\n" in out
+    assert main(["inspect", "ints.npz", "--on", "a.jsonl", "--sort", "weight"]) == 0
+    assert "integers" in capsys.readouterr().out
+
+
+def test_inspect_has_a_curve(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    docs = [[0, 1, 0, 1, 1, 0, 0, 1] * 4, [1, 1, 0, 1]]
+    tok = BPE(7, alphabet=2).fit(docs)
+    tok.save("two.json")
+    (here / "two.jsonl").write_text("\n".join(map(json.dumps, docs)))
+    assert main(["inspect", "two.json", "--json", "--on", "two.jsonl"]) == 0
+    curve = json.loads(capsys.readouterr().out)["encoded"]["curve"]
+    sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
+    assert curve == [[4, pytest.approx(ratios[sizes.tolist().index(4)])]]
+    assert main(["inspect", "two.json", "--on", "two.jsonl"]) == 0
+    assert re.search(r"^  at 4 tokens +\d+\.\d+ symbols a token$", capsys.readouterr().out, re.M)
+
+
+def test_verify_prints_a_table_or_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(module, "PARTS", PARTS[1:2])
+    assert main(["verify"]) == 0
+    out, err = capsys.readouterr()
+    assert PARTS[1].name in out and "numba" in out and out.endswith("no difference\n") and not err
+    monkeypatch.setattr(module, "PARTS", (PARTS[1]._replace(run=lambda given: iter([0])),))
+    assert main(["verify", "--json", "--quiet"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert not found["passed"] and found["machine"]["cpu"]
+    assert found["rows"][0]["differences"] == PARTS[1].cases and "case 0: " in found["rows"][0]["first"]

@@ -72,3 +72,8 @@ def test_motifs_are_tokens_with_their_occurrences() -> None:
     assert (int(size), unit, reach) == (sequence.size, "s", f"{6 * sequence.min()}..{6 * sequence.max()}")
     assert int(times) == int(np.count_nonzero(encoded.values == int(token))) and int(documents) == 6
     assert len(drawn.split("|")[1]) == sequence.size
+
+
+def test_a_sketch_of_a_long_shape_keeps_its_peaks() -> None:
+    drawn = demo.sketch(100 * np.eye(1, 1000, 333)[0], 40)
+    assert len(drawn) == 40 and drawn.count("█") == 1 and drawn.count("▁") == 39

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import INTS, TEXT, fails, process
-from tables import each
 
 from ubpe_numba import BPE
 from ubpe_numba.cli.main import main
@@ -67,26 +66,6 @@ def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
         assert main([*command, special]) == 0
         counts = unpacked(_data((here / "s.html").read_text("utf-8"))["arrays"]["count0"])
         assert counts[BPE.load("text.json").vocabulary.special["<end>"]] == n
-
-
-@each(
-    "arguments, code, says",
-    [
-        (["a.txt", "-o", "page.txt"], 2, "-o: expected a name that ends in .html, got page.txt"),
-        (["a.txt", "-o", "none/page.html"], 1, "none: no such folder"),
-        (["none.txt", "-o", "no.html"], 1, "none.txt: No such file or directory"),
-        (["a.txt", "-o", "no.html", "--max-symbols", "0"], 2, "--max-symbols: expected a number above 0, got 0"),
-        (["a.txt", "-o", "no.html", "--rate", "nan"], 2, "--rate: expected a number above 0, got nan"),
-        (["a.txt", "-o", "no.html", "--segmentation", "other"], 2, "segmentations: "),
-        (["a.txt", "-o", "no.html", "--kind", "other"], 2, "argument --kind: invalid choice"),
-        (["a.txt"], 2, "the following arguments are required: -o/--output"),
-    ],
-)
-def test_errors_are_a_line_and_leave_no_file(
-    here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, says: str
-) -> None:
-    assert says in fails(["explore", "text.json", *arguments], capsys, code)
-    assert not (here / "no.html").exists()
 
 
 def test_documents_that_do_not_fit_leave_the_old_page(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.conftest import needed
 from midi_files import PRELUDE, midi_files
-from tables import each
+from tables import each, refused
 from test_docstrings import _members, problems
 
 from ubpe_numba import Ragged
@@ -63,11 +63,19 @@ def readable(kind: str = "REMI") -> list[pathlib.Path]:
     return found
 
 
+@functools.cache
+def both_trained(kind: str = "REMI", split: str = "bar") -> tuple[Any, Any]:
+    """The two after a training on all scores, for all tests that only ask them."""
+    theirs, mine = both(kind, split)
+    for tokenizer in (theirs, mine):
+        tokenizer.train(len(theirs.vocab) + MORE, files_paths=readable(kind))
+    return theirs, mine
+
+
 @pytest.fixture
 def trained() -> Any:
-    tokenizer = ours.REMI(config())
-    tokenizer.train(len(tokenizer.vocab) + MORE, files_paths=readable()[:2])
-    return tokenizer
+    """A trained tokenizer of a test's own."""
+    return copy.deepcopy(both_trained()[1])
 
 
 def melody(pitches: list[int], step: int = 240) -> Any:
@@ -89,10 +97,7 @@ def listed(tokens: Any) -> list[Any]:
 @each("split", SPLITS)
 def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pathlib.Path) -> None:
     """The whole JSON, character for character; ids and their decoding; either reads the file of the other."""
-    theirs, mine = both(kind, split)
-    files, size = readable(kind), len(theirs.vocab) + MORE
-    theirs.train(size, files_paths=files)
-    mine.train(size, files_paths=files)
+    theirs, mine = both_trained(kind, split)
     theirs.save(tmp_path / "theirs.json")
     mine.save(tmp_path / "mine.json")
     assert (tmp_path / "mine.json").read_bytes() == (tmp_path / "theirs.json").read_bytes()
@@ -100,7 +105,7 @@ def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pat
     assert mine.vocab_model == theirs.vocab_model and mine == theirs and theirs == mine
     read_by_them = getattr(miditok, kind)(params=tmp_path / "mine.json")
     read_by_us = getattr(ours, kind)(params=tmp_path / "theirs.json")
-    for path in files:
+    for path in readable(kind):
         basic = listed(theirs(path, encode_ids=False))
         expected = listed(theirs(path))
         for tokenizer in (mine, read_by_them, read_by_us):
@@ -110,25 +115,26 @@ def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pat
             assert [one.ids for one in found] == [one.ids for one in basic]
             assert [one.tokens for one in found] == [one.tokens for one in basic]
             assert not any(one.are_ids_encoded for one in found)
-    batch = listed(mine(files[0], encode_ids=False))
+    batch = listed(mine(path, encode_ids=False))
     mine.encode_token_ids(batch)
-    assert [one.ids for one in batch] == [one.ids for one in listed(theirs(files[0]))]
+    assert [one.ids for one in batch] == [one.ids for one in expected]
 
 
 @each("kind, split", [*zip(KINDS, SPLITS * 2, strict=True)])
-def test_a_training_goes_on_as_one_longer_training(kind: str, split: str) -> None:
-    _, first = both(kind, split)
-    _, at_once = both(kind, split)
-    files, size = readable(kind), len(first.vocab) + MORE
-    at_once.train(size, files_paths=files)
-    first.train(size - 200, files_paths=files)
-    before = dict(first.vocab_model)
-    merges = first.bpe._model.vocabulary.merges.copy()
-    first.train_more(size, files_paths=files)
-    assert len(before) < len(first) == len(at_once) <= size  # the prelude alone has fewer pairs
-    assert before.items() <= first.vocab_model.items()
-    assert np.array_equal(first.bpe._model.vocabulary.merges[: len(merges)], merges)
-    assert first.to_dict() == at_once.to_dict()
+def test_a_training_goes_on_and_learns_of_sequences_and_texts_as_of_files(kind: str, split: str) -> None:
+    expected, files = both_trained(kind, split)[1], readable(kind)
+    longer, by_sequences, by_texts = (both(kind, split)[1] for _ in range(3))
+    size = len(longer.vocab) + MORE
+    longer.train(size - 200, files_paths=files)
+    before, merges = dict(longer.vocab_model), longer.bpe._model.vocabulary.merges.copy()
+    longer.train_more(size, files_paths=files)
+    assert len(before) < len(longer) == len(expected) <= size  # the prelude alone has fewer pairs
+    assert before.items() <= longer.vocab_model.items()
+    assert np.array_equal(longer.bpe._model.vocabulary.merges[: len(merges)], merges)
+    by_sequences.train(size, sequences=(by_sequences(path, encode_ids=False) for path in files))
+    by_texts.train(size, iterator=miditok.TokTrainingIterator(by_texts, files))
+    for tokenizer in (longer, by_sequences, by_texts):
+        assert tokenizer.to_dict() == expected.to_dict()
 
 
 def test_a_training_goes_on_with_other_scores_and_from_a_file(tmp_path: pathlib.Path) -> None:
@@ -149,21 +155,6 @@ def test_a_training_goes_on_with_other_scores_and_from_a_file(tmp_path: pathlib.
         assert theirs(path).ids == tokenizer(path).ids
 
 
-@each("split", SPLITS)
-@each("kind", ["REMI", "Structured", "MMM"])
-def test_sequences_and_texts_are_learned_as_files_are(kind: str, split: str) -> None:
-    _, by_files = both(kind, split)
-    files, size = readable(kind)[:4], len(by_files.vocab) + 100
-    by_files.train(size, files_paths=files)
-    for source in ("sequences", "iterator"):
-        _, tokenizer = both(kind, split)
-        if source == "sequences":
-            tokenizer.train(size, sequences=(tokenizer(path, encode_ids=False) for path in files))
-        else:
-            tokenizer.train(size, iterator=miditok.TokTrainingIterator(tokenizer, files))
-        assert tokenizer.to_dict() == by_files.to_dict()
-
-
 @each(
     "limits",
     [{"min_frequency": 5}, {"max_token_length": 1}, {"max_token_length": 3}, {"min_frequency": 3, "max_token_length": 6}],
@@ -180,11 +171,9 @@ def test_limits_mean_what_the_trainer_of_tokenizers_means(split: str, limits: di
 
 def test_special_tokens_inside_of_sequences_are_left_alone() -> None:
     """Hugging Face takes special tokens out of a text first; what follows them begins with a mark of its own."""
-    theirs, mine = both()
+    theirs, mine = both_trained()
     basic = theirs(PRELUDE, encode_ids=False)
     rng = np.random.default_rng(0)
-    for tokenizer in (theirs, mine):
-        tokenizer.train(len(theirs.vocab) + MORE, files_paths=[PRELUDE])
     for n in (1, 3, 200):
         ids = np.insert(basic.ids, np.sort(rng.integers(0, len(basic.ids), n)), rng.integers(0, 4, n)).tolist()
         expected, found = miditok.TokSequence(ids=ids[:]), miditok.TokSequence(ids=ids[:])
@@ -288,19 +277,13 @@ def test_tokens_added_after_a_training_are_miditoks_own() -> None:
 def test_what_needs_training_is_refused_before_it() -> None:
     tokenizer = both()[1]
     assert not tokenizer.is_trained
-    for call in (lambda: tokenizer.bpe, lambda: tokenizer.train_more(999, files_paths=[PRELUDE])):
+    for call in (
+        lambda: tokenizer.bpe,
+        lambda: tokenizer.train_more(999, files_paths=[PRELUDE]),
+        lambda: tokenizer.encode_token_ids(tokenizer(PRELUDE)),
+    ):
         with pytest.raises(NotFittedError, match="not trained"):
             call()
-    with pytest.raises(NotFittedError, match="not trained"):
-        tokenizer.encode_token_ids(tokenizer(PRELUDE))
-
-
-def test_ids_that_there_are_not(trained: Any) -> None:
-    n = len(trained.vocab)
-    with pytest.raises(UnknownSymbolError, match=f"document 1, position 2: symbol {n} "):
-        trained.encode_token_ids([miditok.TokSequence(ids=ids, tokens=["x"]) for ids in ([4], [4, 4, n])])
-    with pytest.raises(UnknownTokenError, match="document 0, position 1: token id 99999"):
-        trained.decode_token_ids(miditok.TokSequence(ids=[4, 99_999], are_ids_encoded=True))
 
 
 @each(
@@ -324,16 +307,18 @@ def test_wrong_sources(trained: Any, given_: dict[str, Any], kind: type[Exceptio
     assert len(trained) == size
 
 
-def test_wrong_arguments(trained: Any) -> None:
-    size, files = len(trained), {"files_paths": [PRELUDE]}
-    for call, kind, message in (
+def test_wrong_arguments_and_ids(trained: Any) -> None:
+    size, n, files = len(trained), len(trained.vocab), {"files_paths": [PRELUDE]}
+    wrong = [miditok.TokSequence(ids=ids, tokens=["x"]) for ids in ([4], [4, 4, n])]
+    beyond = miditok.TokSequence(ids=[4, 99_999], are_ids_encoded=True)
+    refused([
         (lambda: trained.train(size, **files, limit_alphabet=5), TypeError, "limit_alphabet: not an argument"),
         (lambda: trained.train(size), ValueError, "must give an iterator"),
         (lambda: trained.train_more(size), ValueError, "files_paths: expected"),
         (lambda: trained.train_more(10, **files), ValueError, f"vocab_size: expected at least the present {size} ids, got 10"),
-    ):
-        with pytest.raises(kind, match=message):
-            call()
+        (lambda: trained.encode_token_ids(wrong), UnknownSymbolError, f"document 1, position 2: symbol {n} "),
+        (lambda: trained.decode_token_ids(beyond), UnknownTokenError, "document 0, position 1: token id 99999"),
+    ])  # fmt: skip
     assert len(trained) == size
 
 

@@ -19,18 +19,19 @@ import pytest  # noqa: E402
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 from sklearn.base import clone  # noqa: E402
-from sklearn.compose import ColumnTransformer  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
-from sklearn.feature_extraction.text import TfidfTransformer  # noqa: E402
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer  # noqa: E402
 from sklearn.frozen import FrozenEstimator  # noqa: E402
-from sklearn.linear_model import LogisticRegression, RidgeClassifierCV  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.pipeline import Pipeline  # noqa: E402
+from sklearn.utils import estimator_html_repr, get_tags  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
-from tables import each  # noqa: E402
+from sklearn.utils.validation import check_is_fitted  # noqa: E402
+from tables import each, refused  # noqa: E402
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, quantize  # noqa: E402
-from ubpe_numba.integrations.scikit_learn.columns import counts_of, counts_of_parts  # noqa: E402
+from ubpe_numba.integrations.scikit_learn.columns import counts_of_parts  # noqa: E402
 from ubpe_numba.sklearn import BagOfTokens, Quantizer, SeriesBag  # noqa: E402
 
 DOCS = ["the tide is low", "a low tide", "", "the cat sat on a hat", "a cat in the hat"]
@@ -95,23 +96,13 @@ def test_quantizer_is_quantize() -> None:
 def test_quantizer_says_what_is_outside() -> None:
     fitted = Quantizer(levels=4).fit([[0.0, 1.0]])
     assert fitted.transform([[-3.0, 9.0]]).tolist() == [[0, 3]]
-    with pytest.raises(ValueError, match=r"position 1: expected a sample in 0\.\.1, got 9"):
-        clone(fitted).set_params(clip=False).fit([[0.0, 1.0]]).transform([[0.5, 9.0]])
-    with pytest.raises(ValueError, match=r"expected a symbol in 0\.\.3, got 4"):
-        fitted.inverse_transform([[0, 4]])
-    with pytest.raises(ValueError, match="NaN"):
-        fitted.transform([[np.nan, 0.0]])
-    with pytest.raises(ValueError, match="levels: expected one of step and levels"):
-        Quantizer(levels=4, step=1).fit([[0.0, 1.0]])
-    with pytest.raises(NotFittedError):
-        Quantizer().inverse_transform([[0, 1]])
-
-
-def test_quantizer_keeps_names_of_columns() -> None:
-    pandas = needed("pandas")
-    frame = pandas.DataFrame({"left": [0.0, 1.0, 2.0], "right": [5.0, 7.0, 9.0]})
-    found = Quantizer(levels=2, per_column=True).set_output(transform="pandas").fit_transform(frame)
-    assert list(found.columns) == ["left", "right"] and found.to_numpy().tolist() == [[0, 0], [1, 1], [1, 1]]
+    strict = clone(fitted).set_params(clip=False).fit([[0.0, 1.0]])
+    refused([
+        (lambda: strict.transform([[0.5, 9.0]]), ValueError, r"position 1: expected a sample in 0\.\.1, got 9"),
+        (lambda: fitted.inverse_transform([[0, 4]]), ValueError, r"expected a symbol in 0\.\.3, got 4"),
+        (lambda: Quantizer(levels=4, step=1).fit([[0.0, 1.0]]), ValueError, "levels: expected one of step and levels"),
+        (lambda: Quantizer().inverse_transform([[0, 1]]), NotFittedError, "not fitted"),
+    ])  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------------ BagOfTokens
@@ -202,7 +193,7 @@ def test_bags_refuse_what_they_cannot_read() -> None:
     scipy = needed("scipy.sparse")
     fitted = BagOfTokens().fit(np.array([[0, 1, 0], [1, 0, 1]]))
     assert fitted.transform([[0, 1], [1]]).shape[0] == 2
-    for call, kind, message in (
+    refused([
         (lambda: BagOfTokens().fit(scipy.csr_matrix([[1]])), TypeError, "X: sparse input is not supported"),
         (lambda: BagOfTokens().fit(np.array([[0.5, 1.0]])), TypeError, "round or quantise first"),
         (lambda: BagOfTokens().fit(np.array([[np.inf, 1.0]])), TypeError, "round or quantise first"),
@@ -210,39 +201,8 @@ def test_bags_refuse_what_they_cannot_read() -> None:
         (lambda: BagOfTokens().transform(DOCS), NotFittedError, "not fitted"),
         (lambda: fitted.transform(np.array([[0, 1]])), ValueError, "X: expected a matrix of 3 columns, as in fit, got one of 2"),
         (lambda: BagOfTokens().fit(DOCS).transform(["z"]), ValueError, "document 0.*'z'"),
-    ):
-        with pytest.raises(kind, match=message):
-            call()
+    ])  # fmt: skip
     assert not hasattr(fitted.fit(DOCS), "n_features_in_")
-
-
-def test_bags_in_data_frames_and_searches() -> None:
-    pandas = needed("pandas")
-    bag = BagOfTokens(BPE(24), sparse_output=False).set_output(transform="pandas")
-    found = bag.fit_transform(DOCS)
-    assert list(found.columns) == bag.get_feature_names_out().tolist() and found.shape[0] == 5
-    with pytest.raises(ValueError, match="sparse"):
-        BagOfTokens().set_output(transform="pandas").fit_transform(DOCS)
-    docs, labels = ["low tide", "high tide", "the tide", "a cat", "the cat", "cat hat"] * 3, [0, 0, 0, 1, 1, 1] * 3
-    alphabet = "".join(sorted(set("".join(docs))))
-    search = GridSearchCV(
-        make_pipeline(BagOfTokens(BPE(alphabet=alphabet)), LogisticRegression()),
-        {"bagoftokens__tokenizer__n_tokens": [20, 24], "bagoftokens__tf_idf": [False, True]},
-        cv=3, error_score="raise",
-    ).fit(docs, labels)  # fmt: skip
-    assert search.best_score_ == 1 and search.predict(["the high tide", "a hat"]).tolist() == [0, 1]
-    frame = pandas.DataFrame({"text": docs, "length": [len(doc) for doc in docs]})
-    columns = ColumnTransformer([("text", BagOfTokens(BPE(20)), "text")], remainder="passthrough").fit(frame)
-    assert columns.transform(frame).shape[1] == columns.get_feature_names_out().size == 21
-
-
-@given(st.lists(st.lists(st.integers(0, 3), max_size=12), min_size=1, max_size=6))
-def test_counts_leave_ids_as_they_are(lists: list[list[int]]) -> None:
-    ids = Ragged.from_lists(lists)
-    before = ids.values.copy(), ids.offsets.copy()
-    found = counts_of(ids, 4).toarray()
-    assert found.tolist() == [[row.count(i) for i in range(4)] for row in lists]
-    assert np.array_equal(ids.values, before[0]) and np.array_equal(ids.offsets, before[1])
 
 
 @given(st.data(), st.integers(1, 30), st.integers(1, 40))
@@ -334,20 +294,6 @@ def test_series_bags_refuse_wrong_parameters() -> None:
             call()
 
 
-def test_series_are_classified_in_a_search() -> None:
-    rng = np.random.default_rng(0)
-    wave = np.sin(np.arange(80) / 4)
-    rows = np.array([np.roll(np.sign(wave) if square else wave, shift) for shift in range(30) for square in (0, 1)])
-    rows, y = rows + rng.normal(0, 0.1, rows.shape), np.tile([0, 1], 30)
-    model = make_pipeline(SeriesBag(windows=(1, 2)), RidgeClassifierCV())
-    search = GridSearchCV(model, {"seriesbag__n_tokens": [16, 64], "seriesbag__levels": [4, (4, 8)]}, cv=3, error_score="raise")
-    assert search.fit(rows, y).best_score_ == 1
-    assert pickle.loads(pickle.dumps(search.best_estimator_)).score(rows, y) == 1
-    pandas = needed("pandas")
-    found = SeriesBag(**ONE_VIEW, sparse_output=False).set_output(transform="pandas").fit_transform(pandas.DataFrame(rows))
-    assert found.columns[0] == "0" and len(found) == 60
-
-
 def test_a_missing_package_is_named_with_the_extra() -> None:
     code = "import sys\nsys.modules['{}'] = None\n"
     code += "try:\n    import ubpe_numba.sklearn\nexcept ImportError as error:\n    print(error)"
@@ -368,3 +314,54 @@ def test_series_of_any_size_have_the_same_shapes_unless_it_is_to_matter() -> Non
     assert (kept.transform(8 * values) != kept.transform(values)).nnz > 0
     flat = bag.fit_transform(np.full((3, 30), 0.1))
     assert (flat != flat[[0, 0, 0]]).nnz == 0
+
+
+# ------------------------------------------------------------------------------------------ tokenizers as steps
+
+
+TEXTS = ["the cat sat on", "the dog sat on", "a cat ran to me", "a dog ran to me"] * 5
+LABELS = [0, 0, 1, 1] * 5
+ALPHABET = "abcdefghijklmnopqrstuvwxyz "
+
+
+def words_of(ids: Any) -> list[str]:
+    return [str(i) for i in ids.tolist()]
+
+
+def test_what_it_is_and_whether_it_is_fitted(cls: Any) -> None:
+    tags = get_tags(cls())
+    assert tags.estimator_type is None and not tags.target_tags.required and tags.requires_fit
+    assert tags.transformer_tags is not None and tags.input_tags.string
+    tok = cls(40, alphabet=ALPHABET)
+    check_is_fitted(clone(tok).fit(TEXTS, progress=False))
+    copy = clone(tok.fit(TEXTS, progress=False))
+    assert copy == cls(40, alphabet=ALPHABET)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(copy)
+
+
+def test_a_pipeline_that_ends_in_a_tokenizer(cls: Any) -> None:
+    pipe = Pipeline([("tokens", cls(40, alphabet=ALPHABET))])
+    ids = pipe.fit_transform(TEXTS, LABELS)
+    assert ids == cls(40, alphabet=ALPHABET).fit(TEXTS, progress=False).encode_batch(TEXTS)
+    assert pipe.transform(TEXTS) == ids and pipe.inverse_transform(ids) == TEXTS
+    assert "tokens" in repr(pipe) and "n_tokens=40" in repr(pipe) and cls.__name__ in estimator_html_repr(pipe)
+    assert pickle.loads(pickle.dumps(pipe)).transform(TEXTS) == ids
+
+
+def test_searches_over_sizes_and_over_tokenizers(cls: Any) -> None:
+    bag = CountVectorizer(analyzer=words_of)
+    pipe = Pipeline([("tokens", cls(alphabet=ALPHABET)), ("bag", bag), ("classifier", LogisticRegression())])
+    choices = [cls(30, alphabet=ALPHABET), cls(40, alphabet=ALPHABET)]
+    for grid, best in (({"tokens__n_tokens": [30, 40]}, 30), ({"tokens": choices}, choices[0])):
+        search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(TEXTS, LABELS)
+        assert search.best_score_ == 1.0 and [*search.best_params_.values()] == [best]
+        assert len(search.best_estimator_["tokens"]._model.vocabulary) == 30
+
+
+def test_a_search_that_ends_in_a_tokenizer(cls: Any) -> None:
+    def fewest(tok: Any, docs: list[str], y: Any = None) -> float:
+        return -float(tok.transform(docs).total)
+
+    search = GridSearchCV(cls(alphabet=ALPHABET), {"n_tokens": [28, 60]}, scoring=fewest, cv=2, error_score="raise").fit(TEXTS)
+    assert search.best_params_ == {"n_tokens": 60}

@@ -68,7 +68,7 @@ def test_the_window_holds_the_motifs_that_are_shown(record: tuple[np.ndarray, np
     assert says(begin) == max(says(first) for first in offsets[:-6].tolist())
 
 
-def test_a_record_shorter_than_the_window_is_shown_whole_and_a_picture_that_fails_leaves_the_old_one(
+def test_a_short_record_is_shown_whole_and_a_failure_leaves_the_old_picture(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     samples, path = np.array([0, 0, 9, 0] * 20), tmp_path / "demo.png"

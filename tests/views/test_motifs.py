@@ -7,27 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.views.motifs import choose_diverse, choose_motifs, contexts_of, evenly, likeness, ranges_of, says_most
+from ubpe_numba.views.motifs import choose_diverse, choose_motifs, evenly, likeness
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 BEAT = np.array([0.0, 1, 7, 3, 0])
 
 
-def test_what_says_most_is_range_times_saved_tokens() -> None:
-    rng = np.random.default_rng(0)
-    ranges, counts, lengths = rng.uniform(0, 9, 50), rng.integers(0, 5, 50), rng.integers(1, 9, 50)
-    for least in (1, 2, 4):
-        expected = [r * c * (n - 1) if c >= least else 0 for r, c, n in zip(ranges, counts, lengths, strict=True)]
-        assert says_most(ranges, counts, lengths, least) == pytest.approx(expected)
-
-
-def test_ranges_are_those_of_every_token() -> None:
-    v = Vocabulary.from_merges(3, [[0, 1], [3, 2], [4, 4]])
-    symbols = np.array([5.0, -1, 9])[v.arena]
-    assert ranges_of(v, symbols).tolist() == [np.ptp(symbols[a:b]) for a, b in zip(v.offsets, v.offsets[1:], strict=False)]
-
-
-def test_likeness_is_one_for_the_same_shape_wherever_it_is_and_falls_with_scale() -> None:
+def test_likeness_is_one_for_the_same_shape_and_falls_with_scale() -> None:
     for other in (BEAT, BEAT + 4, np.concatenate([np.zeros(6), BEAT])):
         assert likeness(BEAT, other) == pytest.approx(1)
     assert likeness(np.zeros(3), np.ones(9)) == 1
@@ -53,19 +39,6 @@ def test_what_says_nothing_is_not_chosen() -> None:
         assert choose_motifs(v, symbols, np.array([9, 9, 5, 9, 1]), 4, diverse).tolist() == [2]
     for options, chosen in (({"n": 4}, [4, 2]), ({"n": 4, "least": 6}, [4]), ({"n": 1}, [4])):
         assert choose_motifs(v, symbols, np.array([9, 9, 5, 9, 7]), **options).tolist() == chosen
-
-
-@given(st.lists(st.lists(st.integers(-9, 9), max_size=7), min_size=1, max_size=5), st.integers(1, 3), st.integers(0, 6))
-def test_contexts_are_those_of_plain_slices(docs: list[list[int]], length: int, side: int) -> None:
-    offsets = np.cumsum([0, *map(len, docs)])
-    values = np.array([v for doc in docs for v in doc], np.float64)
-    places = [(d, s) for d, doc in enumerate(docs) for s in range(len(doc) - length + 1)]
-    documents, starts = np.array(places, np.int64).reshape(-1, 2).T
-    found = contexts_of(values, offsets, documents, starts, length, side)
-    assert found.shape == (len(places), 2 * side + length)
-    for row, (d, s) in zip(found, places, strict=True):
-        expected = [docs[d][i] if 0 <= i < len(docs[d]) else np.nan for i in range(s - side, s + length + side)]
-        np.testing.assert_array_equal(row, expected)
 
 
 @given(st.integers(0, 300), st.integers(2, 50))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markup import parsed, pictures, words
 from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Tokenizer
-from ubpe_numba.views.notebook import tokenizer_html, vocabulary_html
+from ubpe_numba.views.notebook import block, escaped, histogram, tokenizer_html, vocabulary_html
 
 HOSTILE = [
     "</svg><script>alert(1)</script>", '" onload="alert(1)', "<!--", "]]>", "&amp;&", "\x00\x1b[31m", "\u202egnp.exe\u2028",
@@ -192,3 +194,35 @@ def test_a_slice_of_a_ragged_shows_its_own_documents_only() -> None:
     assert "999" not in text and "lengths 1 to 2" in text and "values 1 to 3" in text
     large = parsed(Ragged.from_lengths(np.arange(-(10**6), 0, dtype=np.int32), [10] * 10**5)._repr_html_(), 6000)
     assert len(pictures(large)) == 1 and "100,000 documents, 1,000,000 values" in words(large)
+
+
+# ------------------------------------------------------------------------------------------ parts
+
+
+@given(st.text(st.characters()))
+@example("</svg><script>alert(1)</script>")
+@example('" onload="x\ud800\x00\ufffe')
+def test_any_text_stays_text(text: str) -> None:
+    root = ElementTree.fromstring(f'<a b="{escaped(text)}">{escaped(text)}</a>')
+    assert len(root) == 0 and set(root.attrib) == {"b"}
+    allowed = re.sub("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
+    assert (root.text or "") == allowed.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=50))
+@example([0])
+@example([7] * 3)
+@example(list(range(24)))
+@example(list(range(25)))
+def test_bars_of_a_histogram_are_as_high_as_their_counts(lengths: list[int]) -> None:
+    root = parsed(block("", histogram(np.array(lengths), "documents", "values")), 4000)
+    (picture,) = pictures(root)
+    low, high = min(lengths), max(lengths)
+    width = -(-(high - low + 1) // 24)
+    counts = Counter((length - low) // width for length in lengths)
+    bars = next(picture.iter("{http://www.w3.org/2000/svg}path")).get("d", "")
+    heights = [int(bar) for bar in re.findall(r"v-(\d+)", bars)]
+    assert heights == [max(1, round(46 * counts[i] / max(counts.values()))) for i in sorted(counts)]
+    places = [int(x) for x in re.findall(r"M(\d+) ", bars)]
+    assert places == [i * (240 // (max(counts) + 1)) for i in sorted(counts)] and max(places) < 244
+    assert picture[0].text and picture[0].text.startswith(f"Lengths of {len(lengths)} documents: {low:,} to {high:,} values")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from tables import each
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, Preprocessing, export
+from ubpe_numba.errors import NotFittedError
 from ubpe_numba.plot import CompressionDisplay, CountsDisplay, MotifsDisplay, PianoRollDisplay, TokensDisplay, TreeDisplay
-from ubpe_numba.views.colours import DARK, LIGHT, hue_of, hues_of
+from ubpe_numba.views.colours import DARK, LIGHT, colours_of, hue_of, hues_of
+from ubpe_numba.views.displays.canvas import axes_for, bare_figure, grid_for, require_signal
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
 DOC = np.array([0, 2, 8, 2, 0, 2, 8, 2, 8, 0, 0, 2, 8])
@@ -45,7 +51,7 @@ def test_it_is_seen_and_drawn_on_given_axes(theme: Any, name: str, open_figures:
     assert {theme.paper, *(theme.grey if hue < 0 else theme.hues[hue] for hue in hues)} <= seen and other.paper not in seen
     assert open_figures() == before + 1
     given = Figure().subplots(1, 2)
-    drawn = draw(ax=given if name == "motifs" else given[0]) if name not in ("length", "curves") else display.plot(given[0])
+    drawn = draw(ax=given if name == "motifs" else given[0])
     assert drawn.figure_ is given[0].figure and open_figures() == before + 1
     with pytest.raises(ValueError, match="^theme: "):
         draw(theme="grey")
@@ -116,3 +122,148 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
 def test_what_cannot_be_drawn_is_refused(draw: Callable[[], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         draw()
+
+
+# ---------------------------------------- axes and grids
+
+
+def test_pyplot_is_used_only_without_axes(axes: Any, open_figures: Callable[[], int]) -> None:
+    assert axes_for(axes, (4, 3), LIGHT) is axes and open_figures() == 0
+    bare_figure((4, 3), DARK)
+    assert open_figures() == 0
+    made = axes_for(None, (4, 3), DARK)
+    assert open_figures() == 1
+    assert made.figure.get_size_inches().tolist() == [4, 3] and to_hex(made.figure.get_facecolor()) == DARK.paper
+    assert to_hex(made.get_facecolor()) == DARK.paper and to_hex(made.xaxis.label.get_color()) == DARK.dim
+    made.set_title("words", loc="left")
+    assert to_hex(made._left_title.get_color()) == DARK.ink
+    assert [side for side, spine in made.spines.items() if spine.get_visible()] == ["left", "bottom"]
+
+
+def test_a_grid_is_made_divided_or_taken(open_figures: Callable[[], int]) -> None:
+    made = grid_for(None, 5, 3, (2, 1), LIGHT, share_y=True)
+    assert made.shape == (2, 3) and made[0, 0].figure.get_size_inches().tolist() == [6, 2] and open_figures() == 1
+    assert made[0, 0].get_shared_y_axes().joined(made[0, 0], made[1, 2])
+    one, other = Figure().subplots(1, 2)
+    divided = grid_for(one, 4, 2, (2, 1), LIGHT, share_y=False)
+    assert divided.shape == (2, 2) and not one.axison and other.axison
+    assert max(ax.get_position().x1 for ax in divided.flat) < other.get_position().x0
+    given = Figure().subplots(3, 2)
+    assert np.array_equal(grid_for(given, 5, 9, (2, 1), LIGHT, share_y=True), given) and open_figures() == 1
+
+
+def test_too_few_axes_are_refused() -> None:
+    with pytest.raises(ValueError, match="^ax: expected at least 3 axes, one for each motif, got 2"):
+        grid_for(Figure().subplots(1, 2), 3, 4, (2, 1), LIGHT, share_y=True)
+    with pytest.raises(ValueError, match="^ax: expected axes of a grid"):
+        grid_for(Figure().add_axes((0, 0, 1, 1)), 2, 4, (2, 1), LIGHT, share_y=True)
+
+
+def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
+    file = json.loads(export(BPE.from_merges([[0, 1]], alphabet=2), "tokenizer.json", unk_token=False))
+    file["model"]["vocab"] = {name: 9 - i for name, i in file["model"]["vocab"].items()}
+    other = BPE.load(json.dumps(file))
+    assert other._model.alphabet.kind == "int"
+    with pytest.raises(ValueError, match="tok: TokensDisplay needs ids in the order of the vocabulary"):
+        require_signal(other, "TokensDisplay")
+
+
+# ---------------------------------------- counts, curves and notes
+
+
+@each(
+    "tok, docs",
+    [
+        (BPE.from_merges([[0, 1], [2, 0]], alphabet=[5, 6]), [[5, 6, 5, 5], [6, 6], [5, 6, 5]]),
+        (BPE.from_merges([[0, 1], [4, 2]], alphabet="ACGT"), ["ACGTACG", "TTACAC"]),
+        (BPE.from_merges([[0, 1]], alphabet=b"ab"), [b"abba", b"ab"]),
+    ],
+)
+def test_counts_are_those_of_loops(tok: BPE, docs: Any) -> None:
+    encoded = [tok.encode(doc).tolist() for doc in docs]
+    counts = collections.Counter(token for ids in encoded for token in ids)
+    lengths: collections.Counter[int] = collections.Counter()
+    for token, n in counts.items():
+        lengths[tok._model.vocabulary.sequence(token).size] += n
+    ranks, by_length = Figure().subplots(1, 2)
+    display = CountsDisplay.from_docs(tok, docs, ax=ranks)
+    assert display.counts.tolist() == [counts[token] for token in range(len(tok._model.vocabulary))]
+    assert ranks.lines[0].get_ydata().tolist() == sorted(counts.values(), reverse=True)
+    assert ranks.lines[0].get_xdata().tolist() == list(range(1, len(counts) + 1))
+    assert ranks.get_title(loc="left") == f"{len(counts)} of {len(tok._model.vocabulary)} tokens occur"
+    other = CountsDisplay.from_ids(tok, tok.encode_batch(docs), by="length", ax=by_length)
+    assert other.counts.tolist() == display.counts.tolist()
+    bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in by_length.patches if bar.get_height()}
+    assert bars == dict(lengths)
+    mean = sum(length * n for length, n in lengths.items()) / sum(lengths.values())
+    assert by_length.lines[0].get_xdata()[0] == pytest.approx(mean) and f"{mean:.2f}" in by_length.get_title(loc="left")
+
+
+def test_counts_leave_special_tokens_out_and_are_logarithmic_by_rank(axes: Any) -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
+    assert CountsDisplay.from_ids(tok, [[2, 3]], ax=axes).counts.tolist() == [0, 0, 1, 0]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+    ax = CountsDisplay([5, 0, 2, 0], [1, 1, 3, 90]).plot(by="length").ax_
+    assert ax.get_xscale() == "linear" and ax.get_xlim() == (0.4, 3.6)  # it ends at the longest in use
+
+
+VERSES = ["low lower lowest", "new newer newest", "wide wider widest"]
+
+
+def test_curves_are_those_of_the_tokenizers(axes: Any) -> None:
+    toks = {"text": BPE.for_text(270).fit(VERSES), "characters": BPE(25).fit(VERSES), "bytes": BPE(258).fit([b"abab", b"ab"])}
+    display = CompressionDisplay.from_tokenizers(toks, ax=axes)
+    curves = [line for line in axes.lines if len(line.get_xdata()) > 1]
+    for line, tok, hue in zip(curves, toks.values(), LIGHT.hues, strict=False):
+        sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
+        assert line.get_xdata().tolist() == sizes.tolist() and line.get_ydata() == pytest.approx(ratios)
+        assert to_hex(line.get_color()) == hue
+    named = [f"{name} {tok.history_.compression(tok._model.vocabulary.n_alphabet)[1][-1]:.2f}" for name, tok in toks.items()]
+    assert [text.get_text() for text in axes.texts] == named
+    assert list(display.curves) == list(toks) and axes.get_xscale() == "log" and axes.get_ylim()[0] == 0
+    assert len(curves) == 3
+    alone = CompressionDisplay.from_tokenizers(BPE(25).fit(VERSES))
+    assert [text.get_text().split()[0] for text in alone.ax_.texts] == ["BPE"]
+    with pytest.raises(NotFittedError):
+        CompressionDisplay.from_tokenizers(BPE.from_merges([[0, 1]], alphabet="ab"), ax=axes)
+
+
+def test_labels_stand_apart_and_each_at_its_curve(axes: Any) -> None:
+    ends = [3.0, 1.0, 3.02, 3.01, 1.0]
+    display = CompressionDisplay({f"n{i}": ([10, 20], [1.0, end]) for i, end in enumerate(ends)}).plot(axes)
+    heights = [text.xy[1] for text in axes.texts]
+    top = axes.get_ylim()[1]
+    assert all(abs(a - b) >= 0.06 * top for a, b in itertools.combinations(heights, 2))
+    assert np.argsort(heights, kind="stable").tolist() == np.argsort(ends, kind="stable").tolist()
+    assert all(text.xy[0] == 20 for text in display.ax_.texts)
+
+
+#: Symbols are pitch * 4 + the length as a power of two; pitch 0 is a rest.
+TUNE = np.array([60, 64, 67, 60, 64, 67, 0, 60, 64, 67, 72]) * 4 + np.array([0, 0, 1, 0, 0, 1, 2, 0, 0, 1, 3])
+OF_TUNE: dict[str, Any] = {"pitch": lambda s: np.where(s < 4, np.nan, s // 4), "duration": lambda s: 2.0 ** (s % 4)}
+
+
+def test_bars_are_the_notes_in_the_colours_of_their_tokens(axes: Any) -> None:
+    symbols = np.unique(TUNE)
+    numbers = np.searchsorted(symbols, TUNE).tolist()  # a token is the phrase of three notes
+    music = BPE.from_merges([numbers[:2], [symbols.size, numbers[2]]], alphabet=symbols)
+    display = PianoRollDisplay.from_document(music, TUNE, **OF_TUNE, ax=axes)
+    ids, starts = music.encode(TUNE, return_offsets=True)
+    assert len(set(ids.tolist())) < ids.size < TUNE.size
+    colours = colours_of(ids, music._model.vocabulary.n_alphabet)
+    token_of = np.searchsorted(starts, np.arange(TUNE.size), side="right") - 1
+    notes, time = [], 0.0
+    for symbol, token in zip(TUNE.tolist(), token_of.tolist(), strict=True):
+        if symbol >= 4:
+            notes.append((time, symbol // 4, 2.0 ** (symbol % 4), colours[token]))
+        time += 2.0 ** (symbol % 4)
+    assert len(axes.patches) == len(notes) == 10
+    for bar, (onset, pitch, length, colour) in zip(axes.patches, notes, strict=True):
+        assert bar.get_x() == onset and bar.get_y() + bar.get_height() / 2 == pytest.approx(pitch)
+        assert 0.9 * length < bar.get_width() < length and to_hex(bar.get_facecolor()) == colour
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time", "pitch")
+    assert axes.get_xlim() == (0, time) and axes.get_title(loc="left") == f"10 notes, {ids.size} tokens"
+    borders = [line.get_xdata()[0] for line in axes.lines]
+    assert borders == display.onset[starts[1:]].tolist()
+    own = PianoRollDisplay.from_document(music, TUNE, **OF_TUNE, onset=lambda s: np.arange(s.size) // 2)
+    assert [bar.get_x() for bar in own.ax_.patches] == [0, 0, 1, 1, 2, 2, 3, 4, 4, 5]

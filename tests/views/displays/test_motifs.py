@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,44 +18,34 @@ from ubpe_numba.views.colours import DARK, hue_of
 DOCS = [[0, 2, 8, 2, 0, 0], [8, 0, 2, 8, 2], [2, 0, 2, 8, 2, 0, 2, 8, 8], [], [0, 2, 8, 2]]
 
 
-def _plainly(tok: Tokenizer, docs: list[list[int]], token: int, side: int) -> list[list[float]]:
-    """The contexts of a token, by loops over its documents."""
-    rows = []
-    for doc in docs:
-        ids, starts = tok.encode(np.array(doc, int), return_offsets=True)
-        n = tok._model.vocabulary.sequence(token).size
-        for start in starts[ids == token].tolist():
-            around = range(start - side, start + n + side)
-            rows.append([float(doc[i]) if 0 <= i < len(doc) else np.nan for i in around])
-    return rows
+def gallery(*args: Any, shape: tuple[int, int] = (1, 1), **options: Any) -> Any:
+    """A display on axes of a figure that pyplot does not know of."""
+    return MotifsDisplay.from_batch(*args, **options, ax=Figure().subplots(*shape, squeeze=False))
 
 
 @each("side", [0, 1, 5, 30])
 def test_contexts_are_all_occurrences_and_end_with_their_document(tok: Tokenizer, side: int) -> None:
-    display = MotifsDisplay.from_batch(tok, DOCS, tokens=[5, 4, 2], side=side, ax=Figure().subplots(1, 3))
-    for token, contexts, count in zip([5, 4, 2], display.contexts, display.counts, strict=True):
-        expected = _plainly(tok, DOCS, token, side)
-        np.testing.assert_array_equal(contexts, np.array(expected).reshape(len(expected), -1))
-        assert count == len(expected)
-    assert [m.tolist() for m in display.motifs] == [[0, 2, 8, 2], [0, 2, 8], [8]]
-
-
-def test_documents_are_taken_in_any_form(tok: Tokenizer) -> None:
+    tokens = [5, 4, 2]
+    expected: list[list[list[float]]] = [[] for _ in tokens]
+    for rows, token in zip(expected, tokens, strict=True):
+        n = tok._model.vocabulary.sequence(token).size
+        for doc in DOCS:
+            ids, starts = tok.encode(np.array(doc, int), return_offsets=True)
+            for start in starts[ids == token].tolist():
+                around = range(start - side, start + n + side)
+                rows.append([float(doc[i]) if 0 <= i < len(doc) else np.nan for i in around])
     flat, offsets = np.concatenate([np.array(d, int) for d in DOCS]), np.cumsum([0, *map(len, DOCS)])
     part = Ragged(np.append([9, 9], flat).astype(np.int32), offsets + 2)
-    ways = [
-        MotifsDisplay.from_batch(tok, DOCS, side=3, ax=Figure().subplots(2, 2)),
-        MotifsDisplay.from_batch(tok, flat, offsets, side=3, ax=Figure().subplots(2, 2)),
-        MotifsDisplay.from_batch(tok, part, side=3, ax=Figure().subplots(2, 2)),
-    ]
-    for way in ways[1:]:
-        assert way.tokens.tolist() == ways[0].tokens.tolist() and way.counts.tolist() == ways[0].counts.tolist()
-        for a, b in zip(way.contexts, ways[0].contexts, strict=True):
-            np.testing.assert_array_equal(a, b)
+    for docs in ((DOCS,), (flat, offsets), (part,)):
+        display = gallery(tok, *docs, tokens=tokens, side=side, shape=(1, 3))
+        for rows, contexts, count in zip(expected, display.contexts, display.counts, strict=True):
+            np.testing.assert_array_equal(contexts, np.array(rows).reshape(len(rows), -1))
+            assert count == len(rows)
+        assert [m.tolist() for m in display.motifs] == [[0, 2, 8, 2], [0, 2, 8], [8]]
 
 
 def test_every_context_is_drawn_in_grey_and_the_motif_in_its_hue(tok: Tokenizer) -> None:
-    display = MotifsDisplay.from_batch(tok, DOCS, tokens=[5, 2], side=2, ax=Figure().subplots(1, 2), theme="dark")
+    display = gallery(tok, DOCS, tokens=[5, 2], side=2, shape=(1, 2), theme="dark", rate=8)
     for ax, token, contexts, motif in zip(display.axes_.flat, [5, 2], display.contexts, display.motifs, strict=True):
         *grey, coloured = ax.lines
         np.testing.assert_array_equal([line.get_ydata() for line in grey], contexts)
@@ -64,15 +54,26 @@ def test_every_context_is_drawn_in_grey_and_the_motif_in_its_hue(tok: Tokenizer)
         hue = hue_of(token, 3)
         assert to_hex(coloured.get_color()) == (DARK.grey if hue < 0 else DARK.hues[hue])
         assert ax.get_xlim() == (-2.5, motif.size + 1.5)
-    assert display.axes_[0].get_title(loc="left") == "token 5"
-    assert display.axes_[0].get_title(loc="right") == "4 times · 4 samples"
+    first = display.axes_[0, 0]
+    assert (first.get_title(loc="left"), first.get_title(loc="right")) == ("token 5", "4 times · 0.50 s")
+    first = display.plot(Figure().subplots(1, 2), names=["a beat", "a rest"], colours=["#123456", "#654321"]).axes_[0]
+    assert (first.get_title(loc="left"), first.get_title(loc="right")) == ("a beat", "4 times · 4 samples")
+    assert first.lines[-1].get_color() == "#123456"
+    for given in ("names", "colours"):
+        with pytest.raises(ValueError, match=f"^{given}: expected 2, one for each motif, got 0"):
+            display.plot(**{given: []})
 
 
 def test_most_occurrences_are_drawn_at_even_distances(tok: Tokenizer) -> None:
     docs = [[i % 2 * 8, 0, 2, 8, 2] for i in range(50)]
-    display = MotifsDisplay.from_batch(tok, docs, tokens=[5], most=4, side=1, ax=Figure().subplots(1, 1, squeeze=False))
+    display = gallery(tok, docs, tokens=[5], most=4, side=1)
     assert display.counts.tolist() == [50] and display.contexts[0].shape == (4, 6)
     assert display.contexts[0][:, 0].tolist() == [docs[i][0] for i in (0, 16, 33, 49)]
+    nothing = gallery(tok, [[0, 0, 0]])
+    assert nothing.tokens.size == 0 and nothing.contexts == []
+    for docs in ([[0, 0]], [[]]):
+        nowhere = gallery(tok, docs, tokens=[5], side=2)
+        assert nowhere.counts.tolist() == [0] and nowhere.contexts[0].shape == (0, 8)
 
 
 def test_motifs_that_say_most_are_chosen_and_differ() -> None:
@@ -83,38 +84,18 @@ def test_motifs_that_say_most_are_chosen_and_differ() -> None:
         parts = [[*rest, *(beat, wave)[k], *rest[: rng.integers(4)]] for k in rng.integers(0, 2, 9)]
         docs.append([level for part in parts for level in part])
     tok = UBPE(60, objective="shortest", rules=FitRules(max_token_length=7)).fit(docs, progress=False)
-    display = MotifsDisplay.from_batch(tok, docs, n=2, side=0, ax=Figure().subplots(1, 2))
-    contrary = MotifsDisplay.from_batch(tok, docs, n=2, diverse=False, side=0, ax=Figure().subplots(1, 2))
+    display, contrary = (gallery(tok, docs, n=2, diverse=diverse, side=0, shape=(1, 2)) for diverse in (True, False))
     assert np.ptp(contrary.motifs[0]) == np.ptp(contrary.motifs[1]) == 11  # two variations of the beat
     assert display.tokens[0] == contrary.tokens[0] and np.ptp(display.motifs[1]) < 11
-    rare = MotifsDisplay.from_batch(tok, docs, n=40, least=30, side=0, ax=Figure().subplots(6, 7))
+    rare = gallery(tok, docs, n=40, least=30, side=0, shape=(6, 7))
     assert rare.tokens.size and rare.counts.min() >= 30
 
 
-def test_the_axis_of_values_is_shared_or_not(tok: Tokenizer, open_figures: Callable[[], int]) -> None:
+def test_the_axis_of_values_is_shared_or_not(tok: Tokenizer) -> None:
     display = MotifsDisplay.from_batch(tok, DOCS, tokens=[6, 5, 3], side=0, columns=2)
-    assert display.axes_.shape == (2, 2) and open_figures() == 1
+    assert display.axes_.shape == (2, 2)
     low, high = display.axes_[0, 0].get_ylim()
     assert low < 0 and high > 8 and display.axes_[1, 0].get_ylim() == (low, high)
     own = display.plot(share_y=False, columns=2)
     assert own.axes_[0, 0].get_ylim()[1] < 8 < own.axes_[0, 1].get_ylim()[1]
     assert not own.axes_[1, 1].axison and not own.axes_[1, 1].lines
-
-
-def test_lengths_are_in_seconds_and_names_are_the_callers(tok: Tokenizer) -> None:
-    display = MotifsDisplay.from_batch(tok, DOCS, tokens=[5], rate=8, ax=Figure().subplots(1, 1, squeeze=False))
-    assert display.axes_[0, 0].get_title(loc="right") == "4 times · 0.50 s"
-    display.plot(display.axes_, names=["a beat"])
-    assert display.axes_[0, 0].get_title(loc="left") == "a beat"
-    axes = display.plot(Figure().subplots(1, 1, squeeze=False), colours=["#123456"]).axes_[0, 0]
-    assert axes.lines[-1].get_color() == "#123456"
-    for given in ("names", "colours"):
-        with pytest.raises(ValueError, match=f"^{given}: expected 1, one for each motif, got 0"):
-            display.plot(axes, **{given: []})
-
-
-def test_a_corpus_without_motifs_is_drawn(tok: Tokenizer) -> None:
-    display = MotifsDisplay.from_batch(tok, [[0, 0, 0]], ax=Figure().subplots(1, 1, squeeze=False))
-    assert display.tokens.size == 0 and display.contexts == []
-    nowhere = MotifsDisplay.from_batch(tok, [[0, 0]], tokens=[5], side=2, ax=Figure().subplots(1, 1, squeeze=False))
-    assert nowhere.counts.tolist() == [0] and nowhere.contexts[0].shape == (0, 8)

@@ -7,45 +7,23 @@ import hashlib
 import json
 import pathlib
 import re
-from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
 import pytest
+from built_site import read_page
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from tables import each
 
 from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.views import colours, explorer
-from ubpe_numba.views.explorer.page import SCRIPTS, STYLES, unpacked
+from ubpe_numba.views.explorer.page import SCRIPTS, STYLES, packed, unpacked
 from ubpe_numba.views.explorer.report import Report, explore
 
 DOCS = [[1, 2, 3, 1, 2, 3, 1, 2], [], [3, 1, 2, 3, 3], [2, 5]] * 3
-
-
-class _Page(HTMLParser):
-    """The elements of a page that hold code or data, and all attributes that could load something."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__(convert_charrefs=False)
-        self.held: list[tuple[str, dict[str, Any], str]] = []
-        self.attributes: list[tuple[str, str, str | None]] = []
-        self.open: str | None = None
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.attributes += [(tag, name, value) for name, value in attrs]
-        self.open = tag if tag in ("script", "style") else None
-        if self.open:
-            self.held.append((tag, dict(attrs), ""))
-
-    def handle_data(self, data: str) -> None:
-        if self.open:
-            tag, attrs, content = self.held.pop()
-            self.held.append((tag, attrs, content + data))
-
-    def handle_endtag(self, tag: str) -> None:
-        self.open = None
 
 
 @pytest.fixture(scope="module")
@@ -60,32 +38,35 @@ def _made(tok: Any, docs: Any = DOCS, *args: Any, **options: Any) -> str:
 
 
 def _data(page: str) -> dict[str, Any]:
-    found = json.loads(next(text for tag, attrs, text in _Page(page).held if attrs.get("id") == "data"))
+    found = json.loads(next(text for attrs, text in read_page(page).scripts if attrs.get("id") == "data"))
     assert isinstance(found, dict)
     return found
 
 
+def _code(page: str) -> list[str]:
+    """The style sheet and the scripts."""
+    read = read_page(page)
+    assert len(read.styles) == 1 and len(read.scripts) == 3
+    return [*read.styles, *(text for attrs, text in read.scripts if attrs.get("type") != "application/json")]
+
+
 def test_the_policy_names_the_hashes_of_what_is_there(tok: UBPE) -> None:
-    page = _Page(_made(tok, title="</script><script>x</script>"))
+    page = _made(tok, title="</script><script>x</script>")
     policy = next(
-        value for tag, name, value in page.attributes if tag == "meta" and name == "content" and value and "src" in value
+        value for tag, name, value in read_page(page).attributes if (tag, name) == ("meta", "content") and "src" in value
     )
     assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
-    for tag, attrs, text in page.held:
-        if attrs.get("type") != "application/json":
-            code = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-            assert f"'sha256-{code}'" in policy, tag
-    assert [tag for tag, _, _ in page.held] == ["style", "script", "script", "script"]
+    for text in _code(page):
+        assert f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" in policy
 
 
 def test_nothing_comes_from_elsewhere(tok: UBPE) -> None:
     made = _made(tok)
-    page = _Page(made)
-    assert not [(tag, name) for tag, name, _ in page.attributes if name in ("src", "srcset", "style") or name.startswith("on")]
-    assert {value for _, name, value in page.attributes if name == "href"} == {"#view"}
-    for _, attrs, text in page.held:
-        if attrs.get("type") != "application/json":
-            assert not re.findall(r"(?:url\(|@import|import\(|fetch\(|XMLHttpRequest|WebSocket|\.src\s*=)", text)
+    attributes = read_page(made).attributes
+    assert not [(tag, name) for tag, name, _ in attributes if name in ("src", "srcset", "style") or name.startswith("on")]
+    assert {value for _, name, value in attributes if name == "href"} == {"#view"}
+    for text in _code(made):
+        assert not re.findall(r"(?:url\(|@import|import\(|fetch\(|XMLHttpRequest|WebSocket|\.src\s*=)", text)
     assert "The MIT License (MIT)" in made and "Leon Sorokin" in made  # of the library of charts
     there = {path.name for path in (pathlib.Path(explorer.__file__).parent / "page").iterdir()}
     assert there == {*STYLES, *SCRIPTS, "explorer.html", "uPlot.iife.min.js", "uPlot.LICENSE"}
@@ -94,7 +75,7 @@ def test_nothing_comes_from_elsewhere(tok: UBPE) -> None:
 @each("title", ["</script><script>alert(1)</script>", "@DATA@ @SCRIPT@", "<!--", "&lt; \"'", "\ud800 \x00"])
 def test_a_title_is_only_text(tok: UBPE, title: str) -> None:
     page = _made(tok, title=title)
-    assert _data(page)["title"] == title and len(_Page(page).held) == 4
+    assert _data(page)["title"] == title and len(_code(page)) == 3
     page.encode()
 
 
@@ -176,3 +157,33 @@ def test_what_cannot_be_explored_is_said(tok: UBPE) -> None:
     for docs in (["text"], 3):
         with pytest.raises(TypeError, match="docs: "):
             explore(tok, docs, progress=False)
+
+
+# ------------------------------------------------------------------------------------------ arrays of the page
+
+
+_TYPES = {"u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"}
+
+
+@given(
+    st.sampled_from([np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64]).flatmap(
+        lambda dtype: arrays(dtype, st.integers(0, 40), elements={} if dtype != np.int64 else st.integers(-(2**53), 2**53))
+    )
+)
+def test_integers_come_back(array: np.ndarray) -> None:
+    made = json.loads(json.dumps(packed(array)))
+    assert made["t"] in _TYPES and made["n"] == array.size
+    assert unpacked(made).astype(np.int64).tolist() == array.astype(np.int64).tolist()
+
+
+def test_the_narrowest_type_is_taken() -> None:
+    for name, values in {
+        "u1": [0, 255], "i1": [-1, 127], "u2": [0, 256], "i2": [-200, 5], "u4": [0, 2**32 - 1], "i4": [-(2**31), 0], "f8": [2**40]
+    }.items():  # fmt: skip
+        assert packed(np.array(values))["t"] == name
+    assert packed(np.array([True, False]))["t"] == "u1"
+
+
+def test_integers_beyond_float64_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"array: integers .* are not exact"):
+        packed(np.array([2**53 + 1]))
