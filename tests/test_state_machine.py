@@ -10,8 +10,6 @@ import random
 import tempfile
 import warnings
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -172,21 +170,6 @@ class TokenizerMachine(RuleBasedStateMachine):
         """A fit of something that is no document is refused."""
         self.refused((TypeError, ValueError), self.tok.fit, bad, progress=False)
 
-    @rule(bad=st.sampled_from([{"n_tokens": 1}, {"n_tokens": 0}, {"n_tokens": 2.5}, {"rules": "rank"}, {"n_threads": 0}]))
-    def failed_settings(self, bad: dict[str, Any]) -> None:
-        """Arguments out of range are refused by the fit."""
-        old = {name: self.tok.get_params()[name] for name in bad}
-        self.tok.set_params(**bad)
-        two = [self.document([0, 1, 2])]
-        self.refused((TypeError, ValueError), self.tok.fit, two, progress=False)
-        self.tok.set_params(**old)
-
-    @rule(n=st.sampled_from([None, 1, 2, 3]))
-    def set_threads(self, n: int | None) -> None:
-        """The number of threads is no part of the model; an unknown parameter is an error."""
-        assert self.tok.set_params(n_threads=n) is self.tok
-        self.refused(ValueError, self.tok.set_params, threads=n)
-
     # --- encoding
 
     @rule(indices=INDICES)
@@ -199,9 +182,11 @@ class TokenizerMachine(RuleBasedStateMachine):
         assert plain(back) == doc
         assert plain(self.tok.decode(ids.tolist())) == doc
 
-    @rule(corpus=CORPORA | st.just([]))
-    def batch(self, corpus: Any) -> None:
-        """A batch is its documents one by one."""
+    @rule(corpus=CORPORA | st.just([]), n=st.sampled_from([None, 1, 3]))
+    def batch(self, corpus: Any, n: int | None) -> None:
+        """A batch is its documents one by one; the number of threads is no part of the model."""
+        assert self.tok.set_params(n_threads=n) is self.tok
+        self.refused(ValueError, self.tok.set_params, threads=n)
         docs = [self.known(indices) for indices in corpus]
         out = self.tok.encode_batch(docs)
         assert [ids.tolist() for ids in out] == [self.tok.encode(doc).tolist() for doc in docs]
@@ -247,28 +232,6 @@ class TokenizerMachine(RuleBasedStateMachine):
             assert weights[0] >= worth(top) - slack and top in paths
         self.refused(ValueError, self.tok.encode_nbest, doc, 0)
 
-    @rule(corpus=CORPORA, lazily=st.booleans())
-    def threads(self, corpus: Any, lazily: bool) -> None:
-        """Four threads at once on one object, whose tables may not be made yet."""
-        docs = [self.known(indices) for indices in corpus]
-        want = [self.tok.encode(doc).tolist() for doc in docs]
-        tok = pickle.loads(pickle.dumps(self.tok)) if lazily else self.tok
-        barrier = Barrier(4)
-
-        def one(_: int) -> tuple[Any, Any, Any]:
-            barrier.wait(30)
-            single = [tok.encode(doc) for doc in docs]
-            return (
-                [ids.tolist() for ids in single],
-                [ids.tolist() for ids in tok.encode_batch(docs)],
-                list(map(tok.decode, single)),
-            )
-
-        with ThreadPoolExecutor(4) as pool:
-            for single, batch, back in pool.map(one, range(4)):
-                assert single == batch == want
-                assert list(map(plain, back)) == docs
-
     # --- copies
 
     @rule(n_less=st.integers(-2, 12), by=st.sampled_from(["creation", "idf"]), indices=INDICES, go_on=st.booleans())
@@ -279,20 +242,13 @@ class TokenizerMachine(RuleBasedStateMachine):
         if n < n_alphabet:
             self.refused(ValueError, self.tok.truncate, n, by)
             return
-        rules = self.tok.rules or FitRules()
-        if (
-            by == "creation"
-            and self.tok._model.vocabulary.merges is not None
-            and not self.tok._model.vocabulary.in_order_of_creation
-        ):
-            try:  # the lowest ids may not be closed
-                short = self.tok.truncate(n, by)
-            except ValueError as error:
-                if "not in order of creation" not in str(error):
-                    raise
-                return
-        else:
+        rules, vocabulary = self.tok.rules or FitRules(), self.tok._model.vocabulary
+        try:  # the lowest ids may not be closed
             short = self.tok.truncate(n, by)
+        except ValueError as error:
+            if "not in order of creation" not in str(error) or by != "creation" or vocabulary.in_order_of_creation:
+                raise
+            return
         assert type(short) is type(self.tok) and short.n_tokens == n
         assert n_alphabet <= len(short._model.vocabulary) <= min(n, size)
         if by == "creation" or isinstance(self.tok, UBPE):
@@ -321,15 +277,6 @@ class TokenizerMachine(RuleBasedStateMachine):
         assert other.get_params() == want
         self.adopt(other, indices)
         self.as_fitted = self.as_fitted and not self.given
-
-    @rule(suffix=st.sampled_from([".json", ".npz"]), at=st.floats(0, 1, exclude_max=True))
-    def failed_load(self, suffix: str, at: float) -> None:
-        """A file that is cut short is no model."""
-        path = pathlib.Path(self.folder.name, "cut" + suffix)
-        self.tok.save(path)
-        data = path.read_bytes().rstrip()
-        path.write_bytes(data[: int(at * len(data))])
-        self.refused(ModelFormatError, type(self.tok).load, path)
 
     @rule(protocol=st.integers(2, pickle.HIGHEST_PROTOCOL), indices=INDICES)
     def pickled(self, protocol: int, indices: list[int]) -> None:
@@ -361,7 +308,7 @@ class TokenizerMachine(RuleBasedStateMachine):
 
 TestTokenizerMachine = TokenizerMachine.TestCase
 TestTokenizerMachine.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 
@@ -388,47 +335,16 @@ def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:
     return bytes(out)
 
 
-def is_valid(name: str) -> bool:
-    """Whether a seed is a model as it was written."""
-    return name.count(" ") == 2 and name.split()[1] in ("dense", "text", "bytes")
-
-
-@pytest.fixture(scope="module")
-def corpus() -> dict[str, bytes]:
-    return seeds()
-
-
-def complaints(inputs: dict[str, bytes]) -> dict[str, str]:
-    """What the harness found, by the name of the input."""
-    found = {}
-    for name, data in inputs.items():
-        try:
-            one_input(data)
-        except Exception as error:
-            found[name] = repr(error)
-    return found
-
-
-def test_seeds_of_the_fuzzer(corpus: dict[str, bytes]) -> None:
-    assert complaints(corpus) == {}
-
-
-def test_valid_seeds_load(corpus: dict[str, bytes]) -> None:
-    loaded = [name for name in corpus if is_valid(name)]
-    refused = [name for name in loaded if not one_input(corpus[name])]
-    assert len(loaded) >= 3 * 3 * 4
-    assert refused == []
-
-
-def test_mutations_of_the_seeds(corpus: dict[str, bytes]) -> None:
-    rng = random.Random(20240229)
+def test_seeds_of_the_fuzzer_and_mutations_of_them() -> None:
+    """Valid seeds load, and nothing that the harness of the fuzzer looks at goes wrong."""
+    corpus, rng = seeds(), random.Random(20240229)
     names = [name for name in sorted(corpus) if len(corpus[name]) < 50_000 and "both sizes" not in name]
-    inputs = {}
-    valid = [name for name in names if is_valid(name)]
+    valid = [name for name in names if name.count(" ") == 2 and name.split()[1] in ("dense", "text", "bytes")]
+    assert len(valid) >= 3 * 3 * 4
+    assert [name for name in corpus if not one_input(corpus[name]) and name in valid] == []
     for i in range(300):
         name, other = rng.choice(valid if i % 2 else names), rng.choice(names)
-        inputs[f"{name}, mutation {i}"] = mutated(corpus[name], corpus[other], rng)
-    assert complaints(inputs) == {}
+        one_input(mutated(corpus[name], corpus[other], rng))
 
 
 def test_what_from_published_reads_can_be_saved(tmp_path: pathlib.Path) -> None:

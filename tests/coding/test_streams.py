@@ -92,27 +92,6 @@ def test_a_document_that_does_not_fit() -> None:
             tok.encode_batch(["ab"], out=bad)
 
 
-@given(st.data(), tables(), st.integers(1, 9))
-def test_last_tokens_of_prefixes(data: st.DataObject, table: Table, tries: int) -> None:
-    """In slices of any number of tries; from a boundary on those of the prefixes whose encodings go through it."""
-    size, pairs, _ = table
-    tok = BPE.from_merges(pairs, alphabet=size)
-    text = np.array([i for d in data.draw(documents(size, 60)) for i in d], np.int32)
-    encoder, ids = tok._tables.pairs(), tok.encode(text)
-    k = data.draw(st.integers(0, ids.size))
-    start, before = int(encoder.lengths[ids[:k]].sum()), int(ids[k - 1]) if k else -1
-    last, place, made = np.empty(text.size - start + 1, np.int32), np.array([0, -1]), 0
-    edges, states, longest = encoder.endings
-    while place[0] < text.size - start:
-        made += incremental.last_tokens(text[start:], before, encoder.tables, edges, states, tries, place, last)
-    assert longest == encoder.lengths[[i for i in range(len(encoder.lengths)) if tok.encode(tok.decode([i])).size == 1]].max()
-    assert made <= last.size * len(set(encoder.lengths.tolist()))
-    for e in range(1, last.size):
-        whole = tok.encode(text[: start + e])
-        through = start in np.cumsum([0, *encoder.lengths[whole]])
-        assert last[e] == (whole[-1] if through else -1)
-
-
 def test_a_push_costs_a_try_for_every_length_however_long_tokens_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in a run of one symbol, of which tokens have 2, 4, ... 65,536; Ctrl-C between slices leaves the stream as it was."""
     n, longest = 2, 1 << 16

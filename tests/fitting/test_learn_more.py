@@ -63,7 +63,7 @@ def test_fit_more_on_another_corpus_equals_the_reference(
     n_tokens = size + len(old) + more
     params = {"rules": FitRules(ties=ties, max_token_length=longest)}
     for cls, n_tried in ((BPE, 1), (UBPEClassic, n_candidates)):
-        want, _ = reference.fit_more(docs, old, size, n_tokens, n_tried, ties, **marks, max_token_length=longest)
+        want, _ = reference.fit(docs, size, n_tokens, n_tried, ties, **marks, max_token_length=longest, old=old)
         tok = cls.from_merges(old, size, **({} if cls is BPE else {"n_candidates": n_tried}), **params)
         tok.fit_more(docs, n_tokens, **in_package(marks))
         assert merges(tok)[len(old) :] == [tuple(merge) for merge in want]

@@ -24,105 +24,67 @@ class Merge(NamedTuple):
 def replace(doc: list[int], new_ids: dict[Pair, int]) -> list[int]:
     """Replace the given pairs by their new ids in one pass from left to right.
 
-    >>> replace([1, 2, 3, 1, 2], {(1, 2): 4})
-    [4, 3, 4]
-    >>> replace([0, 0, 0], {(0, 0): 1})
-    [1, 0]
+    >>> replace([1, 2, 3, 1, 2], {(1, 2): 4}), replace([0, 0, 0], {(0, 0): 1})
+    ([4, 3, 4], [1, 0])
     """
     result = []
     position = 0
     while position < len(doc):
-        at_last = position + 1 == len(doc)
-        if not at_last and (doc[position], doc[position + 1]) in new_ids:
-            result.append(new_ids[doc[position], doc[position + 1]])
-            position += 2
-        else:
-            result.append(doc[position])
-            position += 1
+        pair = tuple(doc[position : position + 2])
+        result.append(new_ids.get(pair, doc[position]))  # type: ignore[call-overload]
+        position += 2 if pair in new_ids else 1
     return result
 
 
 def idf(n_documents: int, documents: int) -> float:
-    """Weight of a pair held by `documents` out of `n_documents`: ln((1+D) / (1+d)).
-
-    >>> idf(7, 7)
-    0.0
-    >>> round(idf(7, 1), 6) == round(math.log(4), 6)
-    True
-    """
+    """Weight of a pair held by `documents` out of `n_documents`."""
     return math.log((1 + n_documents) / (1 + documents))
 
 
-def with_barriers(doc: list[int], positions: Sequence[int]) -> list[int]:
-    """A barrier before every symbol whose position is given; at the ends of a document it would part nothing.
-
-    >>> with_barriers([7, 8, 9], [2, 0, 2, 3])
-    [7, 8, -1, 9]
-    """
-    result = []
-    for position, symbol in enumerate(doc):
-        result += [BARRIER, symbol] if position > 0 and position in positions else [symbol]
-    return result
-
-
 def adjacent(doc: Sequence[int]) -> list[Pair]:
-    """Each symbol with the one behind it.
-
-    >>> adjacent([0, 0, -1, 1])
-    [(0, 0), (0, -1), (-1, 1)]
-    """
+    """Each symbol with the one behind it."""
     return [(doc[i], doc[i + 1]) for i in range(len(doc) - 1)]
-
-
-def pairs_of(doc: list[int]) -> list[Pair]:
-    """Adjacent pairs from left to right, overlapping ones too.
-
-    >>> pairs_of([0, 0, 0, -1, 0, 1])
-    [(0, 0), (0, 0), (0, 1)]
-    """
-    return [pair for pair in adjacent(doc) if BARRIER not in pair]
 
 
 def prepare(
     docs: list[list[int]], weights: Sequence[int] | None, boundaries: Sequence[Sequence[int]] | None
 ) -> tuple[list[list[int]], list[int]]:
-    """The documents that weigh something, with barriers, and their weights.
+    """The documents that weigh something, with a barrier before every symbol that is at a boundary, and their weights.
 
-    >>> prepare([[0, 1], [0], [2, 2]], [3, 0, 1], [[1], [], []])
+    >>> prepare([[0, 1], [0], [2, 2]], [3, 0, 1], [[1, 1], [], [0, 2]])
     ([[0, -1, 1], [2, 2]], [3, 1])
     """
+    found = []
+    for i, doc in enumerate(docs):
+        cuts = set(boundaries[i]) - {0} if boundaries else set()
+        found.append([token for at, symbol in enumerate(doc) for token in ([BARRIER, symbol] if at in cuts else [symbol])])
     weights = [1] * len(docs) if weights is None else weights
-    boundaries = [[]] * len(docs) if boundaries is None else boundaries
-    weighing = [i for i in range(len(docs)) if weights[i] > 0]
-    return [with_barriers(docs[i], boundaries[i]) for i in weighing], [weights[i] for i in weighing]
+    return [found[i] for i in range(len(docs)) if weights[i]], [weight for weight in weights if weight]
 
 
 def count_pairs(docs: list[list[int]], weights: Sequence[int] | None = None) -> Counter[Pair]:
     """Count adjacent pairs, overlapping ones too; the keys stand in order of first occurrence.
 
-    >>> list(count_pairs([[0, 0, 0], [], [1, 0]]).items())
-    [((0, 0), 2), ((1, 0), 1)]
     >>> list(count_pairs([[0, 0, 0], [], [1, 0]], weights=[2, 1, 5]).items())
     [((0, 0), 4), ((1, 0), 5)]
     """
     counts: Counter[Pair] = Counter()
     for i, doc in enumerate(docs):
-        for pair in pairs_of(doc):
-            counts[pair] += 1 if weights is None else weights[i]
+        for pair in adjacent(doc):
+            if BARRIER not in pair:
+                counts[pair] += 1 if weights is None else weights[i]
     return counts
 
 
 def count_documents(docs: list[list[int]], weights: Sequence[int] | None = None) -> Counter[Pair]:
     """Count the documents that hold each pair; one of weight w counts as w documents.
 
-    >>> sorted(count_documents([[0, 0, 0], [0, 0, 1]]).items())
-    [((0, 0), 2), ((0, 1), 1)]
     >>> sorted(count_documents([[0, 0, 0], [0, 0, 1]], weights=[5, 1]).items())
     [((0, 0), 6), ((0, 1), 1)]
     """
     documents: Counter[Pair] = Counter()
     for i, doc in enumerate(docs):
-        for pair in set(pairs_of(doc)):
+        for pair in count_pairs([doc]):
             documents[pair] += 1 if weights is None else weights[i]
     return documents
 
@@ -187,6 +149,7 @@ def fit(
     weights: Sequence[int] | None = None,
     boundaries: Sequence[Sequence[int]] | None = None,
     max_token_length: int | None = None,
+    old: Sequence[Pair] = (),
 ) -> tuple[list[Merge], list[list[int]]]:
     """Learn merges; return them in order of creation, with the corpus after the last of them.
 
@@ -194,12 +157,8 @@ def fit(
     ids in all, symbols included, and the last round is cut; with it, whole rounds run while the last id
     is below `n_tokens`.
 
-    >>> merges, corpus = fit([[0, 1, 0, 1, 2], [0, 1, 2], []], alphabet_size=3, n_tokens=5)
-    >>> for merge in merges: print(merge)
-    Merge(left=0, right=1, count=3, documents=2)
-    Merge(left=3, right=2, count=2, documents=2)
-    >>> corpus
-    [[3, 4], [4], []]
+    >>> fit([[0, 1, 0, 1, 2], [0, 1, 2], []], alphabet_size=3, n_tokens=5)
+    ([Merge(left=0, right=1, count=3, documents=2), Merge(left=3, right=2, count=2, documents=2)], [[3, 4], [4], []])
 
     A document of weight w counts as w documents, one of weight 0 is left out, of the corpus that is returned
     too. No token reaches across the `boundaries` of its document, or stands for more than `max_token_length`
@@ -207,39 +166,11 @@ def fit(
 
     >>> fit([[0, 1, 0, 1, 2], [0, 1, 2], [0]], 3, 5, weights=[1, 9, 0], boundaries=[[4], [2], []])
     ([Merge(left=0, right=1, count=11, documents=10)], [[3, 3, 2], [3, 2]])
-    >>> fit([[0, 1, 0, 1, 2], [0, 1, 2]], 3, 5, max_token_length=2)
-    ([Merge(left=0, right=1, count=3, documents=2)], [[3, 3, 2], [3, 2]])
-    """
-    rules = n_candidates, ties, min_count, overshoot, weights, boundaries, max_token_length
-    return fit_more(docs, [], alphabet_size, n_tokens, *rules)
 
+    The `old` pairs are replaced one after the other before the first round, as when a fit is continued on another corpus:
 
-def fit_more(
-    docs: list[list[int]],
-    old: Sequence[Pair],
-    alphabet_size: int,
-    n_tokens: int,
-    n_candidates: int = 1,
-    ties: str = "smallest",
-    min_count: int = 2,
-    overshoot: bool = False,
-    weights: Sequence[int] | None = None,
-    boundaries: Sequence[Sequence[int]] | None = None,
-    max_token_length: int | None = None,
-) -> tuple[list[Merge], list[list[int]]]:
-    """Replace the `old` pairs one after the other, then go on as `fit`; return the new merges, and the corpus.
-
-    >>> fit_more([[0, 1, 2, 0, 1, 2]], [(0, 1)], alphabet_size=3, n_tokens=9)
+    >>> fit([[0, 1, 2, 0, 1, 2]], 3, 9, old=[(0, 1)])
     ([Merge(left=3, right=2, count=2, documents=1)], [[4, 4]])
-
-    After a round that was cut this is not always what a longer fit learns, which goes on with that round: here
-    with (2, 3) as its second merge, although (4, 4) is more frequent by then.
-
-    >>> docs = [[0, 1, 0, 1, 0, 1, 0, 1], [2, 3], [2, 3]]
-    >>> [merge[:3] for merge in fit(docs, 4, 6, n_candidates=3)[0]]
-    [(0, 1, 4), (2, 3, 2)]
-    >>> [merge[:3] for merge in fit_more(docs, [(0, 1)], 4, 6, n_candidates=3)[0]]
-    [(4, 4, 3)]
     """
     corpus, document_weights = prepare(docs, weights, boundaries)
     lengths = [1] * alphabet_size  # symbols that each token stands for

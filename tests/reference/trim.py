@@ -9,85 +9,40 @@ from __future__ import annotations
 Sequence = tuple[int, ...]
 
 
-def holders(index: int, sequences: list[Sequence], alphabet_size: int) -> list[int]:
-    """Indices of the tokens whose sequence holds the token at `index`, in order of creation.
+def deletions(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int, trim: str) -> list[int]:
+    """Indices of tokens that go, from the lowest weight up, with those that hold them; some may be listed twice, and count twice.
 
-    >>> holders(0, [(0, 1), (2, 0), (3, 2)], alphabet_size=2)
-    [1, 2]
-    """
-    return [other for other, sequence in enumerate(sequences) if alphabet_size + index in sequence]
+    Here 3 is built on 2, and 4 on 3, so that 4 dangles if holders of holders stay:
 
+    >>> [deletions([(0, 1), (2, 0), (3, 1), (1, 1)], [0, 1, 2, 3], 1, 2, trim) for trim in ("closed", "one_level")]
+    [[0, 1, 2], [0, 1]]
 
-def deletions_closed(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int) -> list[int]:
-    """From the lowest weight up, delete a token and all that is built on it, however far.
+    Here 4 holds both 2 and 3: once for each, or once more while it waits in a stack, it is listed twice.
 
-    Token 3 is built on 2, and 4 on 3, so all three go at once although one was asked for:
-
-    >>> deletions_closed([(0, 1), (2, 0), (3, 1), (1, 1)], [0, 1, 2, 3], quantity=1, alphabet_size=2)
-    [0, 1, 2]
-    """
-    deleted: list[int] = []
-    for index in ascending:
-        if len(deleted) >= quantity:
-            break
-        pending = [index]
-        while pending:
-            victim = pending.pop(0)
-            if victim not in deleted:
-                deleted.append(victim)
-                pending.extend(holders(victim, sequences, alphabet_size))
-    return deleted
-
-
-def deletions_one_level(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int) -> list[int]:
-    """From the lowest weight up, delete a token and those of higher weight that hold it themselves.
-
-    Token 4, built on 3, stays and dangles:
-
-    >>> deletions_one_level([(0, 1), (2, 0), (3, 1), (1, 1)], [0, 1, 2, 3], quantity=1, alphabet_size=2)
-    [0, 1]
-
-    A holder is listed again for every part of it that goes, and counts each time. Here token 4 holds
-    both 2 and 3, is listed twice, and four entries are reached after three tokens:
-
-    >>> deletions_one_level([(0, 1), (1, 0), (2, 3), (1, 1)], [0, 1, 2, 3], quantity=4, alphabet_size=2)
+    >>> deletions([(0, 1), (1, 0), (2, 3), (1, 1)], [0, 1, 2, 3], 4, 2, "one_level")
     [0, 2, 1, 2]
+    >>> deletions([(0, 1), (2, 0), (3, 2)], [0, 2, 1], 1, 2, "published_0_3")
+    [0, 1, 2, 2]
     """
+
+    def holders(index: int) -> list[int]:
+        return [other for other in ascending if alphabet_size + index in sequences[other]]
+
     deleted: list[int] = []
     for place, index in enumerate(ascending):
         if index in deleted:
             continue
         if len(deleted) >= quantity:
             break
-        deleted.append(index)
-        holding = holders(index, sequences, alphabet_size)
-        deleted.extend(other for other in ascending[place + 1 :] if other in holding)
-    return deleted
-
-
-def deletions_with_stack(sequences: list[Sequence], ascending: list[int], quantity: int, alphabet_size: int) -> list[int]:
-    """From the lowest weight up, delete a token and all that is built on it, by a last-in-first-out stack.
-
-    A token is stacked unless it is listed already, so one that waits in the stack may be stacked once
-    more; it is then listed twice, and counts twice. Token 4 holds 2 and 3, and 3 holds 2:
-
-    >>> deletions_with_stack([(0, 1), (2, 0), (3, 2)], [0, 1, 2], quantity=1, alphabet_size=2)
-    [0, 2, 1]
-    >>> deletions_with_stack([(0, 1), (2, 0), (3, 2)], [0, 2, 1], quantity=1, alphabet_size=2)
-    [0, 1, 2, 2]
-    """
-    deleted: list[int] = []
-    for index in ascending:
-        if index in deleted:
+        if trim in ("one_level", "published_0_2"):
+            deleted += [index, *(other for other in holders(index) if other in ascending[place + 1 :])]
             continue
-        if len(deleted) >= quantity:
-            break
         stack = [index]
         while stack:
             victim = stack.pop()
-            deleted.append(victim)
-            holding = holders(victim, sequences, alphabet_size)
-            stack.extend(other for other in ascending if other in holding and other not in deleted)
+            if trim != "closed" or victim not in deleted:
+                deleted.append(victim)
+                stack += [other for other in holders(victim) if other not in deleted]
     return deleted
 
 
@@ -117,13 +72,7 @@ def rearrange(
     """
     quantity = len(sequences) - n_tokens + alphabet_size
     ascending = sorted(range(len(weights)), key=lambda index: weights[index])
-    if trim == "closed":
-        deleted = deletions_closed(sequences, ascending, quantity, alphabet_size)
-    elif trim in ("one_level", "published_0_2"):
-        deleted = deletions_one_level(sequences, ascending, quantity, alphabet_size)
-    else:
-        deleted = deletions_with_stack(sequences, ascending, quantity, alphabet_size)
-
+    deleted = deletions(sequences, ascending, quantity, alphabet_size, trim)
     staying = [index for index in reversed(ascending) if index not in deleted]
     if trim.startswith("published"):
         staying = staying[: max(0, len(sequences) - len(deleted))]

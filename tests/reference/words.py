@@ -9,7 +9,7 @@ from typing import Any
 import regex
 
 from .encode_pairs import Ranked, encode_rank
-from .fit import Merge, Pair, adjacent, fit_more
+from .fit import Merge, Pair, adjacent, fit
 
 _LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -158,7 +158,7 @@ def two_stages(
             found = segments(doc, pattern, special, boundaries[i] if boundaries else ())
             parts += [list(part) for part in found]
             part_weights += [weights[i] if weights else 1] * len(found)
-        stages.append(fit_more(parts, old, 256, size, weights=part_weights)[0])
+        stages.append(fit(parts, 256, size, weights=part_weights, old=old)[0])
         old += [merge[:2] for merge in stages[-1]]
     return stages[0], stages[1]
 
