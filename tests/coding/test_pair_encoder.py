@@ -1,20 +1,24 @@
-"""Encoding by rank and by the articles' batch rule against the plain reference."""
+"""Encoding by rank, by the articles' batch rule, with dropout and one merge at a time against the plain references."""
 
 from __future__ import annotations
 
+import random
 import threading
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, in_any_order, tables
 from reference import decode as reference_decode
 from reference import encode_pairs
+from tables import each
 
-from ubpe_numba import BPE, Ragged
+from ubpe_numba import BPE, FitRules, Ragged
 from ubpe_numba.coding.kernels import linear_bpe
 from ubpe_numba.coding.kernels import merge_by_pass as pair_encode
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -101,3 +105,96 @@ def test_one_long_document_is_encoded_aside(monkeypatch):
     )  # without options short documents go another way
     tok.encode_batch([long[:99]], unknown="skip")
     assert in_main == [False, True]
+
+
+# ------------------------------------------------------------------------------------------------------------------------ dropout
+
+
+@given(st.data(), tables(), st.booleans())
+def test_dropout_equals_the_reference(data: st.DataObject, table: Table, one_by_one: bool) -> None:
+    """Tables in order of creation and in any order; dropout 0 is `encode`, dropout 1 merges nothing."""
+    size, pairs, _ = table
+    docs = data.draw(documents(size, 60))
+    seed = data.draw(st.integers(0, 2**64 - 1))
+    ragged = Ragged.from_lists(docs)
+    for merges in (pairs, data.draw(in_any_order(table))):
+        ranks = {p: (i, size + i) for i, p in enumerate(merges)}
+        encoder = PairEncoder(Vocabulary.from_merges(size, merges), batch=False, one_by_one=one_by_one)
+        for p in (0.0, 0.1, 0.5, 0.9, 1.0):
+            want = [encode_pairs.encode_dropout(d, ranks, p, seed, i, encoder.one_by_one) for i, d in enumerate(docs)]
+            assert encoder.encode_dropout(ragged, p, seed, 1).to_lists() == want
+        assert encoder.encode_dropout(ragged, 1e-12, seed, 2) == encoder.encode(ragged, 1)
+        assert encoder.encode_dropout(ragged, 1.0, seed, 1) == ragged
+
+
+def test_bad_probabilities_and_seeds_are_refused() -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet=2)
+    for bad, error in ((-0.1, ValueError), (1.1, ValueError), (float("nan"), ValueError), ("a", TypeError), (True, TypeError)):
+        with pytest.raises(error, match="sample: expected"):
+            tok.encode([0, 1], sample=bad)
+    for seed, error in ((-1, ValueError), (2**64, ValueError), (0.5, TypeError)):
+        with pytest.raises(error, match="seed: expected"):
+            tok.encode_batch([[0, 1]], sample=0.5, seed=seed)
+    with pytest.raises(ValueError, match="sample: the articles' batch rule"):
+        BPE(5, alphabet=2, rules=FitRules(encode="batch")).fit([[0, 1, 0, 1]]).encode([0, 1], sample=0.5)
+
+
+# ------------------------------------------------------------------------------------------------------------ one merge at a time
+
+
+def some_merges(rng: random.Random, n_symbols: int, ordered: bool) -> list[tuple[int, int]]:
+    """Pairs, each of which makes another sequence; in order of creation, or in any."""
+    texts: list[tuple[int, ...]] = [(i,) for i in range(n_symbols)]
+    pairs: list[tuple[int, int]] = []
+    likely = list(range(97, 100)) if n_symbols == 256 else list(range(n_symbols))
+    for _ in range(rng.randrange(1, 14)):
+        a, b = rng.choice(likely), rng.choice(likely)
+        if texts[a] + texts[b] not in texts and len(texts[a]) + len(texts[b]) < 14:
+            likely.append(len(texts))
+            pairs.append((a, b))
+            texts.append(texts[a] + texts[b])
+    if ordered:
+        return pairs
+    order = rng.sample(range(len(pairs)), len(pairs))
+    number = {n_symbols + old: n_symbols + new for new, old in enumerate(order)}
+    return [(number.get(pairs[i][0], pairs[i][0]), number.get(pairs[i][1], pairs[i][1])) for i in order]
+
+
+@each("seed", range(3))
+def test_any_order_as_the_reference(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(100):
+        n_symbols = rng.choice([1, 2, 3])
+        merges = some_merges(rng, n_symbols, ordered=False) or [(0, 0)]
+        encoder = PairEncoder(Vocabulary.from_merges(n_symbols, merges), batch=False, one_by_one=True)
+        docs = [rng.choices(range(n_symbols), k=rng.choice([0, 1, 2, 5, 40])) for _ in range(12)]
+        found = encoder.encode(Ragged.from_lists(docs), rng.choice([1, 2])).to_lists()
+        assert found == [encode_pairs.one_by_one(doc, merges, n_symbols) for doc in docs], merges
+
+
+def test_long_runs() -> None:
+    merges = [*((rank + 2, 0) for rank in range(8)), (0, 0)]  # a run is made of the next shorter one, the longest first
+    encoder = PairEncoder(Vocabulary.from_merges(1, merges), batch=False, one_by_one=True)
+    for n in (0, 1, 9, 10, 11, 1000):
+        assert encoder.encode(Ragged.from_lists([[0] * n]), None).to_lists() == [encode_pairs.one_by_one([0] * n, merges, 1)]
+
+
+@each("seed", range(2))
+def test_whole_words_as_by_a_dictionary(seed: int) -> None:
+    rng = random.Random(seed)
+    unstable = 0
+    for _ in range(40):
+        vocabulary = Vocabulary.from_merges(256, some_merges(rng, 256, ordered=True) or [(97, 98)])
+        pairs = PairEncoder(vocabulary, batch=False)
+        tokens = {bytes(vocabulary.sequence(t).tolist()): t for t in range(len(vocabulary))}
+        alone = pairs.encode(Ragged.from_lists([list(word) for word in tokens]), None).to_lists()
+        unstable += sum(len(ids) > 1 for ids in alone)
+        words = [bytes(rng.choices(b"abc", k=rng.choice([1, 2, 3, 5, 8, 30, 70, 200]))) for _ in range(60)] + [*tokens] * 2
+        rng.shuffle(words)
+        text = np.frombuffer(b"".join(words), np.uint8)
+        segments = np.cumsum([0, *map(len, words)])
+        found = WordEncoder(pairs, whole_words=True).encode(text, np.array([0, text.size]), segments)
+        plain = pairs.encode(Ragged.from_lists([list(word) for word in words]), None).to_lists()
+        expected = [i for word, ids in zip(words, plain, strict=True) for i in ([tokens[word]] if word in tokens else ids)]
+        assert found.to_lists() == [expected]
+    assert unstable > 5

@@ -1,4 +1,4 @@
-"""Encoding text word by word: the ids of its segments, from the cache and without it."""
+"""Encoding text word by word: the ids of its segments, from the cache and without it; caches and tables."""
 
 from __future__ import annotations
 
@@ -8,18 +8,26 @@ from random import Random
 import byte_vocabularies
 import numpy as np
 import pytest
+from byte_vocabularies import vocabulary
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numba import njit
 from reference import encode_pairs
 from reference import words as reference
+from tables import each
 from text_samples import SAMPLES, text_of
 
 from ubpe_numba import BPE, FitRules, Preprocessing, Ragged
 from ubpe_numba.coding import word_encoder
+from ubpe_numba.coding.kernels import merge_words as word_cache
+from ubpe_numba.coding.kernels.text_tables import UNBROKEN
+from ubpe_numba.coding.kernels.words import encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.word_encoder import WordEncoder
+from ubpe_numba.coding.word_encoder import WordEncoder, tables_of
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.machine.intrinsics import address
+from ubpe_numba.runtime.tables.packed import FREE, NO_PAIR
 from ubpe_numba.text import cut
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import BLOCK, PATTERNS, scan
@@ -209,3 +217,135 @@ def test_a_long_document_is_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -
             assert cut.places_between_parts(text, offsets, way).size > 20
             one, three = (encoder.encode(text, offsets, way, n) for n in (1, 3))
             assert one.values.tolist() == three.values.tolist() and one.offsets.tolist() == three.offsets.tolist()
+
+
+# ------------------------------------------------------------------------------------------------------------------------- caches
+
+
+@njit
+def _enter_short(bucket, lo, hi, ids, n):
+    word_cache.enter_short(address(bucket), lo, hi, address(ids), n)
+
+
+@njit
+def _is_in_line(line, text, i, n):
+    return word_cache.is_in_line(address(line), address(text), i, n)
+
+
+def test_a_bucket_holds_the_last_two_words() -> None:
+    bucket, ids = np.zeros(8, np.uint64), np.array([11, 12, 13, 14], np.int32)
+    words = [(np.uint64(0x1122334455667788 + k), np.uint64(0x0102030405060708 + k)) for k in range(3)]
+    for k, (lo, hi) in enumerate(words):
+        for _ in range(2):  # the second time it is there
+            _enter_short(bucket, lo, hi, ids + 10 * k, k + 1)
+        assert bucket[:2].tolist() == [lo, hi]
+        assert bucket[2:4].view(np.int32).tolist() == [11 + 10 * k, 12 + 10 * k, 13 + 10 * k, k + 1]
+        if k:
+            assert bucket[4:6].tolist() == list(words[k - 1])
+            assert bucket[6:].view(np.int32).tolist() == [1 + 10 * k, 2 + 10 * k, 3 + 10 * k, k]
+
+
+@each("n", [17, 18, 24, 25, 31, 33, 40, 47, word_cache.LONG])
+def test_a_line_holds_its_word_and_no_other(n: int) -> None:
+    """Wherever the word lies in the text; one that differs in any byte is another."""
+    rng = np.random.default_rng(n)
+    text, ids = rng.integers(0, 256, 300).astype(np.uint8), np.arange(16, dtype=np.int32)
+    line = np.zeros(16, np.uint64)
+    line[0], line[8:] = n | 5 << 32, ids.view(np.uint64)
+    line.view(np.uint8)[8 : 8 + n] = text[100 : 100 + n]
+    assert _is_in_line(line, text, 100, n)
+    assert not _is_in_line(line, text, 101, n) and not _is_in_line(line, text, 100, n - 1)
+    text[200 : 200 + n] = text[100 : 100 + n]
+    assert _is_in_line(line, text, 200, n)
+    for k in range(n):
+        text[200 + k] ^= 1
+        assert not _is_in_line(line, text, 200, n)
+        text[200 + k] ^= 1
+
+
+def test_a_segment_that_is_longer_than_the_room_is_left_to_the_caller() -> None:
+    """`dead` has a bit for each of its bytes, and 8 more: nothing is written behind it."""
+    encoder = WordEncoder(PairEncoder(Vocabulary.from_merges(256, [(97, 97)]), batch=False))
+    caches, scratch, _ = encoder.scratch()
+    for room in (1024, 4096):
+        for n in (room - 1, room, room + 1, room + 9, room + 16, room + 17):
+            dead, state = np.zeros(room // 8 + 1, np.uint8), np.zeros(3, np.int64)
+            values, out = np.full(n, 97, np.uint8), np.empty(n + 64, np.int32)
+            offsets = segments = np.array([0, n])
+            done = encode_words(
+                values, offsets, segments, encoder.tables, caches, scratch, dead, state, out, np.zeros(2, np.int64)
+            )
+            assert done == (n <= room)
+
+
+# ------------------------------------------------------------------------------------------------------------------------- tables
+
+
+def edges_of(trie: np.ndarray) -> dict[tuple[int, int], int]:
+    """(node, byte) -> child."""
+    return {(e >> 40, e >> 32 & 0xFF): e & 0xFFFFFFFF for e in trie[trie != FREE].tolist()}
+
+
+@each("seed", range(12))
+def test_tables_hold_what_they_say(seed: int) -> None:
+    rng = Random(seed)
+    byte_ids = list(range(256))
+    if seed % 2:
+        rng.shuffle(byte_ids)
+    byte_of = {symbol: byte for byte, symbol in enumerate(byte_ids)}
+    pairs = vocabulary(rng, byte_ids)
+    merges = {pair: (i, 256 + i) for i, pair in enumerate(pairs)}
+    known = Vocabulary.from_merges(256, pairs)
+    tables, stable, arena = tables_of(known, np.array(byte_ids, np.int32))
+    tokens = [known.sequence(t).tolist() for t in range(len(known))]
+    data = [bytes(byte_of[symbol] for symbol in token) for token in tokens]
+
+    assert arena.tobytes() == b"".join(data)
+    assert tables.lengths.tolist() == [len(token) for token in tokens]
+    want = encode_pairs.stable(tokens, merges)
+    assert stable.astype(bool).tolist() == want
+    assert tables.prefixes.tolist() == encode_pairs.prefixes(tokens, want)
+    entries = tables.pairs[tables.pairs != FREE].tolist()
+    assert {(e >> 43, e >> 22 & 0x1FFFFF): e & 0x3FFFFF for e in entries} == {p: t for p, (_, t) in merges.items()}
+    two = {(byte_of[a], byte_of[b]): t for (a, b), (_, t) in merges.items() if a < 256 and b < 256}
+    assert {(k >> 8, k & 0xFF): t for k, t in enumerate(tables.two_bytes.tolist()) if t != NO_PAIR} == two
+
+    edges = edges_of(tables.trie)
+    nodes = {bytes([byte]): byte for byte in range(256)}
+    for text in sorted({d[:n] for t, d in enumerate(data) if want[t] for n in range(2, len(d) + 1)}, key=len):
+        nodes[text] = edges.pop((nodes[text[:-1]], text[-1]))
+    assert not edges and sorted(nodes.values()) == list(range(tables.token_of.size))
+    found = {text: int(tables.token_of[node]) for text, node in nodes.items()}
+    assert {text: t for text, t in found.items() if t >= 0} == {d: t for t, d in enumerate(data) if want[t]}
+
+
+@each("seed", range(8))
+def test_characters_and_what_breaks_them_up(seed: int) -> None:
+    pairs = vocabulary(Random(seed), list(range(256)))
+    known = Vocabulary.from_merges(256, pairs)
+    tables, stable, _ = tables_of(known, np.arange(256, dtype=np.int32))
+    data = [known.sequence(t).astype(np.uint8).tobytes() for t in range(len(known))]
+    solid = {ord(d.decode("utf-8", "surrogatepass")): t for t, d in enumerate(data)
+             if len(d) > 1 and stable[t] and encode_pairs.character_at(d, 0) == len(d)}  # fmt: skip
+    assert {point: t for point, t in enumerate(tables.solid.tolist()) if t >= 0} == solid
+    # wherever a token lies across an end of a character of a text and has not all of it, the tables know one of its id or lower
+    for t, token in enumerate(data):
+        for other in [d for d in data if encode_pairs.character_at(d, 0) == len(d)]:
+            for n in range(1, len(other)):
+                if len(token) > n and token.endswith(other[:n]):  # before `other`, and into it
+                    assert tables.into[token[-n - 1] << 8 | other[0]] <= t
+                if len(token) > n and token.startswith(other[-n:]) and token[n] & 0xC0 != 0x80:
+                    assert tables.out_of[other[-1] << 8 | token[n]] <= t
+    assert tables.into.max() == tables.out_of.max() == UNBROKEN
+
+
+def test_a_character_of_four_bytes_is_no_other_one() -> None:
+    """Its bytes but the second, read as those of three bytes, are another character: U+24005 is U+0905."""
+    pairs = [(0xF0, 0xA4), (0x80, 0x85), (256, 257), (0xE0, 0xA5), (259, 0x85)]
+    known = Vocabulary.from_merges(256, pairs)
+    tables, _, _ = tables_of(known, np.arange(256, dtype=np.int32))
+    assert np.flatnonzero(tables.solid >= 0).tolist() == [0x945]
+    encoder = WordEncoder(PairEncoder(known, batch=False))
+    text = np.frombuffer("\U00024005\u0905\u0945".encode(), np.uint8)
+    found = encoder.encode(text, np.array([0, 4, 7, 10]), np.array([0, 4, 7, 10]), 1)
+    assert found.to_lists() == [[258], [0xE0, 0xA4, 0x85], [260]]

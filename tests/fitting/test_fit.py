@@ -1,9 +1,13 @@
-"""The fit against the plain reference, under every rule, with weights, boundaries and a longest token or without."""
+"""The fit against the plain reference, under every rule, in rounds of any size, continued, and within a limit of memory."""
 
 from __future__ import annotations
 
 import collections
+import logging
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +16,16 @@ from fit_cases import CLASSES, LENGTHS, TIES, check_history, in_package, large_c
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
+from reference.words import encode_segments, two_stages
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError
+from ubpe_numba.fitting import fit
 from ubpe_numba.fitting import fit as fitting
 from ubpe_numba.fitting import text as shards
-from ubpe_numba.fitting.kernels import text_cells
+from ubpe_numba.fitting.kernels import choose, pair_table, text_cells
+from ubpe_numba.tokenizers import base
 
 
 def pieces(doc: list[int], positions: list[int]) -> list[list[int]]:
@@ -224,3 +232,396 @@ def test_pairs_that_are_too_long_count_as_borders() -> None:
 def test_lengths_that_are_refused(longest: Any) -> None:
     with pytest.raises(ValueError, match="^max_token_length"):
         FitRules(max_token_length=longest)
+
+
+# ---------------------------------------------------------------------------------------------------------------- many candidates
+
+
+BIG = 300  # candidates, of which so many are looked at that pairs are listed
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The arrays of the driver of each fit, as it leaves them."""
+    found: list[Any] = []
+    run = fit.Loop.run
+
+    def noted(self: fit.Loop, progress: Any) -> Any:
+        made = run(self, progress)
+        found.append(self.driver)
+        return made
+
+    monkeypatch.setattr(fit.Loop, "run", noted)
+    return found
+
+
+@each(
+    "nature, longest, ties",
+    [
+        ("random", None, "smallest"), ("random", 3, "fewest_documents"), ("pairs", None, "first_seen"), ("pairs", 3, "smallest"),
+        ("triples", None, "fewest_documents"), ("triples", 3, "first_seen"), ("steps", None, "smallest"),
+        ("steps", 3, "fewest_documents"),
+    ],
+)  # fmt: skip
+def test_many_candidates_equal_the_reference(
+    nature: str, longest: int | None, ties: str, driver: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of long pairs too, which rule others out and are never merged; of equal counts behind the last candidate."""
+    rng = np.random.default_rng(7)
+    values = {
+        "random": rng.integers(0, 200, 9000),
+        "pairs": (2 * rng.integers(0, 90, (3000, 1)) + [0, 1]).ravel(),
+        "triples": (3 * rng.integers(0, 150, (2500, 1)) + [0, 1, 2]).ravel(),
+        "steps": (rng.integers(0, 300, (1500, 1)) + np.arange(4)).ravel() % 300,
+    }[nature]
+    docs = [part.tolist() for part in np.split(values, np.sort(rng.integers(0, values.size, 30)))]
+    size = int(values.max()) + 1
+    want, _ = reference.fit(docs, size, size + 400, BIG, ties, max_token_length=longest)
+    for n_shards in (1, 3):
+        monkeypatch.setattr(fit, "plan", lambda n_cells, n_threads, shards=None, n=n_shards: (1, n))
+        tok = UBPEClassic(size + 400, BIG, alphabet=size, rules=FitRules(ties=ties, max_token_length=longest), n_threads=1)
+        tok.fit(docs, progress=False)
+        assert merges(tok) == [tuple(m) for m in want]
+        assert (driver[-1].conflicts["first_left"] > 0).any()  # they were listed
+
+
+@pytest.mark.parametrize("n", [1000, 8000])
+def test_a_round_looks_at_few_pairs_for_each_that_it_keeps(n: int, driver: list[Any]) -> None:
+    """All candidates are kept: each was compared with all before it, n * n / 2 looks."""
+    docs = np.tile(np.arange(2 * n).reshape(n, 2), (3, 1))
+    tok = UBPEClassic(3 * n, n, alphabet=2 * n, n_threads=1).fit(list(docs), progress=False)
+    assert tok._model.vocabulary.merges is not None
+    assert tok._model.vocabulary.merges.tolist() == docs[:n].tolist()
+    assert driver[0].state["round"][0] == 1
+    assert driver[0].state["visited"][0] < 40 * n
+
+
+@pytest.mark.parametrize("n_candidates", [1, 50, pair_table.FEW])
+def test_rounds_of_few_candidates_have_no_memory_for_it(n_candidates: int, driver: list[Any]) -> None:
+    UBPEClassic(20, n_candidates, alphabet=8).fit([[0, 1, 2, 3] * 40], progress=False)
+    assert driver[0].listed.size == driver[0].conflicts.size == 0
+
+
+def test_the_first_place_of_the_first_table_is_listed_too() -> None:
+    entries = np.full((1, 8), -1)
+    entries[0, :2] = 3 << 32 | 4, 7
+    for left, right, wanted in [(1, 3, ("left", 4)), (4, 1, ("right", 3))]:
+        tokens, listed = np.ones(6, pair_table.CONFLICT).view(np.recarray), np.ones(4, pair_table.LISTED).view(np.recarray)
+        choose.list_pairs.py_func(entries, tokens, listed, 6, 5)
+        assert choose.keep.py_func(entries, tokens, listed, left, right) == 1
+        side, token = wanted
+        assert tokens[side][token] == 7 and tokens.left.sum() + tokens.right.sum() == 7
+
+
+# -------------------------------------------------------------------------------------------------------- fits that are continued
+
+
+Marked = tuple[list[list[int]], int, dict[str, Any]]
+CANDIDATES = st.sampled_from([1, 2, 5, 50])
+DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
+
+
+def learned(tok: Any) -> tuple[Any, ...]:
+    return merges(tok), tok._model.vocabulary.weights.tolist(), tok.fingerprint
+
+
+@given(
+    marked(),
+    LENGTHS,
+    st.lists(st.integers(0, 12), min_size=2, max_size=5),
+    CANDIDATES,
+    st.sampled_from(TIES),
+    st.sampled_from([1, 2, 3]),
+    st.sampled_from(CLASSES),
+)
+def test_equals_one_longer_fit(
+    corpus: Marked, longest: int | None, steps: list[int], n_candidates: int, ties: str, min_count: int, cls: Any
+) -> None:
+    """A step may end within a round of merges; the next step finishes the round."""
+    docs, size, marks = corpus
+    params = {"alphabet": size, "rules": FitRules(ties=ties, min_count=min_count, max_token_length=longest)}
+    n_tokens = size + sum(steps)
+    whole = make(cls, n_tokens, n_candidates, **params).fit(docs, **in_package(marks))
+    n_tried = 1 if cls is BPE else n_candidates
+    want, _ = reference.fit(docs, size, n_tokens, n_tried, ties, min_count, **marks, max_token_length=longest)
+    tok = make(cls, size + steps[0], n_candidates, **params).fit(docs, **in_package(marks))
+    for i in range(1, len(steps)):
+        assert tok.fit_more(docs, size + sum(steps[: i + 1]), **in_package(marks)) is tok
+    assert merges(tok) == [tuple(merge) for merge in want]
+    assert learned(tok) == learned(whole)
+    assert [column.tolist() for column in tok.history_[:4]] == [column.tolist() for column in whole.history_[:4]]
+
+
+@given(marked(), LENGTHS, st.integers(0, 8), st.integers(0, 12), st.integers(0, 12), CANDIDATES, st.sampled_from(TIES))
+def test_fit_more_on_another_corpus_equals_the_reference(
+    corpus: Marked, longest: int | None, split: int, first: int, more: int, n_candidates: int, ties: str
+) -> None:
+    """No round is left to finish after another corpus: a new round begins, on the other corpus encoded by the old merges."""
+    docs, size, marks = corpus
+    old = [merge[:2] for merge in reference.fit(docs[:split], size, size + first, ties=ties, max_token_length=longest)[0]]
+    docs = docs[split:]
+    marks = {name: values and values[split:] for name, values in marks.items()}
+    n_tokens = size + len(old) + more
+    params = {"rules": FitRules(ties=ties, max_token_length=longest)}
+    for cls, n_tried in ((BPE, 1), (UBPEClassic, n_candidates)):
+        want, _ = reference.fit(docs, size, n_tokens, n_tried, ties, **marks, max_token_length=longest, old=old)
+        tok = cls.from_merges(old, size, **({} if cls is BPE else {"n_candidates": n_tried}), **params)
+        tok.fit_more(docs, n_tokens, **in_package(marks))
+        assert merges(tok)[len(old) :] == [tuple(merge) for merge in want]
+        assert [merge[:2] for merge in merges(tok)[: len(old)]] == old
+
+
+# --- refusals, after which the tokenizer is as it was
+
+
+def refused(tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_tokens: Any = 20, **params: Any) -> None:
+    before = tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))
+    with pytest.raises(error, match=match):
+        tok.fit_more(docs, n_tokens, **params)
+    assert (tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))) == before
+
+
+@each("cls", CLASSES)
+def test_a_refused_fit_more_changes_nothing(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotFittedError):
+        cls(9).fit_more(DOCS, 10)
+    tok = make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False)
+    assert learned(tok.fit_more(DOCS, 6, progress=False)) == learned(make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False))
+    refused(tok, ValueError, "^n_tokens", n_tokens=5)
+    refused(tok, ValueError, "^n_tokens", n_tokens=2**31)
+    refused(tok, TypeError, "^n_tokens", n_tokens=7.5)
+    refused(tok, UnknownSymbolError, "document 1, position 2: symbol 3", docs=[[0, 1], [0, 1, 3]])
+    refused(tok, TypeError, "docs", docs=["abab"])
+    refused(tok, TypeError, "docs", docs=[[0.5]])
+    refused(tok, ValueError, "^sample_weight", sample_weight=[1])
+    refused(tok, ValueError, "^boundaries", boundaries=[[99], *[[]] * 4])
+    monkeypatch.setattr(fitting.rounds, "run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    refused(tok, KeyboardInterrupt, "^$")
+    monkeypatch.undo()
+    by_idf = make(cls, 7, 2, alphabet=3, rules=FitRules(order="idf")).fit(DOCS, progress=False)
+    refused(by_idf, ValueError, "order|pairs")  # of UBPE, sequences are left
+    refused(UBPE.load(export(UBPE(7, 2, alphabet=3).fit(DOCS, progress=False), "ubpe")), ValueError, "pairs")
+    refused(BPE.from_merges([[4, 2], [0, 1]], 3), ValueError, "order")
+
+
+# ----------------------------------------------------------------------------------------------------- with another pre-tokenizer
+
+
+WORDS = ["by", " by", " the", " way", " the way", "\n", "\n\n", "  ", " 12", "3456", "'s", "é", "<s>", ","]
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=30).map("".join), max_size=6)
+PATTERNS = [None, "gpt2", "cl100k", "starcoder"]
+WAYS = ["by the way, by the by", "on the way", "by the way <s> on the way 1234"] * 3
+
+
+def made(cls: Any, first: str | None, n_tokens: int, **params: Any) -> Any:
+    parts = Preprocessing(first, {"<s>": 999}, encoding="utf-8")
+    return make(cls, n_tokens, 1, alphabet=bytes(range(256)), preprocessing=parts, **params)
+
+
+@given(
+    TEXTS, TEXTS, st.sampled_from(PATTERNS), st.sampled_from(PATTERNS), st.integers(0, 9), st.integers(0, 12), st.data(),
+    st.sampled_from([5, fitting._PART]), st.sampled_from(CLASSES),
+)  # fmt: skip
+def test_two_stages_equal_the_reference(
+    docs: list[str], held_out: list[str], first: Any, second: Any, n: int, more: int, data: st.DataObject, part: int, cls: Any
+) -> None:
+    texts = [doc.encode() for doc in docs]
+    weights = data.draw(st.none() | st.lists(st.sampled_from([0, 1, 3]), min_size=len(docs), max_size=len(docs)))
+    cuts = [data.draw(st.lists(st.integers(0, len(text)), max_size=3)) for text in texts] if data.draw(st.booleans()) else None
+    given = {"sample_weight": weights, "boundaries": cuts, "progress": False}
+    tok = made(cls, first, 256 + n).fit(texts, **given)
+    size = len(tok._model.vocabulary)
+    one, two = two_stages(texts, (first, second), (256 + n, size + more), b"<s>", weights, cuts)
+    old = merges(tok)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "_PART", part)
+        tok.fit_more(texts, size + more, pretokenizer=second, **given)
+    assert old == [tuple(merge) for merge in one]
+    assert merges(tok) == old + [tuple(merge) for merge in two]
+    assert tok.preprocessing == Preprocessing(second, {"<s>": 999}, encoding="utf-8")
+    if cls is BPE:
+        ranked = {merge[:2]: (i, 256 + i) for i, merge in enumerate((*one, *two))}
+        for doc in held_out:
+            plain = doc.replace("<s>", "")
+            assert tok.encode(plain).tolist() == encode_segments(plain.encode(), second, ranked, list(range(256)))
+
+
+@pytest.mark.parametrize("second", [None, "digits3", r"[^\n]+\n?"])
+def test_exports_and_files_encode_the_same(second: Any, tmp_path: Path) -> None:
+    source = Path(base.__file__).read_text()
+    lines = source.splitlines(keepends=True)
+    docs = ["".join(lines[i : i + 20]) for i in range(0, len(lines), 20)]
+    tok = BPE.for_text(400, special_tokens={"<end>": 5000}).fit(docs[::2], progress=False)
+    words = tok.encode_batch(docs[1::2]).total
+    tok.fit_more(docs[::2], 700, pretokenizer=second, progress=False)
+    held_out = tok.encode_batch(docs[1::2])
+    assert held_out.total < words
+    assert tok.encode_batch(docs[1::2]).to_lists() == [tok.encode(doc).tolist() for doc in docs[1::2]]
+    assert tok.decode_batch(held_out) == docs[1::2]
+    occurrences = np.bincount(tok.encode_batch(docs[::2]).values, minlength=700)
+    fitted = tok._model.vocabulary.occurrences
+    assert fitted is not None and np.array_equal(occurrences, fitted)  # the text of the fit, token for token
+    tok.save(tmp_path / "m.json")
+    back = BPE.load(tmp_path / "m.json")
+    assert back == tok and back.preprocessing == tok.preprocessing
+    tokenizers = pytest.importorskip("tokenizers")
+    other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json"))
+    assert [other.encode(doc).ids for doc in docs[1::2]] == held_out.to_lists()
+    pytest.importorskip("tiktoken")
+    assert [export(tok, "tiktoken.Encoding").encode(doc) for doc in docs[1::2]] == held_out.to_lists()
+
+
+def test_weights_of_documents_are_copies() -> None:
+    found = []
+    for docs, weights in (
+        (WAYS[:3] * 2 + WAYS[:1], None),
+        (WAYS[:3], [3, 2, 2]),
+        (count_documents(WAYS[:3] * 2 + WAYS[:1]), None),
+    ):
+        tok = BPE.for_text(262, pretokenizer="gpt2").fit(WAYS, progress=False)
+        found.append(merges(tok.fit_more(docs, 280, pretokenizer=None, sample_weight=weights, progress=False)))
+    assert found[0] == found[1] == found[2]
+
+
+def test_what_is_refused_changes_nothing() -> None:
+    tok = BPE.for_text(262, pretokenizer="gpt2").fit(WAYS, progress=False)
+    before = tok.fingerprint, repr(tok)
+    segments = count_documents(WAYS)
+    segments.are_segments = True
+    for error, match, docs, pretokenizer in (
+        (ValueError, "docs: with another pretokenizer tokens cross the segments", segments, None),
+        (ValueError, "pretokenizer: the new one changes text", WAYS, [{"type": "Metaspace"}]),
+        (ValueError, "pretokenizer: there is no 'gtp2'", WAYS, "gtp2"),
+        (TypeError, "docs", [[1, 2]], None),
+    ):
+        with pytest.raises(error, match=match):
+            tok.fit_more(docs, 270, pretokenizer=pretokenizer, progress=False)
+        assert (tok.fingerprint, repr(tok)) == before
+    with pytest.raises(ValueError, match="pretokenizer: it cuts text"):
+        BPE(4).fit([[0, 1, 0, 1]], progress=False).fit_more([[0, 1]], 5, pretokenizer="gpt2")
+    changing = BPE(30, preprocessing=Preprocessing([{"type": "Metaspace"}])).fit(WAYS, progress=False)
+    with pytest.raises(ValueError, match="pretokenizer: the present one changes text"):
+        changing.fit_more(WAYS, 40, pretokenizer=None)
+
+
+# --------------------------------------------------------------------------------------------------------------- limits of memory
+
+
+@pytest.fixture
+def no_tables(monkeypatch):
+    """No allowance for tables and no batches of small merges, so that small corpora reach the limit too."""
+    monkeypatch.setattr(fitting, "_TABLES", 0)
+    monkeypatch.setattr(fitting, "_SMALL", 0)
+
+
+def corpora():
+    rng = np.random.default_rng(0)
+    yield [rng.zipf(1.5, 3000) % 40 for _ in range(5)], 40
+    yield [rng.zipf(1.3, 20_000) % 1500], 1500  # more tokens than are counted in a dense table
+    yield [np.tile([0, 1, 2], 900), np.zeros(800, int), np.tile([0, 1], 700)], 3
+
+
+@each("docs, size", list(corpora()))
+@each("candidates", [1, 4])
+def test_a_limit_does_not_change_the_result(no_tables, caplog, docs, size, candidates):
+    caplog.set_level(logging.INFO, "ubpe_numba")
+    n = sum(map(len, docs))
+    expected = UBPEClassic(size + 150, candidates).fit(docs).fingerprint
+    kept = refused = 0
+    for per_symbol in (40, 24, 18, 15, 12, 10, 8):
+        try:
+            tok = UBPEClassic(size + 150, candidates).fit(docs, memory_limit=per_symbol * n, progress=False)
+        except MemoryError:
+            refused += 1
+        else:
+            assert not refused, "less memory was enough than before"
+            assert tok.fingerprint == expected
+            kept += 1
+    assert kept
+    assert refused
+
+
+@each("n", [4, 1800, 8000])
+@pytest.mark.parametrize("cls", [BPE, UBPEClassic])
+def test_a_small_text_is_held_by_what_the_docstring_says(cls, n):
+    """42 MB and a few bytes a symbol: a batch of merges is closed earlier, since it cannot come to more than the text has."""
+    docs = [np.random.default_rng(n).integers(0, 256, n)]
+    limit = 42_000_000 + 7 * n + 11
+    assert cls(300, alphabet=256).fit(docs, memory_limit=limit).fingerprint == cls(300, alphabet=256).fit(docs).fingerprint
+
+
+@each("seed", range(8))
+def test_what_the_docstring_says_is_enough(seed, monkeypatch):
+    monkeypatch.setattr(fitting, "_TABLES", 0)
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([10, 1000, 20_000, 50_000]))
+    x = [rng.integers(0, 4, n), np.zeros(n, int), np.arange(n) % 3, rng.zipf(1.3, n) % 1500][seed % 4]
+    docs = np.array_split(x, rng.choice([1, 3, n // 3 + 1]))
+    common = int(np.unique(2000 * x[:-1] + x[1:], return_counts=True)[1].max())
+    for candidates in (1, 50):
+        expected = UBPEClassic(1600, candidates, alphabet=1500).fit(docs).fingerprint
+        for limit in (15 * n + 19 * (len(docs) + 1) + 24 * common, 27 * n + 31 * (len(docs) + 1)):
+            assert UBPEClassic(1600, candidates, alphabet=1500).fit(docs, memory_limit=limit).fingerprint == expected
+    weights = {"sample_weight": [2] * len(docs)}
+    expected = BPE(1600, alphabet=1500).fit(docs, **weights).fingerprint
+    fits = BPE(1600, alphabet=1500).fit(docs, **weights, memory_limit=27 * n + 31 * (len(docs) + 1))
+    assert fits.fingerprint == expected
+
+
+def test_a_limit_that_is_felt_is_logged(no_tables, caplog):
+    rng = np.random.default_rng(1)
+    with caplog.at_level(logging.INFO, "ubpe_numba"):
+        UBPEClassic(200, 4, alphabet=40).fit(rng.geometric(0.08, 60_000) % 40, memory_limit=9 * 60_000)
+    assert any("only pairs that occur" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("options", [{}, {"sample_weight": [2]}])
+def test_refused_up_front(options):
+    tok = BPE(20, alphabet=4).fit([[0, 1, 0, 1]])
+    before = tok.fingerprint
+    with pytest.raises(MemoryError, match=r"^memory_limit: 1000002 symbols and separators need at least [\d.]+ MB"):
+        tok.fit([np.zeros(1_000_000, np.int32)], memory_limit=1000, **options)
+    assert tok.fingerprint == before
+
+
+def test_fit_more_keeps_to_it(no_tables):
+    docs = [np.random.default_rng(2).zipf(1.4, 20_000) % 50]
+    rules = FitRules()
+    expected = BPE(200, rules=rules).fit(docs).fingerprint
+    tok = BPE(100, rules=rules).fit(docs).fit_more(docs, 200, memory_limit=20_000 * 20)
+    assert tok.set_params(n_tokens=200).fingerprint == expected
+    with pytest.raises(MemoryError, match="memory_limit"):
+        tok.fit_more(docs, 250, memory_limit=1000)
+
+
+PEAK = """
+import resource, sys
+import numpy as np
+from ubpe_numba import BPE
+rng = np.random.default_rng(0)
+docs = (rng.zipf(1.2, 8_000_000) % 60).astype(np.uint8)
+BPE(70, alphabet=60, n_threads=1).fit(docs[:10_000], progress=False)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+BPE(1500, alphabet=60, n_threads=1).fit(docs, memory_limit=int(sys.argv[1]), progress=False)
+print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
+def test_the_process_keeps_to_it():
+    limit = 135_000_000
+    done = subprocess.run([sys.executable, "-c", PEAK, str(limit)], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < limit
+
+
+def test_the_least_and_the_most_that_a_limit_can_be():
+    """Positions may be left out but for one of four bytes for every fourth cell; where they may not, less is refused."""
+    n = 1_000_000
+    fixed = fitting.Memory.within(50 * n, n, 10, True).fixed
+    most = fixed + (fitting._MOST - 4) * n
+    assert fitting.Memory.within(fixed + n, n, 10, True).limit == fixed + n
+    for limit, divisible in ((fixed + n - 1, True), (most - 1, False)):
+        with pytest.raises(MemoryError):
+            fitting.Memory.within(limit, n, 10, divisible)
+    assert fitting.Memory.within(most - 1, n, 10, True) is not None
+    assert fitting.Memory.within(most, n, 10, True) is fitting.Memory.within(most, n, 10, False) is None
