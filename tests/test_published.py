@@ -120,38 +120,6 @@ def test_same_fit_with_break_and_stop_tokens(names: list[str], classic: bool) ->
         assert ours.encode(doc).tolist() == theirs.encode(doc)[0][0] == again.encode(doc)[0][0]
 
 
-@pytest.mark.skipif(not VERSION.startswith("0.3"), reason="needs ubpe-native 0.3: older ones do not split documents")
-@pytest.mark.parametrize("classic", [True, False], ids=["classic", "universal"])
-@pytest.mark.parametrize("words", [None, ["<b>", "<bb>", "the cat"]], ids=["", "words"])
-@pytest.mark.parametrize("regex", [None, r"\w+|\s+|[^\w\s]+", r"(\s?\w+|\W)"], ids=["", "regex", "group"])
-@pytest.mark.parametrize("breaks, stops", [(None, None), (["|", " "], None), ([" "], ["e", "."])], ids=["", "breaks", "both"])
-def test_same_ids_by_dumps_that_split_documents(breaks: Any, stops: Any, regex: Any, words: Any, classic: bool) -> None:
-    """Also where the package fails, which it does at empty documents and at those that are a known word."""
-    import ubpe_native
-
-    def text() -> str:
-        n = int(rng.integers(4, 20))
-        return " ".join(rng.choice(["the", "cat", "low", "lower", "newest"]) + rng.choice(["", ",", ".", " |"]) for _ in range(n))
-
-    rng = np.random.default_rng(1)
-    corpus = [text() for _ in range(30)]
-    alphabet = {c: i for i, c in enumerate(sorted({*"".join(corpus), *"<>b"}))}
-    cls = ubpe_native.UBPEClassic if classic else ubpe_native.UBPE
-    theirs = cls(alphabet=alphabet, n_tokens=60, known_words=words, break_tokens=breaks, regex_str=regex, stop_tokens=stops)
-    theirs.fit(corpus, n_candidates=5, quiet=True)
-    ours = (UBPEClassic if classic else UBPE).load(theirs.dumps(), kind="str")
-    again = cls.loads(export(ours, "ubpe"), token_type=str)
-    for doc in [*corpus[:5], corpus[5] + "<b>" + corpus[6] + "<bb>the cat|,|", "<b>the<bb>", "| |,,", "the cat", "<b>", ""]:
-        got = ours.encode(doc).tolist()
-        assert ours.decode(got) == doc
-        try:
-            [(path, _)] = theirs.encode(doc)
-        except (IndexError, KeyError):
-            assert doc in ("", *(words or ()))
-            continue
-        assert got == path == again.encode(doc)[0][0]
-
-
 def fitted(tokenizer: Any, docs: list[list[int]]) -> Any:
     """Fit without the warning of UBPE where every idf is 0."""
     with warnings.catch_warnings():

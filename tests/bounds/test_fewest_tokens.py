@@ -111,14 +111,6 @@ def test_weights_are_repeated_documents() -> None:
     assert bound_of(docs, 6, 20, longest=6, weights=weights) == bound_of(again, 6, 20, longest=6)
 
 
-@each("weight", [2**40, 2**52])
-def test_large_weights(weight: int) -> None:
-    docs = [doc.tolist() for doc in text(3)]
-    one, many = bound_of(docs, 6, 20, longest=6), bound_of(docs, 6, 20, longest=6, weights=[weight] * 3)
-    assert (one.tokens - 1) * weight < many.tokens <= one.tokens * weight
-    assert bound_of([[0, 1] * 4, [0]], 2, 1, longest=2, weights=[2**57, 1]).tokens <= 4 * 2**57 + 1
-
-
 def test_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "_PARTS_FROM", 100)
     docs = text(30)

@@ -64,15 +64,6 @@ def test_matches_and_bounds_of_prices_equal_the_reference(data: st.DataObject, t
             assert priced.value[e] == max(sum(prices[t] for t in way) for way in ways)
 
 
-def test_a_guided_search_of_a_long_document() -> None:
-    docs = [([0, 1, 1, 0, 1] * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
-    tok = UBPE(40, 5, alphabet=2).fit(docs, progress=False)
-    long = [0, 1, 1, 0, 1] * 6000
-    found, gaps = encode_nbest(tok, [long, []], 3, beam=8, guided=True)
-    assert all(tok.decode(path).tolist() == long for path in found[0][0]) and gaps[0] >= 0 == gaps[1]
-    assert found.weights[0] >= tok.encode_nbest([long], 3, beam=8)[0][1][0]
-
-
 @pytest.mark.filterwarnings("ignore:every idf is 0")
 def test_without_any_idf_and_by_other_objectives() -> None:
     tok = UBPE(8, 2).fit(["abbaababba"], progress=False)

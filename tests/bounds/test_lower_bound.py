@@ -10,7 +10,7 @@ import pytest
 from corpora import corpora
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
+from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, count_documents
 from ubpe_numba.bounds import LowerBound, lower_bound
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 
@@ -81,15 +81,6 @@ def test_documents_are_read_as_by_fit() -> None:
     cut = lower_bound(tok, docs, boundaries=[[2], [], [1]], **options)
     apart = lower_bound(tok, [[0, 1], [2, 0, 1], [0, 1], [2], [2, 0, 1]], **options)
     assert (cut.tokens, cut.own, cut.n_edges) == (apart.tokens, apart.own, apart.n_edges)
-
-
-def test_tokens_that_only_whole_words_become() -> None:
-    pairs = [[97, 98], [97, 97], [257, 98]]
-    base = BPE.from_merges(pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer="gpt2", encoding="utf-8"))
-    whole = BPE.load(export(base, "tokenizer.json").replace('"ignore_merges": false', '"ignore_merges": true'))
-    assert whole._model.segmenter.whole_words
-    for tok in (base, whole):
-        assert lower_bound(tok, ["aab aabb"]).own == len(tok.encode("aab aabb"))
 
 
 @each(

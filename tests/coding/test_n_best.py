@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -122,20 +121,6 @@ def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None
         assert all(len(found) == 1 for found in of_bag.values())
         n_pairs += len(weights) - len(of_bag)
     assert n_pairs > 100
-
-
-@pytest.mark.filterwarnings("ignore:every idf is 0")
-@each("options", [{}, {"distinct": "bag"}, {"beam": 20}])
-def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str, Any]) -> None:
-    tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
-    for doc in ("abbab", "aabbaabb", "b", ""):
-        candidates, weights = tok.encode_nbest([doc], 4, **options)[0]
-        assert candidates[0].tolist() == tok.encode(doc).tolist()
-        assert not weights.any() and all(tok.decode(path) == doc for path in candidates)
-        bags = [tuple(sorted(path)) if options.get("distinct") else tuple(path) for path in candidates.to_lists()]
-        assert len(set(bags)) == len(bags)
-        batch = tok.encode_nbest([doc, "ab"], 4, **options)
-        assert batch[0][0] == candidates and batch[1][0][0].tolist() == tok.encode("ab").tolist()
 
 
 def test_options_that_make_no_sense() -> None:

@@ -15,6 +15,8 @@ from ubpe_numba import UBPE, Ragged
 from ubpe_numba.coding.kernels.viterbi import pack
 from ubpe_numba.coding.n_best import n_best_paths
 from ubpe_numba.coding.path_encoder import Matcher, PathEncoder
+from ubpe_numba.coding.short import short_encoders
+from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
@@ -51,8 +53,11 @@ def test_an_answer_about_one_document_is_not_one_about_another() -> None:
     """
     vocabulary = Vocabulary.from_merges(4, [(0, 1), (1, 0), (2, 3), (3, 0), (3, 1)], [1.0, 1.001, 1.0, 0.5, 0.001])
     first, second = [2, 3, 1] + [0, 1] * 60 + [2, 3] * 50, [2, 3] + [0, 1] * 60
-    found = PathEncoder(vocabulary).encode(Ragged.from_lists([first, second]), "tfidf", 1).to_lists()
+    encoder = PathEncoder(vocabulary)
+    found = encoder.encode(Ragged.from_lists([first, second]), "tfidf", 1).to_lists()
     assert found[1] == [6] + [4] * 60
+    short = short_encoders(Alphabet.dense(4), None, encoder.bound("tfidf"))
+    assert short is not None and [short[0](doc).tolist() for doc in (first, second, first)] == [*found, found[0]]
 
 
 #: Faults that were found: a token may add more than it adds to a lower count, and the tail that is heavier so comes last.

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing
 from ubpe_numba.coding import plan
-from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.coding.short import LONGEST, short_encoders
-from ubpe_numba.vocabulary.alphabet import Alphabet
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba.coding.short import LONGEST
 
 TEXT = "the cat sat on the mat, the <|end|> 中日本 🙂🙂 éé hello hello  world\n\n 12345 don't"
 PARTS = [
@@ -82,9 +79,9 @@ def texts() -> list[Any]:
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
     made = [
         BPE.for_text(300, pretokenizer="gpt2", known_words=["cat", "the"]).fit(docs),
-        BPE.for_text(300, pretokenizer="cl100k", special_tokens=special).fit(docs),
         BPE.for_text(300, pretokenizer="o200k").fit(docs),
         BPE.for_text(300, pretokenizer="o200k", special_tokens={f"<{i}>": 300 + i for i in range(40)}).fit(docs),
+        BPE.for_text(300, pretokenizer="cl100k", special_tokens=special).fit(docs),
         BPE.for_text(300, pretokenizer=None, special_tokens=["<end>"]).fit(docs),
         BPE.for_text(300, pretokenizer=r"\w+|\W", rules=FitRules(encode="batch")).fit(docs),
         UBPE.for_text(300, pretokenizer="gpt2").fit(docs),
@@ -260,14 +257,6 @@ def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
     assert not wrong
 
 
-def test_what_is_called_first_decides_nothing() -> None:
-    """Dropout needs no encoder of words; text is encoded by them all the same."""
-    tok = BPE.for_text(300).fit([TEXT])
-    tok.encode(TEXT, sample=0.5)
-    tok.encode(TEXT)
-    assert tok._plan().short[0] is not plan.general
-
-
 def test_results_are_not_shared() -> None:
     """A result belongs to the user: no later call writes to it."""
     tok = ready(BPE(6).fit([[0, 1, 0, 1]]), [0, 1])
@@ -280,31 +269,3 @@ def test_results_are_not_shared() -> None:
     symbols = tok.decode([2])
     tok.decode([1, 1])
     assert symbols.tolist() == [0, 1]
-
-
-def test_what_a_search_remembers_is_of_one_document() -> None:
-    """The search by tf-idf remembers the answers of long walks by position: those of an earlier document do not count."""
-    long = [70, 71, 70, *range(60)]  # of little weight, so that tails of many short tokens stay alive over its length
-    words = [long, *([i, i + 1] for i in range(0, 60, 2)), [70, 71], [71, 70]]
-    weights = [0.001, *([0.2] * 30), 1.0, 0.9]
-    flat = [symbol for word in words for symbol in word]
-    vocabulary = Vocabulary.from_sequences(80, flat, [len(word) for word in words], weights)
-    encoder = PathEncoder(vocabulary)
-    kept: list[Any] = []
-
-    def bound(*args: Any) -> Any:
-        kernel, rest = encoder.bound("tfidf")(*args)
-        kept.append(rest)
-        return kernel, rest
-
-    short = short_encoders(Alphabet.dense(80), None, bound)
-    assert short is not None
-    rng = random.Random(1)
-    remembered = False
-    for _ in range(100):
-        doc = [*long, *rng.choice([[], [70, 71], [71, 70], [70, 71, *long, 71, 70]])]
-        expected = encoder.encode(Ragged.from_lists([doc]), "tfidf", None).values
-        assert short[0](doc).tolist() == expected.tolist()  # type: ignore[union-attr]
-        assert short[1]([doc, doc]).to_lists() == 2 * [expected.tolist()]  # type: ignore[union-attr]
-        remembered |= bool(kept[-1][3][: 2 * len(vocabulary)].any())
-    assert remembered

@@ -20,7 +20,6 @@ from text_samples import SAMPLES, text_of
 from ubpe_numba import BPE, FitRules, Preprocessing, Ragged
 from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.kernels import merge_words as word_cache
-from ubpe_numba.coding.kernels.text_tables import UNBROKEN
 from ubpe_numba.coding.kernels.words import encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder, tables_of
@@ -317,26 +316,6 @@ def test_tables_hold_what_they_say(seed: int) -> None:
     assert not edges and sorted(nodes.values()) == list(range(tables.token_of.size))
     found = {text: int(tables.token_of[node]) for text, node in nodes.items()}
     assert {text: t for text, t in found.items() if t >= 0} == {d: t for t, d in enumerate(data) if want[t]}
-
-
-@each("seed", range(8))
-def test_characters_and_what_breaks_them_up(seed: int) -> None:
-    pairs = vocabulary(Random(seed), list(range(256)))
-    known = Vocabulary.from_merges(256, pairs)
-    tables, stable, _ = tables_of(known, np.arange(256, dtype=np.int32))
-    data = [known.sequence(t).astype(np.uint8).tobytes() for t in range(len(known))]
-    solid = {ord(d.decode("utf-8", "surrogatepass")): t for t, d in enumerate(data)
-             if len(d) > 1 and stable[t] and encode_pairs.character_at(d, 0) == len(d)}  # fmt: skip
-    assert {point: t for point, t in enumerate(tables.solid.tolist()) if t >= 0} == solid
-    # wherever a token lies across an end of a character of a text and has not all of it, the tables know one of its id or lower
-    for t, token in enumerate(data):
-        for other in [d for d in data if encode_pairs.character_at(d, 0) == len(d)]:
-            for n in range(1, len(other)):
-                if len(token) > n and token.endswith(other[:n]):  # before `other`, and into it
-                    assert tables.into[token[-n - 1] << 8 | other[0]] <= t
-                if len(token) > n and token.startswith(other[-n:]) and token[n] & 0xC0 != 0x80:
-                    assert tables.out_of[other[-1] << 8 | token[n]] <= t
-    assert tables.into.max() == tables.out_of.max() == UNBROKEN
 
 
 def test_a_character_of_four_bytes_is_no_other_one() -> None:

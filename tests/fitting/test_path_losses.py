@@ -173,22 +173,6 @@ def test_large_texts_against_distances(size: int, n_units: int, n: int) -> None:
     assert found.worth["count"].max() > 4095
 
 
-@given(cases(40))
-def test_worth_is_added_to_what_there_is(case: Case) -> None:
-    lattices, rank, alive, weights, most = case
-    every = flattened(lattices)
-    held = inside(every, rank)
-    found = path_losses(held, weights, most, alive)
-    gain = candidate_gains(every, weights, most, found, len(rank))
-    more = path_losses(held, weights, most, alive, np.array([(1000, 3, 5, 70, -1)] * len(alive), WORTH)).worth
-    assert (more["saved"] - found.worth["saved"]).tolist() == [1000] * len(alive)
-    assert (more["count"] - found.worth["count"]).tolist() == [70] * len(alive)
-    assert more["most"].tolist() == np.maximum(found.worth["most"], 3).tolist()
-    more = candidate_gains(every, weights, most, found, 0, np.array([(1000, 3, 5, -1, -1)] * len(rank), WORTH))
-    assert (more["saved"] - gain["saved"]).tolist() == [1000] * len(rank)
-    assert more["most"].tolist() == np.maximum(gain["most"], 3).tolist()
-
-
 @given(cases(12))
 def test_units_one_by_one_are_worth_as_much_as_all(case: Case) -> None:
     """What threads find of their units adds up; of `most` the largest counts."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fit_cases import TIES, corpora, merges
+from fit_cases import TIES, corpora
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import fit as reference
 
-from ubpe_numba import BPE, FitRules, UBPEClassic
+from ubpe_numba import BPE, FitRules
 from ubpe_numba.documents import read
 from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting import fit, text
@@ -72,41 +72,6 @@ def test_shards_equal_the_reference(case: tuple[Any, ...], threads: int) -> None
         assert found == [tuple(m) for m in want], n_shards
 
 
-@pytest.mark.parametrize(
-    "nature, n_candidates, ties",
-    [
-        ("zipf", 1, "smallest"), ("zipf", 20, "first_seen"), ("dna", 20, "fewest_documents"), ("dna", 1, "first_seen"),
-        ("one symbol", 1, "smallest"), ("period", 20, "fewest_documents"), ("large alphabet", 1, "first_seen"),
-        ("large alphabet", 20, "smallest"),
-    ],
-)  # fmt: skip
-def test_large_corpora_in_shards(nature: str, n_candidates: int, ties: str) -> None:
-    """Hundreds of merges over several epochs, in one document and in many, with work for every thread, in batches of any size."""
-    rng = np.random.default_rng(5)
-    n = 40_000
-    values = {
-        "zipf": np.minimum(rng.zipf(1.3, n), 200),
-        "dna": rng.integers(0, 4, n),
-        "one symbol": np.zeros(n, np.int64),
-        "period": np.tile(rng.integers(0, 9, 37), n // 37),
-        "large alphabet": np.minimum(rng.zipf(1.2, n), 5000),
-    }[nature]
-    size = int(values.max()) + 1
-    arguments = {
-        "n_tokens": size + 300, "n_candidates": n_candidates, "ties": ties, "min_count": 2, "overshoot": False,
-        "max_token_length": None,
-    }  # fmt: skip
-    for docs in ([values], np.split(values, np.sort(rng.integers(0, values.size, 100)))):
-        found = [
-            sharded(docs, size, k, threads, 16, {**arguments, "batch": batch})
-            for k, threads, batch in ((1, 1, 10**6), (1, 1, 0), (2, 2, 10**6), (3, 1, 0), (8, 3, 100), (16, 2, 10**6))
-        ]
-        assert all(f == found[0] for f in found)
-        assert len(found[0]) > 10
-        whole = UBPEClassic(size + 300, n_candidates, alphabet=size, rules=FitRules(ties=ties), n_threads=1)
-        assert found[0] == merges(whole.fit(docs, progress=False))
-
-
 @pytest.mark.parametrize("n_shards", [1, 2, 3])
 def test_more_pairs_of_one_count_than_are_kept(n_shards: int) -> None:
     """In de Bruijn sequences all pairs are equally frequent: the counts in one shard do not tell which pairs to keep."""
@@ -119,22 +84,6 @@ def test_more_pairs_of_one_count_than_are_kept(n_shards: int) -> None:
     for dense in (0, 1024):
         options = {**arguments, "max_token_length": None, "most": 100, "dense": dense}
         assert sharded([half, half + 20], 40, n_shards, 2, 16, options) == want
-
-
-@pytest.mark.parametrize("n_candidates", [1, 20])
-@pytest.mark.parametrize("n_shards", [1, 2])
-def test_more_pairs_that_are_too_long_than_are_kept(n_shards: int, n_candidates: int) -> None:
-    b = np.random.default_rng(3).integers(0, 30, 3000)
-    docs = [np.stack([2 * b, 2 * b + 1], 1).ravel().tolist(), [60, 61, 62] * 30]
-    for longest in (1, 2):
-        arguments: dict[str, Any] = {
-            "n_tokens": 120, "n_candidates": n_candidates, "ties": "smallest", "min_count": 2, "overshoot": False,
-            "max_token_length": longest,
-        }  # fmt: skip
-        want = [tuple(m) for m in reference.fit(docs, 63, **arguments)[0]]
-        assert bool(want) == (longest == 2)
-        for dense in (0, 1024):
-            assert sharded(docs, 63, n_shards, 2, 16, {**arguments, "most": 10, "dense": dense}) == want
 
 
 def test_offsets_past_32_bits(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ import pathlib
 import pickle
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
@@ -241,21 +240,6 @@ def test_kernels_are_the_tokenizer_as_it_was() -> None:
     assert np.array_equal(both(tok.kernels, doc)[0], tok.encode(doc))
     with pytest.raises(AttributeError, match="frozen"):
         before.dtype = None
-
-
-@each("name", ["rank", "tfidf"])
-def test_threads_share_one_object(name: str) -> None:
-    tok, docs = TOKENIZERS[name], [corpus(seed)[0] for seed in range(40)]
-    k, expected, shared = tok.kernels, tok.encode_batch(docs), np.zeros(300, np.int32)
-
-    def work(_: int) -> None:
-        for doc, ids in zip(docs, expected, strict=True):
-            out = np.zeros(doc.size, np.int32)
-            assert encode_into(k, doc, out) == ids.size == encode_into(k, doc, shared)
-            assert np.array_equal(out[: ids.size], ids)
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(work, range(24)))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")

@@ -76,6 +76,8 @@ def test_as_in_python(docs: list[list[int]], first: int, last: int) -> None:
         else:
             with pytest.raises(IndexError, match="no such document"):
                 item(r, i)
+    with pytest.raises(ValueError, match="the step 1"):
+        item(r, slice(None, None, 2))
 
 
 def test_values_are_not_copied_and_read_only_ones_stay_so() -> None:
@@ -99,11 +101,6 @@ def test_wrong_offsets_are_an_error_in_python_and_stay_within_values_in_compiled
         return Ragged(values, offsets)[0].sum()
 
     assert beyond(values, np.array([0, 99])) == 6
-
-
-def test_a_slice_with_another_step_is_refused() -> None:
-    with pytest.raises(ValueError, match="the step 1"):
-        item(Ragged.from_lists([[1], [2]]), slice(None, None, 2))
 
 
 def test_only_those_who_compile_a_ragged_load_the_types() -> None:

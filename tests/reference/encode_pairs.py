@@ -158,19 +158,3 @@ def prefixes(tokens: Tokens, is_stable: list[bool]) -> list[int]:
         shorter = [known[tuple(token[:n])] for n in range(1, len(token)) if tuple(token[:n]) in known]
         found.append(shorter[-1] if shorter and is_stable[t] else -1)
     return found
-
-
-def character_at(data: bytes, i: int) -> int:
-    """How many bytes the well-formed character of two or three bytes at i has, 0 if there is none; surrogates count.
-
-    >>> [character_at("é".encode(), i) for i in (0, 1)]
-    [2, 0]
-    """
-    for width in (2, 3):
-        try:
-            text = data[i : i + width].decode("utf-8", "surrogatepass")
-        except UnicodeDecodeError:
-            continue
-        if len(text) == 1 and len(text.encode("utf-8", "surrogatepass")) == width and i + width <= len(data):
-            return width
-    return 0
