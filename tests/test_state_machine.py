@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import pathlib
 import pickle
 import random
 import tempfile
 import warnings
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from fuzz.fuzz_loaders import one_input
 from fuzz.seeds import seeds
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, UnknownTokenError
@@ -125,11 +123,6 @@ class TokenizerMachine(RuleBasedStateMachine):
         assert self.tok._model.vocabulary is vocabulary and self.tok._model.alphabet is alphabet
         assert self.tok.get_params() == params
 
-    def weight(self, ids: list[int]) -> float:
-        """The sum over distinct tokens of (1 + ln count) * idf."""
-        weights = self.tok._model.vocabulary.weights
-        return math.fsum((1 + math.log(n)) * float(weights[t]) for t, n in Counter(ids).items())
-
     # --- fitting
 
     @initialize(
@@ -207,30 +200,6 @@ class TokenizerMachine(RuleBasedStateMachine):
         self.refused(TypeError, self.tok.encode, [0] if self.kind == "str" else "a")
         for token in (-1, len(self.tok._model.vocabulary), 2**40):
             self.refused(UnknownTokenError, self.tok.decode, [*self.tok.encode(doc).tolist(), token])
-
-    @precondition(lambda self: isinstance(self.tok, UBPE))
-    @rule(indices=INDICES, n=st.sampled_from([1, 2, 5, 40]))
-    def nbest(self, indices: list[int], n: int) -> None:
-        """Different segmentations, best first, with their weights."""
-        doc = self.known(indices)
-        top = self.tok.encode(doc).tolist()
-        found, weights = self.tok.encode_nbest([doc], n)[0]
-        paths = [ids.tolist() for ids in found]
-        assert 1 <= len(paths) <= n and len({tuple(path) for path in paths}) == len(paths) == weights.size
-        assert all(plain(self.tok.decode(path)) == doc for path in paths)
-        slack = 1e-6 * (1 + len(doc))  # the search is in fixed point
-        assert (np.diff(weights) <= slack).all()
-        worth = {
-            "tfidf": self.weight, "shortest": lambda path: -len(path),
-            "additive": lambda path: float(self.tok._model.vocabulary.weights[path].sum()),
-        }[self.tok.objective]  # fmt: skip
-        assert weights.tolist() == pytest.approx([worth(path) for path in paths], abs=slack)
-        by_weight = self.tok.objective == "tfidf" and self.tok._model.vocabulary.weights.any()
-        if self.tok.objective != "tfidf" or (n == 1 and by_weight):
-            assert paths[0] == top
-        if len(paths) < n:  # nothing was dropped anywhere: these are all segmentations
-            assert weights[0] >= worth(top) - slack and top in paths
-        self.refused(ValueError, self.tok.encode_nbest, doc, 0)
 
     # --- copies
 
@@ -342,7 +311,7 @@ def test_seeds_of_the_fuzzer_and_mutations_of_them() -> None:
     valid = [name for name in names if name.count(" ") == 2 and name.split()[1] in ("dense", "text", "bytes")]
     assert len(valid) >= 3 * 3 * 4
     assert [name for name in corpus if not one_input(corpus[name]) and name in valid] == []
-    for i in range(300):
+    for i in range(150):
         name, other = rng.choice(valid if i % 2 else names), rng.choice(names)
         one_input(mutated(corpus[name], corpus[other], rng))
 

@@ -80,18 +80,15 @@ def test_the_constructor_and_the_call(unknown: Any, want: str | None, tmp_path: 
     with pytest.raises(UnknownSymbolError, match="document 0, position 2: symbol 'x'"):
         tok.encode("abx", unknown="raise")
     assert not tok.is_lossless and f"unknown={unknown!r}" in repr(tok)
-    for suffix in ("json", "npz"):
-        path = tmp_path / f"model.{suffix}"
-        tok.save(path)
-        again = BPE.load(path)
-        assert again.unknown == unknown and again.encode("abx").tolist() == ids and again.fingerprint == tok.fingerprint
-    for other in (pickle.loads(pickle.dumps(tok)), tok.truncate(6), tok.with_objective("shortest")):
+    tok.save(tmp_path / "model.json")
+    again = BPE.load(tmp_path / "model.json")
+    assert again.encode("abx").tolist() == ids and again.fingerprint == tok.fingerprint
+    for other in (again, pickle.loads(pickle.dumps(tok)), tok.truncate(6), tok.with_objective("shortest")):
         assert other.unknown == unknown
     assert BPE(**{**tok.get_params(), "unknown": "raise"}).fit(CORPUS, progress=False).fingerprint != tok.fingerprint
-    assert [one.tolist() for one in tok.encode_iter(["abx"])] == [tok.encode("abx").tolist()]
 
 
-def test_a_choice_that_does_not_go_with_the_model() -> None:
+def test_a_choice_that_does_not_go_with_the_model(tmp_path: pathlib.Path) -> None:
     with pytest.raises(ValueError, match="unknown: .*'N', which is neither in the alphabet"):
         BPE(9, alphabet="abcd", unknown="N").fit(CORPUS)
     with pytest.raises(ValueError, match="unknown: .*'<unk>', which is not a special token"):
@@ -99,13 +96,8 @@ def test_a_choice_that_does_not_go_with_the_model() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab").set_params(unknown=7)
     with pytest.raises(ValueError, match="unknown: expected 'raise', 'skip' or 0..2, got 7|or 0..1, got 7"):
         tok.encode("abx")
-
-
-def test_a_choice_that_was_set_later_is_checked_before_a_file_is_written(tmp_path: pathlib.Path) -> None:
-    tok = BPE.from_merges([[0, 1]], alphabet="ab").set_params(unknown="[UNK]")
     with pytest.raises(ValueError, match="unknown: .* got '\\[UNK\\]', which is not a special token"):
-        tok.save(tmp_path / "model.json")
-    assert not (tmp_path / "model.json").exists()
+        tok.set_params(unknown="[UNK]").save(tmp_path / "model.json")
 
 
 def test_integers_of_numpy_too_and_bytes(tmp_path: pathlib.Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -226,29 +227,22 @@ def test_errors_leave_the_stream_as_it_was_and_it_can_be_sent_to_another_process
 @each("frame", [None, 3])
 def test_ctrl_c_while_ids_are_encoded_leaves_the_stream_as_it_was(frame: int | None) -> None:
     tok = BPE.from_merges([[0, 1], [2, 2]], alphabet=2)
-    stream, parts, whole = tok.stream(frame=frame), [], []
-    encode = stream._encode
+    stream, parts, chunks = tok.stream(frame=frame), [], [[0, 1, 0], [0, 1, 0], [1, 1]] * 9
 
     def interrupted(ids: Any) -> Any:
         raise KeyboardInterrupt
 
-    for i in range(40):
-        chunk = [0, 1, 0] if i % 3 else [1, 1]
-        before = pickle.dumps((stream._n_chunks, stream._waiting))
+    for push in (*(partial(stream.push, chunk) for chunk in chunks), stream.finish):
+        before, encode = pickle.dumps((stream._n_chunks, stream._waiting)), stream._encode
         stream._encode = interrupted
         try:
-            parts.append(stream.push(chunk))  # where nothing is encoded yet
+            parts.append(push())  # where nothing is encoded yet
         except KeyboardInterrupt:
             assert pickle.dumps((stream._n_chunks, stream._waiting)) == before
             stream._encode = encode
-            parts.append(stream.push(chunk))
-        whole += chunk
-    stream._encode = interrupted
-    with pytest.raises(KeyboardInterrupt):
-        stream.finish()
-    stream._encode = encode
-    want = tok.stream(frame=frame)
-    assert np.concatenate([*parts, stream.finish()]).tolist() == [*want.push(whole).tolist(), *want.finish().tolist()]
+            parts.append(push())
+        stream._encode = encode
+    assert np.concatenate(parts).tolist() == np.concatenate(list(tok.stream(frame=frame).over(chunks))).tolist()
 
 
 @given(st.text(st.sampled_from("aé日𝄞"), max_size=12), st.lists(st.integers(1, 4), max_size=12), st.binary(max_size=3))
