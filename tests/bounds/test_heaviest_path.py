@@ -36,7 +36,7 @@ def test_exact_and_gap_against_trying_everything(data: st.DataObject, table: Tab
     search, tokens, idf = made(table)
     for doc in data.draw(documents(table[0], 11)):
         for n in (1, 6):
-            want = encode_paths.n_best_of_all(doc, tokens, idf, n, by_bag)
+            want = encode_paths.best_of_all(doc, tokens, idf, n, by_bag=by_bag)
             assert searched(search, doc, n, by_bag, exact=True) == (want, 0)
             (beam, gap), (guided, gap_of_guided) = (searched(search, doc, n, by_bag, guided=way) for way in (False, True))
             for found, far in ((beam, gap), (guided, gap_of_guided)):
@@ -89,4 +89,4 @@ def test_bags_of_equal_marks(doc: list[int]) -> None:
     search.marks = np.ones_like(search.marks)
     for n in (1, 3):
         found, _ = searched(search, doc, n, by_bag=False, exact=True)
-        assert found == encode_paths.n_best_of_all(doc, tokens, idf, n, by_bag=False)
+        assert found == encode_paths.best_of_all(doc, tokens, idf, n)

@@ -196,7 +196,7 @@ def test_additive_and_k_best_equal_the_reference(data: st.DataObject, table: Tab
         ):  # fmt: skip
             for k in (1, 2, 7, 300):
                 found, worth = k_best(search, np.array(d, np.int32), objective, k)
-                best = encode_paths.k_best_paths(d, tokens, worths, objective, k)
+                best = [path for path, _ in encode_paths.best_of_all(d, tokens, worths, k, objective)]
                 assert found.to_lists() == [list(path) for path in best]
                 sums = [sum(weights[t] for t in path) if objective == "additive" else -len(path) for path in best]
                 assert worth.tolist() == sums

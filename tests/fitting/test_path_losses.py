@@ -64,10 +64,9 @@ class Found(NamedTuple):
     worth: np.ndarray
 
 
-def path_losses(lattice: Flat, weights: list[int], most: list[int], alive: list[bool], worth: np.ndarray | None = None) -> Found:
+def path_losses(lattice: Flat, weights: list[int], most: list[int], alive: list[bool]) -> Found:
     ahead, after, via = np.full((3, int(lattice.nodes[-1])), NOT_WRITTEN, np.int32)
-    if worth is None:
-        worth = np.array([(0, 0, 0, 0, -1)] * len(alive), WORTH)
+    worth = np.array([(0, 0, 0, 0, -1)] * len(alive), WORTH)
     w, own = np.array(weights, np.int64), np.array(most, np.int64)
     total = kernels.path_losses(
         lattice.nodes, w, own, *lattice[1:], np.array(alive, np.bool_), ahead, after, via, worth
@@ -75,11 +74,8 @@ def path_losses(lattice: Flat, weights: list[int], most: list[int], alive: list[
     return Found(total, ahead, after, worth)
 
 
-def candidate_gains(
-    every: Flat, weights: list[int], most: list[int], found: Found, n: int, worth: np.ndarray | None = None
-) -> np.ndarray:
-    if worth is None:
-        worth = np.array([(0, 0, 0, -1, -1)] * n, WORTH)
+def candidate_gains(every: Flat, weights: list[int], most: list[int], found: Found, n: int) -> np.ndarray:
+    worth = np.array([(0, 0, 0, -1, -1)] * n, WORTH)
     w, own = np.array(weights, np.int64), np.array(most, np.int64)
     kernels.candidate_gains(every.nodes, w, own, *every[1:], found.ahead, found.after, worth)
     return worth

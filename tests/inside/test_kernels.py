@@ -242,6 +242,19 @@ def test_kernels_are_the_tokenizer_as_it_was() -> None:
         before.dtype = None
 
 
+def test_memory_lives_as_long_as_compiled_code_holds_it() -> None:
+    doc, first = corpus(5)[0], njit(lambda kernels: kernels[0])
+    kept, expected = numba.typed.List(), []
+    for size in range(20, 40):
+        tok = BPE(size).fit(corpus(), progress=False)
+        expected.append(tok.encode(doc))
+        kept.append(tok.kernels)
+        del tok
+    for i, ids in enumerate(expected):
+        k = first(numba.typed.List([kept[i]]))
+        assert np.array_equal(both(k, doc)[0], ids) and np.array_equal(k.encode(doc), ids)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_forks_during_calls() -> None:
     """Children find the desks of calls that are not theirs taken for ever."""

@@ -23,16 +23,10 @@ def fixed(idf: float, count: int) -> int:
 
     Rounded half to even. The order of the operations matters in the last bit, so it is part of the rule.
 
-    >>> fixed(0.5, 1) == 2**23
-    True
-    >>> fixed(1.0, 3) == round(2**24 * (1 + math.log(3)))
-    True
-    >>> fixed(1.0, 0)
-    0
+    >>> fixed(0.5, 1) == 2**23, fixed(1.0, 3) == round(2**24 * (1 + math.log(3))), fixed(1.0, 0)
+    (True, True, 0)
     """
-    if count == 0:
-        return 0
-    return round((idf * 2**24) * (1 + math.log(count)))
+    return round((idf * 2**24) * (1 + math.log(count))) if count else 0
 
 
 def path_weight(path: Path, weights: dict[int, float]) -> int:
@@ -166,29 +160,34 @@ def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, flo
     return found[0]
 
 
-def k_best_paths(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], objective: str, k: int) -> list[Path]:
-    """The k best paths by "shortest" or "additive", found by trying all.
+def best_of_all(
+    doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], n: int, objective: str = "tfidf", by_bag: bool = False
+) -> Found:
+    """The truly n best paths with their weights, found by trying all; by sums of weights ("shortest", "additive") as `encode`.
 
-    Ties that go on behind the second criterion: the longer first token, then the longer second one, and so on.
+    By "tfidf": the heavier, then fewer tokens, then the shorter first token, or else the second, and so on. By sums ties go to
+    the longer first token.
 
-    >>> k_best_paths([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {6: 0.5}, "shortest", 3)
+    >>> best_of_all([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {5: 0.25, 6: 0.5}, 2)
+    [((0, 6), 8388608), ((5, 0), 4194304)]
+    >>> [path for path, _ in best_of_all([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {6: 0.5}, 3, "shortest")]
     [(0, 6), (5, 0), (0, 1, 0)]
     """
-
-    def key(cut: list[tuple[int, int]]) -> tuple[int, int, list[int]]:
-        total = sum(fixed(weights.get(token, 0.0), 1) for token, _ in cut)
-        costs = (len(cut), -total) if objective == "shortest" else (-total, len(cut))
-        return *costs, [-end for _, end in cut]
-
-    cuts = sorted(all_cuts(doc, vocabulary), key=key)
-    return [tuple(token for token, _ in cut) for cut in cuts[:k]]
+    ordered = []
+    for cut in all_cuts(doc, vocabulary):
+        path, ends = tuple(token for token, _ in cut), [end for _, end in cut]
+        if objective == "tfidf":
+            total = path_weight(path, weights)
+        else:
+            total, ends = sum(fixed(weights.get(token, 0.0), 1) for token in path), [-end for end in ends]
+        costs = (len(path), -total) if objective == "shortest" else (-total, len(path))
+        ordered.append((costs, ends, path, total))
+    return first_of_each([(path, total) for _, _, path, total in sorted(ordered)], by_bag)[:n]
 
 
 def score(path: Path, weights: dict[int, float], prices: dict[int, int]) -> int:
     """What a beam with prices is ordered by: each occurrence adds what it adds to the weight, but no more than its price.
 
-    >>> score((5, 0, 5), {5: 1.0}, {5: 20_000_000}) == 2**24 + min(fixed(1.0, 2) - fixed(1.0, 1), 20_000_000)
-    True
     >>> score((5, 5), {5: 1.0}, {5: 3})
     6
     """
@@ -197,19 +196,6 @@ def score(path: Path, weights: dict[int, float], prices: dict[int, int]) -> int:
         idf = weights.get(token, 0.0)
         total += sum(min(prices.get(token, 0), fixed(idf, c + 1) - fixed(idf, c)) for c in range(count))
     return total
-
-
-def n_best_of_all(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], n: int, by_bag: bool) -> Found:
-    """The truly n best paths: heavier, then fewer tokens, then the shorter first token, or else the second, and so on.
-
-    >>> n_best_of_all([0, 1, 0], {(0, 1): 5, (1, 0): 6}, {5: 0.25, 6: 0.5}, 2, by_bag=False)
-    [((0, 6), 8388608), ((5, 0), 4194304)]
-    """
-    ordered = []
-    for cut in all_cuts(doc, vocabulary):
-        path = tuple(token for token, _ in cut)
-        ordered.append((-path_weight(path, weights), len(path), [end for _, end in cut], path))
-    return first_of_each([(path, -minus) for minus, _, _, path in sorted(ordered)], by_bag)[:n]
 
 
 def bound(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], prices: dict[int, int]) -> int:

@@ -15,7 +15,6 @@ Symbols = tuple[int, ...]
 Place = tuple[int, int]
 Lattice = Sequence[Sequence[tuple[int, int]]]
 Edge = tuple[int, int, "int | None"]
-Occurrence = tuple[int, int, int, int]  # from, to, token, what it saves
 Weighed = list[tuple[list[int], int]]  # distinct units of one symbol or more, and how often each occurs
 
 
@@ -139,54 +138,11 @@ def spread(neighbours: list[list[int]], start: int) -> list[int]:
     return [far[v] for v in range(len(neighbours))]
 
 
-def losses_of(lattice: Lattice) -> list[tuple[Edge, int]]:
-    """The edges of the best path, and by how many tokens the paths through the nodes inside of each are longer at least.
-
-    Of paths as short that whose first edge is the last of its node's list, a symbol the first of all, then whose second is, ...
-
-    >>> losses_of([[(2, 7)], [], [(2, 7)], [], []])
-    [((0, 2, 7), 1), ((2, 4, 7), 1)]
-    """
-    ahead, behind = distances(lattice)
-    v, found = 0, []
-    while v < len(lattice) - 1:
-        edge = [edge for edge in steps(lattice, v) if behind[edge[1]] == behind[v] - 1][-1]
-        inside = range(v + 1, edge[1])
-        found.append((edge, min((ahead[x] + behind[x] - behind[0] for x in inside), default=0)))
-        v = edge[1]
-    return found
-
-
-def gains_of(lattice: Lattice, candidates: Lattice) -> list[Occurrence]:
-    """The edges of candidates through which, each added alone, there is a shorter path, from left to right.
-
-    >>> gains_of([[(2, 7)], [], [(2, 7)], [], []], [[(4, 5), (2, 6)], [], [], [], []])
-    [(0, 4, 5, 1)]
-    """
-    ahead, behind = distances(lattice)
-    edges = [(v, v + length, token) for v, here in enumerate(candidates) for length, token in here]
-    found = [(v, w, token, behind[0] - (ahead[v] + 1 + behind[w])) for v, w, token in edges]
-    return [occurrence for occurrence in found if occurrence[3] > 0]
-
-
-def apart(occurrences: Iterable[Occurrence]) -> list[Occurrence]:
-    """From left to right the occurrences that do not overlap an earlier one of the same token that is among them.
-
-    >>> apart([(0, 3, 5, 1), (2, 5, 5, 2), (2, 5, 6, 1), (3, 6, 5, 1)])
-    [(0, 3, 5, 1), (2, 5, 6, 1), (3, 6, 5, 1)]
-    """
-    reached: dict[int, int] = {}
-    found = []
-    for occurrence in occurrences:
-        start, end, token, _ = occurrence
-        if reached.get(token, start) <= start:
-            reached[token] = end
-            found.append(occurrence)
-    return found
-
-
 def losses(lattices: Sequence[Lattice], weights: Sequence[int], most: Sequence[int]) -> tuple[int, dict[int, Worth]]:
     """Fewest tokens of all units, by weight, and what the tokens of their best paths are worth; units of weight 0 are not there.
+
+    An edge of a best path is worth by how many tokens the paths through the nodes inside of it are longer at least. Of paths as
+    short that whose first edge is the last of its node's list, a symbol the first of all, then whose second is, ...
 
     >>> unit = [[(2, 7)], [], [(2, 7)], [], []]
     >>> losses([unit, unit], [3, 0], [1, 1])
@@ -194,10 +150,15 @@ def losses(lattices: Sequence[Lattice], weights: Sequence[int], most: Sequence[i
     """
     total, worth = 0, dict[int, Worth]()
     for lattice, weight, own in zip(lattices, weights, most, strict=True):
-        if weight:
-            path = losses_of(lattice)
-            total += weight * len(path)
-            _add(worth, [(token, saved) for (_, _, token), saved in path if token is not None], weight, own)
+        ahead, behind = distances(lattice)
+        v, found = 0, []
+        while weight and v < len(lattice) - 1:
+            _, end, token = [edge for edge in steps(lattice, v) if behind[edge[1]] == behind[v] - 1][-1]
+            if token is not None:
+                found.append((token, min(ahead[x] + behind[x] - behind[0] for x in range(v + 1, end))))
+            v = end
+        total += weight * behind[0]
+        _add(worth, found, weight, own)
     return total, worth
 
 
@@ -211,9 +172,16 @@ def gains(
     """
     worth: dict[int, Worth] = {}
     for lattice, edges, weight, own in zip(lattices, candidates, weights, most, strict=True):
-        if weight:
-            found = apart(gains_of(lattice, edges))
-            _add(worth, [(token, saved) for _, _, token, saved in found], weight, own)
+        ahead, behind = distances(lattice)
+        reached: dict[int, int] = {}
+        found = []
+        for v, here in enumerate(edges):
+            for length, token in here:
+                saved = behind[0] - (ahead[v] + 1 + behind[v + length])
+                if weight and saved > 0 and reached.get(token, v) <= v:
+                    reached[token] = v + length
+                    found.append((token, saved))
+        _add(worth, found, weight, own)
     return worth
 
 
