@@ -311,7 +311,7 @@ def test_seeds_of_the_fuzzer_and_mutations_of_them() -> None:
     valid = [name for name in names if name.count(" ") == 2 and name.split()[1] in ("dense", "text", "bytes")]
     assert len(valid) >= 3 * 3 * 4
     assert [name for name in corpus if not one_input(corpus[name]) and name in valid] == []
-    for i in range(150):
+    for i in range(100):
         name, other = rng.choice(valid if i % 2 else names), rng.choice(names)
         one_input(mutated(corpus[name], corpus[other], rng))
 

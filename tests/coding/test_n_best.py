@@ -123,6 +123,18 @@ def test_the_same_tokens_in_another_order_weigh_the_same(objective: str) -> None
     assert n_pairs > 100
 
 
+@pytest.mark.filterwarnings("ignore:every idf is 0")
+@each("options", [{}, {"distinct": "bag"}, {"beam": 20}])
+def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str, Any]) -> None:
+    tok = UBPE(8, 2).fit(["abbaababba"], progress=False)
+    for doc in ("abbab", "aabbaabb", "b", ""):
+        candidates, weights = tok.encode_nbest([doc], 4, **options)[0]
+        assert candidates[0].tolist() == tok.encode(doc).tolist()
+        assert not weights.any() and all(tok.decode(path) == doc for path in candidates)
+        bags = [tuple(sorted(path)) if "distinct" in options else tuple(path) for path in candidates.to_lists()]
+        assert len(set(bags)) == len(bags)
+
+
 def test_options_that_make_no_sense() -> None:
     tok = UBPE(6, 2, alphabet=2).fit([[0, 1, 0, 1, 1], [1, 0]], progress=False)
     for options, error, message in (

@@ -430,7 +430,7 @@ def test_two_stages_equal_the_reference(
             assert tok.encode(plain).tolist() == encode_segments(plain.encode(), second, ranked, list(range(256)))
 
 
-def test_what_is_refused_changes_nothing() -> None:
+def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow() -> None:
     tok = BPE.for_text(262, pretokenizer="gpt2").fit(TALES, progress=False)
     before = tok.fingerprint, repr(tok)
     segments = count_documents(TALES)
@@ -444,6 +444,9 @@ def test_what_is_refused_changes_nothing() -> None:
         with pytest.raises(error, match=match):
             tok.fit_more(docs, 270, pretokenizer=pretokenizer, progress=False)
         assert (tok.fingerprint, repr(tok)) == before
+    characters = BPE(20, preprocessing=Preprocessing("gpt2")).fit(TALES, progress=False)
+    characters.fit_more(TALES, 30, pretokenizer=None, progress=False)
+    assert characters.preprocessing is None and characters.decode(characters.encode(TALES[0])) == TALES[0]
     with pytest.raises(ValueError, match="pretokenizer: it cuts text"):
         BPE(4).fit([[0, 1, 0, 1]], progress=False).fit_more([[0, 1]], 5, pretokenizer="gpt2")
     changing = BPE(30, preprocessing=Preprocessing([{"type": "Metaspace"}])).fit(TALES, progress=False)

@@ -61,6 +61,15 @@ def test_occurrences_of_weights_that_are_large_of_cut_text_and_of_counts() -> No
     assert cut._model.vocabulary.occurrences.tolist() == [1, 1, 0, 1, 2]
 
 
+def test_occurrences_and_probabilities_of_some_tokens() -> None:
+    v = Vocabulary.from_merges(2, [[0, 1], [2, 0], [2, 2]], occurrences=[1, 2, 3, 4, 5], log_probabilities=[-1.0, -2, -3, -4, -5])
+    assert v.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [5, 2, 17]  # type: ignore[union-attr]
+    assert v.select(np.array([1, 2]), None).occurrences.tolist() == [4, 5, 4, 5]  # type: ignore[union-attr]
+    assert v.select(np.array([1, 2]), None).log_probabilities.tolist() == [-1, -2, -4, -5]  # type: ignore[union-attr]
+    most = v.with_statistics(occurrences=np.full(5, 2**62))
+    assert most.select(np.array([0]), np.array([[0, 1]])).occurrences.tolist() == [2**63 - 1, 2**62, 2**63 - 1]  # type: ignore[union-attr]
+
+
 @given(st.data(), tables())
 def test_rounds_of_em_equal_the_definition_and_raise_the_likelihood(data: st.DataObject, table: Table) -> None:
     size, pairs, _ = table
