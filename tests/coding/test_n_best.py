@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
