@@ -7,7 +7,6 @@ import pathlib
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 from command_line import INTS, TEXT, fails, process
 
@@ -38,16 +37,6 @@ def test_options_become_arguments(here: pathlib.Path) -> None:
     assert (data["kind"], data["unit"], data["rate"], [cut["name"] for cut in data["cuts"]]) == ("dna", "nt", 4.0, ["shortest"])
     assert data["symbols"] == sum(map(len, INTS)) and unpacked(data["arrays"]["values"]).size <= 9
     assert data["labels"][:3] == ["A", "C", "G"]
-
-
-def test_files_of_all_forms(here: pathlib.Path) -> None:
-    (here / "a.raw").write_bytes(np.array([1, 2, 3, 1], np.int16).tobytes())
-    for words, n in (
-        ("ints.npz a.jsonl", len(INTS)), ("ints.npz a.raw --dtype int16", 1),
-        ("text.json a.txt a.txt --lines", 2 * (TEXT.count(b"\n") + 1)),
-    ):  # fmt: skip
-        assert main(["explore", *words.split(), "-o", "f.html", "--quiet"]) == 0
-        assert _data((here / "f.html").read_text("utf-8"))["documents"] == n
 
 
 def test_standard_input_and_output(here: pathlib.Path) -> None:

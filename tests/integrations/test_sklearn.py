@@ -357,11 +357,3 @@ def test_searches_over_sizes_and_over_tokenizers(cls: Any) -> None:
         search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(TEXTS, LABELS)
         assert search.best_score_ == 1.0 and [*search.best_params_.values()] == [best]
         assert len(search.best_estimator_["tokens"]._model.vocabulary) == 30
-
-
-def test_a_search_that_ends_in_a_tokenizer(cls: Any) -> None:
-    def fewest(tok: Any, docs: list[str], y: Any = None) -> float:
-        return -float(tok.transform(docs).total)
-
-    search = GridSearchCV(cls(alphabet=ALPHABET), {"n_tokens": [28, 60]}, scoring=fewest, cv=2, error_score="raise").fit(TEXTS)
-    assert search.best_params_ == {"n_tokens": 60}

@@ -9,12 +9,12 @@ from typing import Any
 import matplotlib.image
 import numpy as np
 import pytest
+from tables import each
 
 from ubpe_numba import UBPE
 from ubpe_numba.views import demo_picture
 from ubpe_numba.views.colours import DARK, LIGHT, Theme
 from ubpe_numba.views.demo_picture import draw
-from ubpe_numba.views.motifs import ranges_of
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +29,8 @@ def record() -> tuple[np.ndarray, np.ndarray, UBPE]:
     return samples, offsets, UBPE(120, objective="shortest").fit(samples, offsets=offsets, progress=False)
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_a_picture_is_written_in_the_colours_of_the_theme(
-    record: tuple[np.ndarray, np.ndarray, UBPE], theme: Theme, tmp_path: pathlib.Path
-) -> None:
+@each("theme", [LIGHT, DARK])
+def test_a_picture_is_written_in_the_colours_of_the_theme(record: Any, theme: Theme, tmp_path: pathlib.Path) -> None:
     samples, offsets, tok = record
     draw(tmp_path / "demo.png", samples, offsets, tok, rate=50, theme=theme.name)
     pixels = np.round(matplotlib.image.imread(tmp_path / "demo.png")[:, :, :3] * 255).astype(int)
@@ -42,30 +40,10 @@ def test_a_picture_is_written_in_the_colours_of_the_theme(
     assert max(found, key=found.__getitem__) == theme.paper
     assert {theme.highlight, theme.ink, theme.dim} <= set(found)
     spans = tok.spans(samples, offsets)
-    tokens = demo_picture._window(tok, spans, spans.starts + offsets[spans.documents], offsets, 300)[2]
+    begin, end, tokens = demo_picture._window(tok, spans, spans.starts + offsets[spans.documents], offsets, 300)
+    assert {begin, end} <= set(offsets.tolist()) and end - begin == 300 and 2 <= tokens.size <= 8
     assert [found.get(hue, 0) > 200 for hue in theme.hues] == [i < tokens.size for i in range(len(theme.hues))]
     assert [p.name for p in tmp_path.iterdir()] == ["demo.png"]
-
-
-def test_the_window_holds_the_motifs_that_are_shown(record: tuple[np.ndarray, np.ndarray, UBPE]) -> None:
-    """They are frequent, not level, and of no other window do the eight best say more."""
-    samples, offsets, tok = record
-    spans = tok.spans(samples, offsets)
-    starts = spans.starts + offsets[spans.documents]
-    begin, end, tokens = demo_picture._window(tok, spans, starts, offsets, 300)
-    assert {begin, end} <= set(offsets.tolist()) and end - begin == 300
-    counts = np.bincount(spans.ids, minlength=len(tok._model.vocabulary))
-    ranges = ranges_of(tok._model.vocabulary, tok._model.alphabet.to_symbols(tok._model.vocabulary.arena).astype(float))
-    assert 2 <= tokens.size <= 8 and counts[tokens].min() >= 5 and ranges[tokens].min() >= 2
-    assert set(tokens.tolist()) <= set(spans.ids[(starts >= begin) & (starts < end)].tolist())
-
-    def says(first: int) -> float:
-        there = np.unique(spans.ids[(starts >= first) & (starts < first + 300)])
-        lengths = np.diff(tok._model.vocabulary.offsets)
-        scores = [ranges[t] * counts[t] * (lengths[t] - 1) for t in there if counts[t] >= 5 and ranges[t] >= 2]
-        return float(sum(sorted(scores)[-8:]))
-
-    assert says(begin) == max(says(first) for first in offsets[:-6].tolist())
 
 
 def test_a_short_record_is_shown_whole_and_a_failure_leaves_the_old_picture(
