@@ -148,7 +148,7 @@ def test_columns_that_folders_name_are_kept(client: Any, tmp_path: Path) -> None
         kept(folder, "year", ids="year")
     own = folder / "lang=fr" / "year=2023" / "a.parquet"
     pq.write_table(pa.table({"year": [0.5], "doc": ["low"]}), own)  # a column of the file goes before one that a folder names
-    assert kept(own, "own").drop_columns("ids").to_pydict() == {"year": [0.5], "doc": ["low"]}
+    assert kept(own, "own").drop_columns("ids").to_pydict() == {"year": [0.5], "doc": ["low"], "run": [3], "lang": ["fr"]}
     shutil.move(str(folder / "lang=fr"), str(folder / "lang=it"))
     with pytest.raises(ValueError, match=r"was made with another partition 4: .*, lang='fr', year=.*, now .*, lang='it', "):
         kept(folder, "out")
