@@ -35,7 +35,7 @@ FULL = {
     "tests/text/test_unicode_classes.py": ("test_the_version_of_tokenizers",),
     "tests/formats/test_model_file.py": ("test_a_truncated_file_is_refused_wherever", "test_a_changed_byte_is_refused"),
     "tests/distributed/test_encoding.py": ("test_a_disk_that_is_full", "test_two_runs"),
-    "tests/distributed/test_hosts.py": ("test_workers_killed", "test_a_scheduler"),
+    "tests/distributed/test_hosts.py": ("test_workers_killed", "test_machines", "test_a_scheduler"),
     "tests/distributed/test_cluster.py": ("test_a_task_that_kills", "test_a_dead_scheduler"),
     "tests/distributed/test_fitting.py": (
         "test_workers_killed[part", "test_partitions_that_kill", "test_futures_whose", "test_a_scheduler",

@@ -202,7 +202,7 @@ def test_partitions_side_by_side() -> None:
     assert found[:8] == (7, 7, 5, 5, False, False, 1, 1) and found[9:] == ("p0 to p3", "int", 7, 1, 7)
     assert found == made([[[1, 2], []], [], [[3]], [[4, 5], [6, 7]]]).part()
     assert made([[]]).part()[:8] == (0, 0, 0, 0, False, False, 0, 0)
-    assert made([["cac", ""]]).distinct().tolist() == [97, 99]
+    assert made([["cac", ""]]).distinct().tolist() == [97, 99] and made([[""]]).distinct().tolist() == []
 
 
 def test_one_document() -> None:

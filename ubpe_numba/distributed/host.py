@@ -180,8 +180,6 @@ class Host:
         try:
             made, place, at = self._laid_out(corpus, setup, merges, starts, tail)
         except UnknownSymbolError as error:
-            if self.first.size == 1:
-                raise
             at_all = error.position if self.joined else error.document
             i = int(np.searchsorted(self.first, at_all, side="right")) - 1
             inside = at_all - int(self.first[i])

@@ -305,8 +305,6 @@ def is_path(value: object) -> bool:
 def store_of(given: Any, name: str) -> tuple[Any, str]:
     """The file system of a path or URL, of fsspec, and the path in it; ValueError for a store that is not known."""
     path = os.fspath(given)
-    if not isinstance(path, str):
-        raise TypeError(f"{name}: expected paths that are str, got {quoted(path)}")
     try:
         store, inside = url_to_fs(path)
     except (ValueError, ImportError) as error:
@@ -324,7 +322,7 @@ def files_of(given: Any, name: str = "parts") -> tuple[Any, list[str], str]:
 
     Of a folder, and of its folders, all ``.parquet`` files are taken, or all ``.txt`` files if there are none, in natural order
     (2 before 10); names that begin with a dot or an underscore are left out, as Dask and Spark leave them out. ValueError for two
-    formats or stores, FileNotFoundError where nothing is found, TypeError for paths that are not `str`.
+    formats or stores, FileNotFoundError where nothing is found.
     """
     each = [given] if is_path(given) else given
     places = [store_of(one, name) for one in each]
