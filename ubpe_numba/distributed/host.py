@@ -263,7 +263,6 @@ class Host:
         """See `Text`."""
         self._grow(n_tokens, int(slots.max(initial=0)) + 1)
         self.text.list_dense(n_tokens, pairs, slots)
-        self.task.batch["filled"] = 0
 
     def sort_pairs(self, n_tokens: int) -> int:
         """See `Text`."""
@@ -283,7 +282,6 @@ class Host:
         """See `Text`."""
         self._grow(0, int(slots.max(initial=0)) + 1)
         self.text.give_slots(slots)
-        self.task.batch["filled"] = 0
 
     def list_again(self, number: int, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:
         """List pairs, ascending, at these slots: of a host that was made again, before message `number` is repeated to it."""
@@ -332,7 +330,6 @@ class Host:
         kind = np.int64(rounds.FILL if batch is None else rounds.MERGE)
         if fills is not None or batch is not None:
             text.each(lambda k: rewrite(kind, k, task, text.shards, text.weighted))
-        task.batch["filled"] = 0
         if batch is None:
             return None
         n, a = batch.left.size, text.shards
