@@ -167,22 +167,3 @@ def test_large_texts_against_distances(size: int, n_units: int, n: int) -> None:
     most = [[1, 2, 1, 2**32, 9][u % 5] for u in range(n_units)]
     found = check(every, rank.tolist(), (rng.random(held.size) < 0.9).tolist(), weights, most)
     assert found.worth["count"].max() > 4095
-
-
-@given(cases(12))
-def test_units_one_by_one_are_worth_as_much_as_all(case: Case) -> None:
-    """What threads find of their units adds up; of `most` the largest counts."""
-    lattices, rank, alive, weights, most = case
-    every = flattened(lattices)
-    whole = path_losses(inside(every, rank), weights, most, alive)
-    gain = candidate_gains(every, weights, most, whole, len(rank))
-    parts, gain_parts = [], []
-    for lattice, weight, own in zip(lattices, weights, most, strict=True):
-        part = flattened([lattice])
-        parts.append(path_losses(inside(part, rank), [weight], [own], alive))
-        gain_parts.append(candidate_gains(part, [weight], [own], parts[-1], len(rank)))
-    assert whole.total == sum(part.total for part in parts)
-    for one, of_units, names in ((whole.worth, [p.worth for p in parts], ["saved", "count"]), (gain, gain_parts, ["saved"])):
-        for name in names:
-            assert one[name].tolist() == sum((own[name] for own in of_units), np.zeros(one.size, np.int64)).tolist()
-        assert one["most"].tolist() == np.max([np.zeros(one.size, np.int64), *(own["most"] for own in of_units)], axis=0).tolist()
