@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable
 
 import pytest
@@ -38,11 +37,6 @@ def model(
     trainer = field(3, kind) + field(24, int(suffix)) + field(35, int(by_bytes))
     text = field(2, charsmap) + field(3, int(prefix)) + field(4, int(remove)) + field(5, int(escape))
     return b"".join(rows) + field(2, trainer) + field(3, text)
-
-
-def encoded(blob: bytes) -> str:
-    """A map of characters as a `tokenizer.json` holds it."""
-    return base64.b64encode(blob).decode()
 
 
 def same_ids(data: bytes, tokenizer: Tokenizer, docs: list[str], remove: bool = False) -> None:

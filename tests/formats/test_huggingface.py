@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from foreign import END, MIXED, same
+from foreign import END, same
 
 from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.errors import ModelFormatError
@@ -52,28 +52,6 @@ def test_merges_are_those_of_hugging_face(lines: list[str]) -> None:
     assert [(tok.decode([a], as_bytes=True), tok.decode([b], as_bytes=True)) for a, b in made] == want and len(want) == n
 
 
-def test_a_model_of_hugging_face_with_ids_of_its_own(lines: list[str]) -> None:
-    """Its trainer puts special tokens first and the bytes in an order of characters."""
-    other = trained(lines[:1000], 600)
-    other.post_processor = tokenizers.processors.TemplateProcessing(single=f"{END} $A", special_tokens=[(END, 0)])
-    tok = BPE.load(other)
-    assert other.encode("a").ids == [0, *tok.encode("a").tolist()]  # what surrounds a document is not part of the tokenizer
-    other.post_processor = tokenizers.processors.ByteLevel()
-    assert tok.vocabulary.special == {END: 0} and tok._model.vocabulary.n_learned == 600 - 257
-    docs = [*MIXED, *lines[:100], f"x{END}y"]
-    ids = tok.encode_batch(docs, allowed_special="all")
-    assert ids.to_lists() == [e.ids for e in other.encode_batch(docs)]
-    assert tok.decode_batch(ids) == docs
-    assert json.loads(export(tok, "tokenizer.json"))["model"] == json.loads(other.to_str())["model"]
-    shorter = tok.truncate(400)
-    assert shorter.decode(shorter.encode(docs[0])) == docs[0] and int(shorter.encode(docs[0]).max()) <= 400
-    more = BPE.load(other).fit_more(lines, 700, progress=False)  # special tokens first, then no gaps
-    assert more.decode_batch(ids) == docs and len(more._model.vocabulary) == 700 and more.vocabulary.special == {END: 0}
-    assert len(tok.truncate(400, by="idf")._model.vocabulary) <= 400
-    with pytest.raises(ValueError, match="is outside the vocabulary"):
-        tok.decode([10**6])
-
-
 def test_ids_in_an_order_of_their_own_are_continued_after_the_last() -> None:
     model = {"type": "BPE", "vocab": {"ab": 0, "b": 1, "a": 2}, "merges": ["a b"]}
     tok = BPE.load(json.dumps({"model": model}))
@@ -101,16 +79,6 @@ def test_models_of_integers(low: int, high: int) -> None:
     assert plain.encode(docs[0] - low).tolist() == tok.encode(docs[0]).tolist()
     with pytest.raises(ModelFormatError, match="alphabet: expected .* integers for a model of 'int', got 3"):
         BPE.load(text, alphabet=[1, 2, 3])
-
-
-def test_transformers_encodes_and_decodes_the_same(lines: list[str]) -> None:
-    pytest.importorskip("transformers")
-    tok = BPE.for_text(500, pretokenizer="gpt2", special_tokens=[END]).fit(lines[:500], progress=False)
-    fast = export(tok, "transformers", eos_token=END)
-    for doc in [*MIXED, f"a{END}b"]:
-        ids = tok.encode(doc, allowed_special="all").tolist()
-        assert fast(doc)["input_ids"] == ids and fast.decode(ids) == doc
-    assert fast.eos_token_id == tok.vocabulary.special[END] and len(fast) == 501
 
 
 def base() -> dict[str, Any]:

@@ -171,14 +171,8 @@ def test_a_key_that_is_there_twice(tmp_path: Path) -> None:
     (tmp_path / "d.json").write_text(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
     export(tok, "vocab+merges", tmp_path)
     (tmp_path / "tekken.json").write_text('{"config": {"pattern": "a", "pattern": "b"}, "vocab": []}')
-    for name, key in (
-        ("h.json", "a"),
-        ("h.json", "type"),
-        ("m.json", "kind"),
-        ("m.json", "format"),
-        ("d.json", "n_tokens"),
-        ("vocab.json", "a"),
-    ):
+    for place in ("h.json a", "h.json type", "m.json kind", "m.json format", "d.json n_tokens", "vocab.json a"):
+        name, key = place.split()
         text = (tmp_path / name).read_text()
         at = text.index(f'"{key}":')
         (tmp_path / name).write_text(f'{text[:at]}"{key}": 0, {text[at:]}')

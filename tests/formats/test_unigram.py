@@ -31,18 +31,6 @@ def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = 
     )  # fmt: skip
 
 
-def test_bytes_for_unknown_characters() -> None:
-    vocab = [("<unk>", 0.0), *[(f"<0x{byte:02X}>", 0.0) for byte in range(256)], ("a", -1.0), ("▁", -2.0), ("aa", -1.5)]
-    text = file_of(vocab, cut=SPACES, byte_fallback=True)
-    peer, tokenizer = tokenizers.Tokenizer.from_str(text), UBPE.load(text)
-    for doc in ("aaa é a", "é中😀", "a b", ""):
-        assert tokenizer.encode(doc).tolist() == peer.encode(doc, add_special_tokens=False).ids
-        assert tokenizer.decode(tokenizer.encode(doc)) == peer.decode(tokenizer.encode(doc))
-    steps = [{"type": "ByteFallback"}, json.loads(text)["decoder"]]
-    tokenizer = UBPE.load(json.dumps(json.loads(text) | {"decoder": {"type": "Sequence", "decoders": steps}}))
-    assert tokenizer.decode(tokenizer.encode("aé 中")) == "aé 中"
-
-
 @pytest.mark.parametrize(
     "text, message",
     [

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import codecs
-import functools
 import pathlib
-import sys
 import sysconfig
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import words as reference
-from text_samples import SAMPLES, known, spoken, text_of
-from unicode_tables import flags_by_regex
+from text_samples import SAMPLES, spoken, text_of
 
 from ubpe_numba.text import cut
 from ubpe_numba.text.cut import PATTERNS, kernel_of, places_between_parts, scan
@@ -69,48 +65,6 @@ def test_the_room_for_ends_is_not_left(room: int) -> None:
         found += around[:n].tolist()
         assert found == np.cumsum([len(x) for d in documents for x in reference.split(d, pattern)]).tolist()
         assert (around[room:] == -1).all()
-
-
-@functools.cache
-def asked_about() -> tuple[np.ndarray, np.ndarray]:
-    """The code points that `regex` and the table know alike, and of which of them the reference is asked.
-
-    Those of one class, one beside the other and of as many bytes, are cut alike: the first and the last three of such a run are
-    enough. Of classes, `regex` itself has said that they are one; ranges that patterns have besides end a run, as does everything
-    of one or two bytes.
-    """
-    found = known()
-    ranges = np.array([regex.match("[一-龥\u3040-ゟ\u30a0-ヿ]", chr(point)) is not None for point in range(0xA000)])
-    ranges = np.pad(ranges, (0, 0x110000 - ranges.size))[found]
-    kind = np.stack([found - np.arange(found.size), flags_by_regex()[found], ranges, found >= 0x10000], 1)
-    changes = np.any(kind[1:] != kind[:-1], axis=1) | (found[1:] < 0x800)
-    run = np.concatenate([[0], np.cumsum(changes)])
-    sizes = np.bincount(run)
-    first = np.arange(found.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return found, (first < 3) | (first >= sizes[run] - 3)
-
-
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_every_code_point(pattern: str) -> None:
-    """Between letters of both cases, behind a space and an apostrophe, before a contraction and a number."""
-    points, asked = asked_about()
-    assert points.size > 0x110000 * 0.9
-    around = [-1, ord("b"), ord(" "), -1, ord("A"), ord("'"), -1, ord("s"), ord("\n"), -1, ord("1")]
-    grid = np.empty((points.size, len(around)), np.uint32)
-    for k, fixed in enumerate(around):
-        grid[:, k] = points if fixed < 0 else fixed
-    begins = np.zeros(np.count_nonzero(asked) * len(around), bool)  # whether a segment begins at a code point
-    begins[reference.places(_text(grid[asked]), pattern)[:-1]] = True
-    want = begins.reshape(-1, len(around))[np.cumsum(asked) - 1].ravel()
-    flat = grid.ravel()
-    ends = np.cumsum(1 + (flat >= 0x80) + (flat >= 0x800) + (flat >= 0x10000))
-    values, offsets = text_of(_text(grid).encode("utf-8", "surrogatepass"))
-    want_cuts = np.append(np.concatenate([[0], ends[:-1]])[want], ends[-1])
-    assert np.array_equal(scan(values, offsets, pattern, 1), want_cuts)
-
-
-def _text(points: np.ndarray) -> str:
-    return points.tobytes().decode("utf-32-le" if sys.byteorder == "little" else "utf-32-be", "surrogatepass")
 
 
 def test_samples_of_many_scripts() -> None:
