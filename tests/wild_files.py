@@ -17,9 +17,6 @@ import tarfile
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ubpe_numba import BPE
-from ubpe_numba.formats.tiktoken import published
-
 Encode = Callable[[Sequence[str]], list[list[int]]]
 
 
@@ -135,18 +132,3 @@ def original(file: Wild, path: pathlib.Path) -> Encode:
         module = ".".join(["llama_models", *path.parts[-2:-1], "tokenizer"])
         encoding = importlib.import_module(module).Tokenizer(path).model
     return lambda texts: encoding.encode_batch(list(texts), num_threads=1, allowed_special="all")  # type: ignore[no-any-return]
-
-
-def by_constructor(file: Wild, path: pathlib.Path) -> Any:
-    """The tokenizer by the constructor for this format."""
-    if file.kind == "huggingface":
-        return BPE.load(path)
-    if file.kind == "sentencepiece":
-        return BPE.load(path)
-    if file.kind == "tekken":
-        return BPE.load(path)
-    if file.kind == "npm ranks":
-        return BPE.load(npm_encoding(path))
-    rest = published(path.read_bytes())
-    assert rest is not None
-    return BPE.load(path, pretokenizer=rest[0], special_tokens=rest[1])
