@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from flat_arguments import arguments_of
-from foreign import END, MIXED
+from foreign import END, MIXED, same
 from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import NORMAL, UNUSED, USER, model
 from sentencepiece_models import SPECIAL as PIECES
@@ -34,18 +34,32 @@ tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("tiktoken")
 
 
-def test_ids_are_those_of_hugging_face_and_tiktoken(tok: Any, lines: list[str]) -> None:
-    other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json"))
-    encoding = export(tok, "tiktoken.Encoding")
-    docs = [*MIXED, *lines[3000:3300], "".join(lines[100:130]), f"a{END}b{END}{END}<é>c"]
-    rng = random.Random(1)
-    letters = "".join(MIXED[:5])
-    docs += ["".join(rng.choices(letters, k=40)) for _ in range(200)]
+def test_ids_are_those_of_the_others_and_imports_are_the_same(tok: Any, lines: list[str], tmp_path: pathlib.Path) -> None:
+    text, encoding = export(tok, "tokenizer.json", tmp_path / "t.json"), export(tok, "tiktoken.Encoding")
+    vocab, merges = export(tok, "vocab+merges", tmp_path).values()
+    other = tokenizers.Tokenizer.from_str(text)
+    of_pairs = tokenizers.Tokenizer(
+        tokenizers.models.BPE(json.loads(vocab), [tuple(line.split(" ")) for line in merges.splitlines()[1:]])
+    )
+    of_pairs.pre_tokenizer = other.pre_tokenizer
+    docs, letters = [*MIXED, *lines[3000:3300], "".join(lines[100:130]), f"a{END}b{END}{END}<é>c"], "".join(MIXED[:5])
+    docs += ["".join(random.Random(i).choices(letters, k=40)) for i in range(200)]
     ours = tok.encode_batch(docs, allowed_special="all").to_lists()
     assert [e.ids for e in other.encode_batch(docs, add_special_tokens=False)] == ours
     assert [encoding.encode(doc, allowed_special="all") for doc in docs] == ours
+    assert [e.ids for e in of_pairs.encode_batch(MIXED)] == ours[: len(MIXED)]
     for doc, ids in zip(docs, ours, strict=True):
         assert tok.decode(ids) == doc == encoding.decode(ids)
+    for source in (text, tmp_path / "t.json", other, encoding):
+        same(tok, BPE.load(source), MIXED)
+    said = {"pretokenizer": tok._model.segmenter.pretokenizer, "special_tokens": tok.vocabulary.special}
+    for source in (
+        export(tok, "tiktoken", tmp_path / "x"),
+        str(tmp_path / "x"),
+        (vocab, merges),
+        (tmp_path / "vocab.json", merges),
+    ):
+        same(tok, BPE.load(source, **said), MIXED)
 
 
 BYTES = bytes(range(256))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import END, MIXED, same
+from foreign import END
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, WordPiece, export, load
 from ubpe_numba.errors import ModelFormatError
@@ -186,32 +186,16 @@ def test_a_key_that_is_there_twice(tmp_path: Path) -> None:
     assert len(str(caught.value)) < 300
 
 
-def test_every_export_is_imported_as_the_same(tok: Any, tmp_path: Path) -> None:
-    cutter, special = tok._model.segmenter.pretokenizer, tok.vocabulary.special
-    for source in (export(tok, "tokenizer.json", tmp_path / "t.json"), tmp_path / "t.json", export(tok, "tiktoken.Encoding")):
-        same(tok, BPE.load(source), MIXED)
-    same(tok, BPE.load(tokenizers.Tokenizer.from_file(str(tmp_path / "t.json"))), MIXED)
-    for source in (export(tok, "tiktoken", tmp_path / "x.tiktoken"), str(tmp_path / "x.tiktoken")):
-        same(tok, BPE.load(source, pretokenizer=cutter, special_tokens=special), MIXED)
-    same(tok, BPE.load(tuple(export(tok, "vocab+merges", tmp_path).values()), pretokenizer=cutter, special_tokens=special), MIXED)
-    again = BPE.load((tmp_path / "vocab.json", tmp_path / "merges.txt"), pretokenizer=cutter)
-    assert again.vocabulary.special[END] == special[END]  # tokens that no pair makes are special
-
-
 def test_the_file_is_named(tmp_path: Path) -> None:
-    """That of a path, whichever reader refuses it; a text and bytes have no name."""
+    """Once, whichever reader refuses it; a text and bytes have no name."""
     path = tmp_path / "x"
     twice = b'{"model": {"type": "BPE", "vocab": {"a": 0, "a": 1}, "merges": []}}'
-    calls: list[tuple[Any, bytes]] = [
-        (BPE.load, twice), (UBPE.load, twice), (WordPiece.load, twice), (BPE.load, b"x"), (WordPiece.load, b"[UNK]\n\xff"),
-        (lambda path: BPE.load(path, pretokenizer=None), b"YQ== 0\nYQ== 1\n"), (BPE.load, b'{"model": \xff}'),
-    ]  # fmt: skip
-    for read, data in calls:
+    for cls, data in ((BPE, twice), (WordPiece, b"[UNK]\n\xff"), (BPE, b'{"model": \xff}')):
         path.write_bytes(data)
         for where in (path, str(path)):
-            with pytest.raises(ModelFormatError) as caught:
-                read(where)
-            assert str(caught.value).startswith(f"{path}: ") and str(caught.value).count(str(path)) == 1
+            with pytest.raises(ModelFormatError, match=f"^{path}: ") as caught:
+                cls.load(where)
+            assert str(caught.value).count(str(path)) == 1
     path.write_bytes(b'{"a": 0, "a": 1}')
     with pytest.raises(ModelFormatError, match=f"^{path} and str: vocab.json with merges.txt: .*there twice"):
         BPE.load((path, "#version: 0.2\na b\n"))

@@ -7,10 +7,9 @@ import itertools
 import json
 import zlib
 from pathlib import Path
-from typing import Any
 
 import pytest
-from foreign import MIXED, same
+from foreign import same
 
 from ubpe_numba import BPE, Preprocessing, export, load
 from ubpe_numba.errors import ModelFormatError
@@ -18,16 +17,6 @@ from ubpe_numba.formats import vocab_merges
 from ubpe_numba.text.characters import byte_characters
 
 tokenizers = pytest.importorskip("tokenizers")
-
-
-def test_the_files_of_gpt2_as_hugging_face_reads_them(tok: Any) -> None:
-    vocab, merges = tuple(export(tok, "vocab+merges").values())
-    pairs = [tuple(line.split(" ")) for line in merges.splitlines()[1:]]
-    model = tokenizers.models.BPE(vocab=json.loads(vocab), merges=pairs)
-    other = tokenizers.Tokenizer(model)
-    other.pre_tokenizer = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json")).pre_tokenizer
-    for text in MIXED:
-        assert other.encode(text).ids == tok.encode(text).tolist()
 
 
 def test_end_of_word() -> None:
