@@ -56,6 +56,7 @@ MADE: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "a larger alphabet": (lambda cls: fitted(cls, alphabet=5), DENSE),
     "an order of symbols": (lambda cls: fitted(cls, alphabet={0: 2, 1: 0, 2: 1}), DENSE),
     "an objective": (lambda cls: fitted(UBPE, objective="shortest", n_candidates=2), DENSE),
+    "unknown symbols": (lambda cls: fitted(cls, unknown=1), DENSE),
     "numbers of NumPy": (lambda cls: fitted(UBPEClassic, n_tokens=np.int64(8), n_candidates=np.int64(7)), DENSE),
     "truncated": (lambda cls: fitted(cls).truncate(np.int32(5)), DENSE),
     "sequences": (lambda cls: fitted(UBPE).truncate(8, by="idf"), DENSE),
