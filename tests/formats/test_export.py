@@ -244,10 +244,21 @@ def test_all_ids_move_without_gaps() -> None:
         assert other.encode(doc).ids == [old[i] for i in tok.encode(doc, allowed_special="all").tolist()]
 
 
-def test_unigrams_with_special_tokens_first_have_the_same_ids() -> None:
-    tok = fitted(["abab", "ab", "abcb"], 8, UBPE, objective="tokenizers", special_tokens=SPECIAL)
-    other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", special_first=True))
-    assert other.encode("abcab[SEP]").ids == [*(tok.encode("abcab") + 3).tolist(), 2]
+def test_special_tokens_come_first_before_bytes_and_pieces() -> None:
+    """Bytes for unknown characters stay the rule, whatever is said; scores stay those of their pieces."""
+    names = ["a", "b", "ab", "<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), "<s>"]
+    vocab = {name: i for i, name in enumerate(names)}
+    model = {"type": "BPE", "vocab": vocab, "merges": ["a b"], "unk_token": "<unk>", "byte_fallback": True}
+    added = [{"id": vocab[word], "content": word, "special": True} for word in ("<unk>", "<s>")]
+    tok = BPE.load(json.dumps({"model": model, "added_tokens": added}))
+    assert export(tok, "tokenizer.json", unk_token="<s>") == export(tok, "tokenizer.json")
+    text = export(tok, "tokenizer.json", special_first=True)
+    again, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
+    assert again.vocabulary.special == {"<unk>": 0, "<s>": 1}
+    assert again.encode("abé").tolist() == other.encode("abé").ids == [4, 5 + 0xC3, 5 + 0xA9]
+    likely = fitted(["abab", "ab", "abcb"], 8, UBPE, objective="tokenizers", special_tokens=SPECIAL)
+    other = tokenizers.Tokenizer.from_str(export(likely, "tokenizer.json", special_first=True))
+    assert other.encode("abcab[SEP]").ids == [*(likely.encode("abcab") + 3).tolist(), 2]
 
 
 def test_what_is_first_stays() -> None:
