@@ -117,9 +117,8 @@ def test_cycles_in_a_dump() -> None:
 
 
 def test_not_a_dump() -> None:
-    for text in ("[]", "null"):
-        with pytest.raises(ModelFormatError, match="expected a JSON object"):
-            read(text, None, True)
+    with pytest.raises(ModelFormatError, match="expected a JSON object"):
+        read("[]", None, True)
 
 
 # what ubpe-native 0.3.0 wrote, and the ids that it gives after reading that again
