@@ -286,28 +286,6 @@ SPECIAL_OF_POST_PROCESSOR = ["[UNK]", "[CLS]", "[SEP]", "<s>", "<a:1>"]
 IDS = {word: i for i, word in enumerate(SPECIAL_OF_POST_PROCESSOR)}
 
 
-@pytest.mark.parametrize(
-    "template, single, pair",
-    [
-        ("[CLS] $A [SEP]", "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1"),
-        ("<s> $A", "<s> $A", "<s> $A $B:1"),
-        (("<s> $A", "<s> $A <s>:1 $B:1"), "<s> $A", "<s> $A <s>:1 $B:1"),
-        (("[CLS]:2 $A:2 [SEP]", "$B [SEP] $A:7"), "[CLS]:2 $A:2 [SEP]", "$B [SEP] $A:7"),
-    ],
-    ids=str,
-)
-def test_a_template_is_what_tokenizers_makes_of_it(template: Any, single: str, pair: str) -> None:
-    theirs = tokenizers.processors.TemplateProcessing(single=single, pair=pair, special_tokens=[*IDS.items()])
-    other = tokenizers.Tokenizer(tokenizers.models.BPE())
-    other.post_processor = theirs
-    found, expected = writers._frame(template, IDS, None)[1], json.loads(other.to_str())["post_processor"]
-    assert found is not None
-    assert (found["single"], found["pair"]) == (expected["single"], expected["pair"])
-    assert template_of("<a:1> $A <a:1>:3", IDS).single == ((4, 0), (FIRST, 0), (4, 3))  # a token may end in a number
-    used = {word for word in SPECIAL_OF_POST_PROCESSOR if word in f"{single} {pair}"}
-    assert found["special_tokens"] == {word: expected["special_tokens"][word] for word in used}
-
-
 def tokenizers_of_all_kinds() -> list[Any]:
     docs, special = ["ab ab ba", "abba ab"], SPECIAL_OF_POST_PROCESSOR
     cut = {"pretokenizer": BERT, "special_tokens": IDS, "normalizer": {"type": "BertNormalizer"}}
@@ -317,20 +295,26 @@ def tokenizers_of_all_kinds() -> list[Any]:
     ]  # fmt: skip
 
 
+#: The last are of one text and of two.
+TEMPLATES = ["[CLS] $A [SEP]", "<s> $A", "$A", ("<s> $A", "<s> $A <s>:1 $B:1"), ("[CLS]:2 $A:2 [SEP]", "$B [SEP] $A:7")]
+
+
 @pytest.mark.parametrize("tok", tokenizers_of_all_kinds(), ids=lambda tok: type(tok).__name__)
 def test_exports_with_a_template(tok: Any) -> None:
     """The file adds what the template says; read back, a call adds it, and an export writes it again."""
     unknown = {} if isinstance(tok, WordPiece) else {"unk_token": "[UNK]"}
-    text = export(tok, "tokenizer.json", template="[CLS] $A [SEP]", **unknown)
-    other, again = tokenizers.Tokenizer.from_str(text), type(tok).load(text)
-    cls, sep = other.token_to_id("[CLS]"), other.token_to_id("[SEP]")
-    one, two = tok.encode("abba").tolist(), tok.encode("ab").tolist()
-    assert other.encode("abba").ids == [cls, *one, sep]
-    assert other.encode("abba", "ab").ids == [cls, *one, sep, *two, sep]
-    assert other.encode("abba", "ab").type_ids == [0] * (len(one) + 2) + [1] * (len(two) + 1)
-    assert again.encode("abba").tolist() == one and again("abba").input_ids.tolist() == [cls, *one, sep]
-    assert again("abba", "ab").token_type_ids.tolist() == other.encode("abba", "ab").type_ids
-    assert json.loads(export(again, "tokenizer.json"))["post_processor"] == json.loads(text)["post_processor"]
+    assert template_of("<a:1> $A <a:1>:3", IDS).single == ((4, 0), (FIRST, 0), (4, 3))  # a special token may end in a number
+    for template in TEMPLATES:
+        text = export(tok, "tokenizer.json", template=template, **unknown)
+        other, again = tokenizers.Tokenizer.from_str(text), type(tok).load(text)
+        assert again.encode("abba").tolist() == tok.encode("abba").tolist()
+        for texts in (("abba",), ("abba", "ab")):
+            theirs, ours = other.encode(*texts), again(*texts)
+            assert (ours.input_ids.tolist(), ours.token_type_ids.tolist()) == (theirs.ids, theirs.type_ids), template
+        assert json.loads(export(again, "tokenizer.json"))["post_processor"] == json.loads(text)["post_processor"]
+    theirs = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", template=TEMPLATES[0], **unknown)).encode("abba", "ab")
+    cls, sep, one, two = *map(tok.token_to_id, ("[CLS]", "[SEP]")), tok.encode("abba").tolist(), tok.encode("ab").tolist()
+    assert theirs.ids == [cls, *one, sep, *two, sep] and theirs.type_ids == [0] * (len(one) + 2) + [1] * (len(two) + 1)
 
 
 def test_a_template_that_the_other_library_reads_differently_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
