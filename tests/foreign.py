@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import os
 import pathlib
@@ -30,12 +31,21 @@ def english() -> list[str]:
 def same(a: Any, b: Any, docs: Any) -> None:
     assert np.array_equal(a._model.vocabulary.merges, b._model.vocabulary.merges) and a._model.alphabet == b._model.alphabet
     assert a.vocabulary.special == b.vocabulary.special
-    ours, theirs = (
-        a._model.segmenter.pretokenizer,
-        b._model.segmenter.pretokenizer,
-    )  # the version of Unicode is that of the other library
-    assert (ours and ours.pattern) == (theirs and theirs.pattern)
+    ours, theirs = a._model.segmenter.pretokenizer, b._model.segmenter.pretokenizer
+    assert (ours and ours.pattern) == (theirs and theirs.pattern)  # the version of Unicode is that of the other library
     assert a.encode_batch(docs).to_lists() == b.encode_batch(docs).to_lists()
+
+
+def spoil(file: Any, place: str, value: Any) -> Any:
+    """The file with another value at a dotted place; `...` removes what is there."""
+    *way, last = [int(part) if part.isdigit() else part for part in place.split(".")]
+    at = functools.reduce(lambda part, name: part[name if isinstance(part, list) else str(name)], way, file)
+    last = last if isinstance(at, list) else str(last)
+    if value is ...:
+        del at[last]
+    else:
+        at[last] = value
+    return file
 
 
 def line(token: bytes, rank: Any) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from foreign import END, same
+from foreign import END, same, spoil
 
 from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.errors import ModelFormatError
@@ -69,16 +69,6 @@ def base() -> dict[str, Any]:
     return file
 
 
-def deep(file: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """The file with the value at one dotted path changed."""
-    part: Any = file
-    *way, last = path.split(".")
-    for name in way:
-        part = part[int(name) if isinstance(part, list) else name]
-    part[int(last) if isinstance(part, list) else last] = value
-    return file
-
-
 FILES: list[tuple[str, Any, str]] = [
     ("model", None, "which is none of"),
     ("model.type", "Unigram", "model: vocab: expected a list of pieces and scores"),
@@ -104,7 +94,7 @@ FILES: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize("path, value, match", FILES, ids=lambda x: str(x)[:40])
 def test_hostile_tokenizer_json(path: str, value: Any, match: str) -> None:
     with pytest.raises(ModelFormatError, match=match):
-        BPE.load(json.dumps(deep(base(), path, value)))
+        BPE.load(json.dumps(spoil(base(), path, value)))
 
 
 def test_few_pairs_that_claim_much() -> None:
@@ -114,7 +104,7 @@ def test_few_pairs_that_claim_much() -> None:
         merges.append([token, token])
         token += token
         vocab[token] = i
-    file = deep(base(), "model.vocab", vocab)
+    file = spoil(base(), "model.vocab", vocab)
     file["model"]["merges"], file["added_tokens"] = merges, []
     assert len(BPE.load(json.dumps(file)).encode("a" * 2**15)) == 1  # names are as long as what they claim
     file["model"]["merges"] = [["a", token[:-1]]]

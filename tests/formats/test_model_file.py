@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from foreign import spoil
 from saved_models import KINDS, fitted, refuse
 from text_samples import END, TEXT
 
@@ -165,18 +166,6 @@ def test_the_other_class_is_named(suffix: str, tmp_path: Path) -> None:
 
 
 # --- hostile files
-
-
-def spoil(model: dict[str, Any], place: str, value: Any) -> None:
-    """Set the field at a dotted place; `...` removes it."""
-    *parts, last = [int(part) if part.isdigit() else part for part in place.split(".")]
-    at: Any = model
-    for part in parts:
-        at = at[part]
-    if value is ...:
-        del at[last]
-    else:
-        at[last] = value
 
 
 HUGE = 10**400
