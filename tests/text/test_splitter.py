@@ -86,16 +86,14 @@ def test_texts_after_the_first_do_not_begin_a_document() -> None:
     assert (mine.pieces("a b"), mine.pieces("a b", at_start=False)) == (["▁a", "▁b"], ["a", "▁b"])
 
 
-@pytest.mark.parametrize(
-    "step", ["Digits", "Whitespace", "WhitespaceSplit", {"type": "CharDelimiterSplit", "delimiter": "\U00016ea0"}]
-)
-def test_every_character_is_of_the_unicode_of_the_package(step: Any) -> None:
-    step = {"type": step, **({"individual_digits": True} if step == "Digits" else {})} if isinstance(step, str) else step
-    cut, mine = theirs([step]).pre_tokenize_str, Splitter(step)
+def test_every_character_is_of_the_unicode_of_the_package() -> None:
     chars = [*map(chr, range(0xD800)), *map(chr, range(0xE000, 0x32000))]
-    for i in range(0, len(chars), 256):
-        text = "".join(f"a{char}a " for char in chars[i : i + 256])
-        assert mine.pieces(text) == [piece for piece, _ in cut(text) if piece], hex(ord(chars[i]))
+    digits, delimiter = {"type": "Digits", "individual_digits": True}, {"type": "CharDelimiterSplit", "delimiter": "\U00016ea0"}
+    for step in (digits, delimiter, {"type": "Whitespace"}, {"type": "WhitespaceSplit"}):
+        split, mine = theirs([step]).pre_tokenize_str, Splitter(step)
+        for i in range(0, len(chars), 256):
+            text = "".join(f"a{char}a " for char in chars[i : i + 256])
+            assert mine.pieces(text) == [piece for piece, _ in split(text) if piece], hex(ord(chars[i]))
 
 
 def test_old_metaspace() -> None:
@@ -114,18 +112,13 @@ def test_state_and_pickle() -> None:
 @pytest.mark.parametrize(
     "state, message",
     [
-        (5, "expected steps"), ("Splits", "'Splits' is not supported"), ({"type": "Split"}, "the field 'pattern' is missing"),
-        ({"type": "Split", "pattern": {"Regex": "["}, "behavior": "Isolated"}, "not a regular expression"),
-        ({"type": "Split", "pattern": {"Regex": ""}, "behavior": "Isolated"}, "the pattern is empty"),
+        (5, "expected steps"), ({"type": "Split", "pattern": {"Regex": ""}, "behavior": "Isolated"}, "the pattern is empty"),
         ({"type": "Split", "pattern": {"Regex": "a"}, "behavior": "isolated"}, "behavior: expected one of Removed"),
         ({"type": "Digits", "individual_digits": 1}, "individual_digits: expected true or false"),
         ({"type": "Metaspace", "replacement": "ab"}, "replacement: expected a character"),
         ({"type": "Metaspace", "prepend_scheme": "last"}, "prepend_scheme: expected one of always"),
         ({"type": "FixedLength", "length": 0}, "expected a positive integer"), (["Digits"] * 65, "at most 64 steps"),
-        ({"type": "Split", "pattern": {"Regex": "(?:(?:[a-c]x{1000}y){1000}z){1000}"}, "behavior": "Isolated"},
-         "repeats too often: written out it has more than 40000 signs; use smaller counts"),
         ({"type": "Split", "pattern": {"Regex": "a{999999999}"}, "behavior": "Isolated"}, "repeats too often"),
-        ({"type": "Split", "pattern": {"String": "ab" * 5001}, "behavior": "Isolated"}, "at most 10000 characters, got 10002"),
         ([{"type": "Split", "pattern": {"Regex": "a{9000}" + letter}, "behavior": "Isolated"} for letter in "abcde"],
          "Split: all patterns together are too long, or repeat too often"),
         ([{"type": "Marks", "inside": "x", "end": "y"}] * 2, "Marks: expected at most one such step"),
