@@ -90,6 +90,7 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: merges(UNSTABLE, BYTES), "tiktoken", r"refused: b'abc' is \[97, 256\] here, but \[258\] by what was written"),
     (lambda: fitted(["abab"], alphabet=b"abc", encoding="utf-8"), "tiktoken", "alphabet: tiktoken needs one of all 256 bytes"),
     (lambda: merges([[97, 98]], BYTES, known_words=["a b"]), "tiktoken", "known_words: tiktoken has none"),
+    (lambda: merges([[97, 98]], BYTES, encoding="utf-8", normalizer="NFC"), "tiktoken", "tiktoken has no place for it"),
     (lambda: merges([[97, 98]], BYTES, known_words=["a b"]), "vocab+merges", "known words"),
     (lambda: merges([[97, 98]], BYTES, special_tokens=["ab"]), "tokenizer.json", "'ab' is a token of the vocabulary too"),
     (lambda: merges([[97, 98]], BYTES, special_tokens=[b"\xff"]), "tokenizer.json", r"special_tokens: b'\\xff' is not text"),

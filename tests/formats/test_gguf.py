@@ -309,6 +309,8 @@ def of_bert(path: pathlib.Path, pieces: list[str], **fields: Any) -> pathlib.Pat
 
 
 def test_words_of_bert(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ModelFormatError, match="expected the path of the file, not its content"):
+        load(vocabulary("gpt2", ["a"]))
     tokenizer = WordPiece.load(of_bert(tmp_path / "m.gguf", [*BERT, "ÄB"]))
     assert tokenizer.pieces == {piece: i for i, piece in enumerate([*BERT, "ÄB"])}
     assert tokenizer._prepared.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}

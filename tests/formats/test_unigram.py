@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from foreign import MIXED
 
-from ubpe_numba import UBPE, export
+from ubpe_numba import UBPE, export, load
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.characters import byte_characters
 
@@ -29,6 +29,20 @@ def file_of(vocab: list[tuple[str, float]], unknown: int | None = 0, cut: Any = 
             "added_tokens": [{"id": number, "content": "<unk>", **added}], "decoder": SPACES, "model": model | fields,
         }
     )  # fmt: skip
+
+
+VOCAB = [("<unk>", 0.0), *[(f"<0x{byte:02X}>", 0.0) for byte in range(256)], ("a", -1.0), ("▁", -2.0), ("aa", -1.5)]
+FLAGGED = {"id": 260, "content": "b", "special": False, "lstrip": True, "rstrip": False, "single_word": False, "normalized": True}
+
+
+def test_bytes_for_unknown_characters() -> None:
+    text = file_of(VOCAB, cut=SPACES, byte_fallback=True)
+    peer, tokenizer, docs = tokenizers.Tokenizer.from_str(text), UBPE.load(text), ["aaa é a", "é中😀", "a b", ""]
+    assert ours(tokenizer, docs) == theirs(tokenizer, docs) == [peer.encode(doc, add_special_tokens=False).ids for doc in docs]
+    with pytest.raises(ValueError, match="kind: a model of .* is one of text"):
+        load(text, kind="str")
+    with pytest.raises(ModelFormatError, match="added_tokens: lstrip, rstrip, single_word of one that is normalized"):
+        UBPE.load(json.dumps(json.loads(text) | {"added_tokens": [FLAGGED], "normalizer": {"type": "Lowercase"}}))
 
 
 @pytest.mark.parametrize(
