@@ -151,8 +151,6 @@ def test_wrong_sources() -> None:
         BPE.load(3)
     with pytest.raises(ValueError, match="kind: expected 'bytes' or 'str'"):
         BPE.load(("{}", "\n"), kind="int")
-    with pytest.raises(ValueError, match="end_of_word: expected one character"):
-        BPE.load(("{}", "\n"), end_of_word=" ")
 
 
 def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

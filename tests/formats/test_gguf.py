@@ -13,7 +13,6 @@ from double_arrays import charsmap
 from gguf_files import ARRAY, BOOL, F64, I8, I32, I64, LAYOUTS, STRING, U8, U64, Typed, gguf, string, value_of, vocabulary
 from hypothesis import given
 from hypothesis import strategies as st
-from reference.files import counted_strings as plain
 from sentencepiece_models import BPE as PAIRS
 from sentencepiece_models import BYTES, NORMAL, SPECIAL, UNIGRAM, USER, model
 
@@ -22,7 +21,6 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import gguf as gguf_module
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.gguf import _STEPS, read_fields
-from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.text.characters import byte_characters
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -69,13 +67,11 @@ def test_numbers_of_every_type() -> None:
         assert found["x"] == most and found["y"].tolist() == [most, most] and found["z"].size == 0
 
 
-def test_only_the_fields_are_read(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_fields_are_read(tmp_path: pathlib.Path) -> None:
     with open(tmp_path / "x", "wb") as f:
         f.write(gguf([("a.x", ["é", "", "b"] * 9), ("b", Typed(STRING, ["c" * 99] * 9)), ("c", [1] * 99), ("a.y", 5)]))
         f.truncate(1 << 40)
-    for piece in (1, 3, 64, 1 << 20):
-        monkeypatch.setattr(gguf_module, "_PIECE", piece)
-        assert read_fields(tmp_path / "x", "a.") == {"x": ["é", "", "b"] * 9, "y": 5}
+    assert read_fields(tmp_path / "x", "a.") == {"x": ["é", "", "b"] * 9, "y": 5}
 
 
 def test_the_package_gguf_reads_and_writes_the_same(tmp_path: pathlib.Path) -> None:
@@ -112,9 +108,9 @@ BAD = {
     "the name of field 0 is not UTF-8": gguf([(b"\xff", 1)]),
     "'a.x' is there twice": gguf([("a.x", 1), ("a.x", 1)]),
     "'b.x' is there twice": gguf([("b.x", 1), ("b.x", "")]),
-    "the field 'a.y' has the type 4294967295": gguf([("a.y", bytearray(b"\xff" * 4))]),
-    "the field 'a.x' is an array of the type 9": gguf([("a.x", array(ARRAY, 1, value_of([1])))]),
-    "the field 'b.y' is an array of the type 77": gguf([("b.y", array(77, 1))]),
+    "the field 'a.y' has values of the type 4294967295": gguf([("a.y", bytearray(b"\xff" * 4))]),
+    "the field 'a.x' has values of the type 9": gguf([("a.x", array(ARRAY, 1, value_of([1])))]),
+    "the field 'b.y' has values of the type 77": gguf([("b.y", array(77, 1))]),
     "the file ends within the field 'a.x'": gguf([("a.x", bytearray(struct.pack("<I", STRING) + string("ab")[:-1]))]),
     "the file ends within the field 'b.x'": gguf([("b.x", bytearray(struct.pack("<IQ", STRING, 2**64 - 1)))]),
     "the file ends within the field 'a.1'": gguf([("a.1", array(U8, 2**64 - 1))]),
@@ -126,7 +122,7 @@ BAD = {
     "the file ends within the field 'a.4'": gguf([("a.4", array(STRING, 2, string("abcdefgh") + b"1234567"))]),
     "the field 'a.5': string 0 is not UTF-8": gguf([("a.5", Typed(STRING, b"\xff"))]),
     "the field 'a.6': string 2 is not UTF-8": gguf([("a.6", ["", "b", b"a\xff", "c"])]),
-    "the field 'a.7': a string begins within a character": gguf([("a.7", ["", b"\xc3", b"\xa9"])]),
+    "the field 'a.7': string 1 is not UTF-8": gguf([("a.7", ["", b"\xc3", b"\xa9"])]),
     "the field 'a.8': string 1 is not UTF-8": gguf([("a.8", ["a", b"\xed\xa0\x80"])]),
 }
 
@@ -169,32 +165,6 @@ def test_any_bytes_are_read_or_refused(fields: list[tuple[str, bytearray]], n: i
     for name, value in found.items():
         assert isinstance(name, str)
         assert isinstance(value, (bool, int, float)) or len(value) <= len(data), (name, value)
-
-
-LENGTHS = st.one_of(st.integers(0, 5), st.sampled_from([2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 8, 2**64 - 1]))
-
-
-@given(st.lists(st.tuples(LENGTHS, st.binary(max_size=5)), max_size=5), st.integers(0, 6), st.binary(max_size=9), st.data())
-def test_strings_are_those_of_the_reference(parts: Any, n: int, rest: bytes, draw: st.DataObject) -> None:
-    data = b"".join(struct.pack("<Q", length) + text for length, text in parts) + rest
-    begin = draw.draw(st.integers(0, len(data)))
-    strings, end = plain(data, begin, n)
-    values, text, starts = np.frombuffer(bytearray(data), np.uint8), np.full(len(data), 255, np.uint8), np.zeros(n + 1, np.int64)
-    k, at = 0, begin
-    for size in [*sorted(draw.draw(st.lists(st.integers(begin, len(data)), max_size=2))), len(data)]:  # as it is read
-        k, at = map(int, counted_strings(values[:size], at, text, starts, k))
-        assert k == len(plain(data[:size], begin, n)[0])
-    assert (k, at) == (len(strings), end)
-    assert text[: starts[k]].tobytes() == b"".join(strings) and np.diff(starts[: k + 1]).tolist() == list(map(len, strings))
-    assert (text[starts[k] :] == 255).all() and (starts[k + 1 :] == 0).all()
-
-
-def test_strings_stop_where_the_text_has_no_room() -> None:
-    data = np.frombuffer(bytearray(string("ab") + string("") + string("cd")), np.uint8)
-    for room, want in ((0, (0, 0)), (1, (0, 0)), (2, (2, 18)), (3, (2, 18)), (4, (3, 28))):
-        text, starts = np.zeros(room, np.uint8), np.zeros(4, np.int64)
-        assert counted_strings(data, 0, text, starts, 0) == want
-        assert text.tobytes() == b"abcd"[: starts[want[0]]].ljust(room, b"\0")
 
 
 PIECES = [*SPECIAL, *BYTES, *((name, -5.0 + i, NORMAL) for i, name in enumerate(["▁", "a", "aa", "▁a"])), ("a▁", 0.0, USER)]
@@ -292,7 +262,7 @@ def test_patterns_in_several_steps_cut_as_by_tokenizers(tmp_path: pathlib.Path, 
     splits = [theirs.Split(tokenizers.Regex(regex), "isolated") for regex in _STEPS[name or "default"]]
     peer = tokenizers.Tokenizer(tokenizers.models.BPE({name: i for i, name in enumerate(names)}, merges))
     peer.pre_tokenizer = theirs.Sequence([*splits, theirs.ByteLevel(add_prefix_space=False, use_regex=False)])
-    texts = ["ab 1234567 ab!!", "it's  abab\n\n\tab", "中文abかな 한국12", "IMGIMGABZ <sentinel:12>", " a!!ab, $12+ 3", *TEXTS]
+    texts = ["ab 1234567 ab!!", "it's  abab\n\n\tab", "中文abかな 한국12", " a!!ab, $12+ 3", *TEXTS]
     for text in texts:
         assert tok.encode(text).tolist() == peer.encode(text).ids, text
         assert tok.decode(tok.encode(text)) == text

@@ -11,7 +11,7 @@ from foreign import END, same, spoil
 
 from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.huggingface import _never_matches, steps_of
+from ubpe_numba.formats.huggingface import _never_matches
 from ubpe_numba.formats.pair_table import symbol_character
 from ubpe_numba.text.characters import byte_characters
 from ubpe_numba.text.normalizer import Normalizer
@@ -139,16 +139,12 @@ OWN: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize("depth", [0, 3])
 def test_steps_that_only_this_library_has_are_refused(field: str, step: dict[str, Any], depth: int) -> None:
     """As by the package tokenizers."""
-    kind, nested = step["type"], step
+    nested = step
     for _ in range(depth):
         nested = {"type": "Sequence", "normalizers" if field == "normalizer" else "pretokenizers": [nested]}
-    with pytest.raises(ModelFormatError, match=f"{field}: {kind}: a tokenizer.json has no such step"):
-        steps_of(**{"normalizer": None, "pre_tokenizer": None, field: nested})
     file = json.dumps({"version": "1.0", field: nested, "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})
-    with pytest.raises(Exception, match=r"normalizer|pretokenizer|did not match|variant|data"):
-        tokenizers.Tokenizer.from_str(file)
-    with pytest.raises(ModelFormatError, match="pre_tokenizer: Marks: a tokenizer.json has no such step"):
-        steps_of(None, {"type": "Sequence", "pretokenizers": ["Marks"]})
+    with pytest.raises(ModelFormatError, match="the package tokenizers refuses it"):
+        BPE.load(file)
 
 
 FUSED = [{"type": "Fuse"}, {"type": "Strip", "content": "_", "start": 2, "stop": 0}]

@@ -9,7 +9,6 @@ import zlib
 from pathlib import Path
 
 import pytest
-from foreign import same
 
 from ubpe_numba import BPE, Preprocessing, export, load
 from ubpe_numba.errors import ModelFormatError
@@ -19,30 +18,10 @@ from ubpe_numba.text.characters import byte_characters
 tokenizers = pytest.importorskip("tokenizers")
 
 
-def test_end_of_word() -> None:
-    docs = ["low low low lower lower newest newest widest "] * 5
-    tok = BPE(30, preprocessing=Preprocessing(pretokenizer=r"\S*\s")).fit(docs, progress=False)
-    vocab, merges = tuple(export(tok, "vocab+merges", end_of_word=" ").values())
-    assert "</w>" in json.loads(vocab) and " " not in json.loads(vocab) and merges.startswith("#version: 0.2\n")
-    again = BPE.load((vocab, merges), kind="str", pretokenizer=r"\S*\s", end_of_word=" ")
-    same(tok, again, docs)
+def test_white_space_has_no_place() -> None:
+    tok = BPE(30, preprocessing=Preprocessing(pretokenizer=r"\S*\s")).fit(["low low lower newest widest "] * 5, progress=False)
     with pytest.raises(ValueError, match="holds white space, which merges.txt cannot keep"):
-        tuple(export(tok, "vocab+merges").values())
-
-
-def test_end_of_word_in_one_symbol() -> None:
-    """subword-nmt 0.2 and Hugging Face's suffix: the last character and its marker are one symbol."""
-    other = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix="</w>"))
-    other.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=60, end_of_word_suffix="</w>", show_progress=False)
-    text = "low low lower lower newest newest newest widest widest ox "
-    other.train_from_iterator([text] * 3, trainer)
-    model = json.loads(other.to_str())["model"]
-    merges = "\n".join(" ".join(pair) for pair in model["merges"]) + "\n"
-    tok = BPE.load((model["vocab"], merges), kind="str", pretokenizer=r"\S*\s", end_of_word=" ")
-    for doc in (text, "lowest newer west ", "x "):
-        assert tok.encode(doc).tolist() == other.encode(doc).ids
-        assert tok.decode(tok.encode(doc)) == doc
+        export(tok, "vocab+merges")
 
 
 def test_hostile_vocab_and_merges() -> None:
@@ -57,8 +36,6 @@ def test_hostile_vocab_and_merges() -> None:
             BPE.load((vocab, merges))
     with pytest.raises(ModelFormatError, match="not valid JSON"):
         BPE.load(("{x", "\n"))
-    with pytest.raises(ModelFormatError, match="end_of_word: 'a' is a token already"):
-        BPE.load(({"a": 0, "</w>": 1}, "\n"), kind="str", end_of_word="a")
     with pytest.raises(ModelFormatError, match="special_tokens: 'c</w>' has the id 3 in the vocabulary, not 7"):
         BPE.load((vocab, "a b\n"), special_tokens={"c</w>": 7})
     with pytest.raises(ModelFormatError, match="special tokens: 'ab' is made by merges too"):
@@ -67,11 +44,6 @@ def test_hostile_vocab_and_merges() -> None:
         BPE.load((vocab, b"\xff\n"))
     with pytest.raises(ModelFormatError, match="no token of a single symbol"):
         BPE.load(({"ab": 0}, "\n"))
-
-
-def test_a_token_that_goes_on_behind_the_end_of_a_word() -> None:
-    with pytest.raises(ValueError, match="goes on after the end of a word"):
-        export(BPE.from_merges([[0, 2], [3, 1]], alphabet="ab_"), "vocab+merges", end_of_word="_")
 
 
 LETTERS = sorted({*byte_characters()} - {"þ", "ÿ"})  # of bytes that are in UTF-8

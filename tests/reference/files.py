@@ -1,4 +1,4 @@
-"""What readers of files do: strings behind their lengths, lines, tables of names that may collide, pairs that make tokens."""
+"""What readers of files do: lines, tables of names that may collide, pairs that make tokens."""
 
 from __future__ import annotations
 
@@ -12,22 +12,6 @@ FIRST, SECOND = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
 FIRST_INVERSE, SECOND_INVERSE = pow(FIRST, -1, 2**64), pow(SECOND, -1, 2**64)
 MOST, COMPARED = 256, 64
 MARK = b"\xef\xbb\xbf"
-
-
-def counted_strings(data: bytes, at: int, n: int) -> tuple[list[bytes], int]:
-    """Up to n strings from `at` on, as many as end within data, and the place behind the last.
-
-    >>> counted_strings(bytes([2, 0, 0, 0, 0, 0, 0, 0, 97, 98, 1, 0, 0, 0, 0, 0, 0, 0]), 0, 5)
-    ([b'ab'], 10)
-    """
-    found: list[bytes] = []
-    while len(found) < n and at + 8 <= len(data):
-        end = at + 8 + int.from_bytes(data[at : at + 8], "little")
-        if end > len(data):
-            break
-        found.append(data[at + 8 : end])
-        at = end
-    return found, at
 
 
 def lines(data: bytes) -> list[bytes]:

@@ -61,13 +61,3 @@ def test_what_is_refused() -> None:
             call(values, offsets.tolist(), "gpt2")
         with pytest.raises(ValueError, match="offsets: expected at most 6"):
             call(values, np.array([0, 7]), "gpt2")
-        with pytest.raises(ValueError, match=f"pattern: expected one of {', '.join(PATTERNS)}, got 'gpt5'"):
-            call(values, offsets, "gpt5")
-    with pytest.raises(TypeError, match="segments: expected a pattern's name or a 1-D array of int64, got None"):
-        count_words(values, offsets, None)
-    with pytest.raises(ValueError, match="segments: segment 1 is empty: 2, then 2"):
-        count_words(values, offsets, np.array([0, 2, 2, 5, 6]))
-    with pytest.raises(ValueError, match=r"segments: expected 0\.\.6 as the offsets, got 0\.\.5"):
-        count_words(values, offsets, np.array([0, 5]))
-    with pytest.raises(ValueError, match="segments: one lies across 5, where document 1 begins"):
-        count_words(values, offsets, np.array([0, 6]))

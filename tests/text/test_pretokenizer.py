@@ -109,12 +109,10 @@ def test_versions_of_unicode_that_there_are() -> None:
     newest = Pretokenizer("gpt2").unicode
     assert Pretokenizer("gpt2", newest) == Pretokenizer("gpt2")
     assert Pretokenizer("gpt2", "17.0.0") != Pretokenizer("gpt2", "16.0.0")
-    with pytest.raises(ValueError, match=rf"unicode: expected one of {newest}, 17.0.0, 16.0.0, 15.1.0, 15.0.0, got '9.0'"):
+    with pytest.raises(ValueError, match=rf"unicode: expected one of {newest}, 17.0.0, 16.0.0, got '9.0'"):
         Pretokenizer("gpt2", "9.0")
     unknown = Pretokenizer.from_state({"name": "gpt2", "pattern": NAMED["gpt2"], "unicode": "99.0.0"})
     assert unknown == Pretokenizer("gpt2")
-    with pytest.raises(ValueError, match="pattern: expected one of"):
-        cut.scan(np.zeros(0, np.uint8), np.zeros(1, np.int64), "gpt2@9.0")
 
 
 @pytest.mark.parametrize("name", PATTERNS)

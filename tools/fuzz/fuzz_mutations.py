@@ -29,7 +29,7 @@ if __name__ == "__main__":
 from formats import test_matrix
 
 from ubpe_numba import load
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, UnknownTokenError
 
 Path = tuple[Any, ...]
 FILES = ("byte_level", "llama", "unigram", "words", "suffixes", "characters")
@@ -73,21 +73,29 @@ def mutated(file: Any, path: Path, value: Any) -> str:
     return json.dumps(made)
 
 
-def theirs(text: str, docs: list[str], rng: Random) -> tuple[list[Any], list[list[int]], list[str]] | None:
-    """Calls, ids and their strings by the package, None where it refuses the file, or fails."""
+def tried(call: Any) -> Any:
+    """What a call of the package gives; None where it fails."""
     try:
-        peer = tokenizers.Tokenizer.from_str(text)
-        peer.no_truncation()
-        peer.no_padding()
-        calls = [(e.ids, e.type_ids, e.special_tokens_mask, e.offsets) for e in map(peer.encode, docs)]
-        calls += [(e.ids, e.type_ids, e.special_tokens_mask, e.offsets) for e in map(peer.encode, docs, docs[::-1])]
-        known = sorted(peer.get_vocab().values())
-        ids = [rng.choices(known, k=n) for n in range(8)] if known else []
-        return calls, ids, [peer.decode(one, skip_special_tokens=n % 2 == 0) for n, one in enumerate(ids)]
+        return call()
     except BaseException as error:
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
             return None
         raise
+
+
+def theirs(text: str, docs: list[str], rng: Random) -> tuple[list[Any], list[list[int]], list[Any]] | None:
+    """Calls, ids and their strings by the package, None for each that fails there, and for a file that it refuses."""
+    if (peer := tried(lambda: tokenizers.Tokenizer.from_str(text))) is None:
+        return None
+    peer.no_truncation()
+    peer.no_padding()
+    calls: list[Any] = []
+    for args in (*((doc,) for doc in docs), *zip(docs, docs[::-1], strict=True)):
+        e = tried(lambda args=args: peer.encode(*args))
+        calls.append(None if e is None else (e.ids, e.type_ids, e.special_tokens_mask, e.offsets))
+    known = sorted(peer.get_vocab().values())
+    ids = [rng.choices(known, k=n) for n in range(8)] if known else []
+    return calls, ids, [tried(lambda n=n, one=one: peer.decode(one, skip_special_tokens=n % 2 == 0)) for n, one in enumerate(ids)]
 
 
 def check(text: str, docs: list[str], rng: Random, lenient: bool = False) -> str:
@@ -107,18 +115,26 @@ def check(text: str, docs: list[str], rng: Random, lenient: bool = False) -> str
         tok.set_params(unknown="skip")
     options: Any = {"return_offsets": True, "return_special_tokens_mask": True, "return_token_type_ids": True}
     options["allowed_special"] = "all"
-    found = []
-    for given in ((docs,), (docs, docs[::-1])):
-        got = tok(*given, **options)
+    fails = None in want[0]
+    for first, given in ((0, (docs,)), (len(docs), (docs, docs[::-1]))):
+        try:
+            got = tok(*given, **options)
+        except (UnknownSymbolError, UnknownTokenError) as error:
+            return str(error)
         rows = (got.input_ids, got.token_type_ids, got.special_tokens_mask, got.offset_mapping)
-        found += [tuple(np.asarray(one).tolist() for one in row) for row in zip(*rows, strict=True)]
-    for i, (one, two) in enumerate(zip(want[0], found, strict=True)):
-        n = 3 if skips else 4  # offsets after what is left out are moved there
-        assert [list(map(list, part)) if k == 3 else part for k, part in enumerate(one)][:n] == list(two)[:n], (
-            f"{docs[i % len(docs)]!r}"
-        )
+        for i, row in enumerate(zip(*rows, strict=True)):
+            if (one := want[0][first + i]) is not None:
+                two = [np.asarray(part).tolist() for part in row]
+                n = 3 if skips else 4  # offsets after what is left out are moved there
+                assert [list(map(list, part)) if k == 3 else part for k, part in enumerate(one)][:n] == two[:n], f"{docs[i]!r}"
+    assert not fails or skips, "the package fails on a document"
     for n, (ids, text) in enumerate(zip(*want[1:], strict=True) if not any("decode" in str(w.message) for w in said) else ()):
-        got = tok.decode(ids, skip_special_tokens=n % 2 == 0)
+        try:
+            got = tok.decode(ids, skip_special_tokens=n % 2 == 0)
+        except UnknownTokenError as error:
+            return str(error)
+        except ValueError as error:
+            got = None if text is None else error
         assert got == text, f"decode {ids}: {text!r} there, {got!r} here"
     return ""
 

@@ -132,7 +132,10 @@ def ids(path: pathlib.Path, pattern: str | None, n: int) -> tuple[int, str]:
         ours = ubpe_numba.load(path, pretokenizer=pattern, special_tokens={})
         ranks = {token: rank for token, rank in load(str(path)).items() if token}
         made = importlib.import_module("tiktoken").Encoding(
-            "x", pat_str=ubpe_numba.text.patterns.published_for_tiktoken(pattern), mergeable_ranks=ranks, special_tokens={}
+            "x",
+            pat_str=importlib.import_module("ubpe_numba.formats.tiktoken").covering(pattern),
+            mergeable_ranks=ranks,
+            special_tokens={},
         )
         encode, decode, rows = made.encode_ordinary, made.decode, [*ranks.values()]
     rng, texts = np.random.default_rng(n), documents(n, [])

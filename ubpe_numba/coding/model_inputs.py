@@ -116,10 +116,13 @@ def processed(processor: Any) -> Template:
             added = [bool(step.get("add_prefix_space", True))] if trims else []
             types = (0, 0) if kind == "RobertaProcessing" else made.types
             made = Template(single, pair, (*made.trims, *added), types)
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
             if isinstance(error, ModelFormatError):
                 raise
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
+    for around, texts in ((made.single, [FIRST]), (made.pair, [FIRST, SECOND])):
+        if sorted(i for i, _ in around if i >= FIRST) != texts or any(t >= FIRST for _, t in around):
+            raise ModelFormatError("post_processor: expected every text once, and ids and type ids below 2**31")
     return made
 
 

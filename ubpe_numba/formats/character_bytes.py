@@ -43,33 +43,18 @@ def over_bytes(table: Table, unknown: Unknown) -> Table:
     ([[195, 169], [228, 184], [257, 173], [256, 258]], [-1, -1, 0, -1, 1, 2])
     """
     ids = np.full(256, -1, np.int64) if unknown.byte_ids is None else unknown.byte_ids.astype(np.int64)
-    # the bytes of characters, int64[n, 4] with zeros after them, and their numbers; U+DC80 to U+DCFF are one byte each
-    given = np.array(table.symbols, np.int64)
-    lengths = 1 + (given >= 0x80).astype(np.int64) + (given >= 0x800) + (given >= 0x10000)
-    lengths[is_byte := (given >= 0xDC80) & (given < 0xDD00)] = 1
-    data = np.zeros((given.size, 4), np.int64)
-    for size in range(1, 5):
-        rows = np.flatnonzero(lengths == size)
-        for i in range(size):
-            data[rows, i] = 0x80 | given[rows] >> 6 * (size - 1 - i) & 0x3F
-        data[rows, 0] = (0, 0, 0xC0, 0xE0, 0xF0)[size] | given[rows] >> 6 * (size - 1)
-    data[is_byte, 0] = given[is_byte] & 0xFF
-    # the beginnings of characters, of two bytes and more, each as one number; the first of those that are equal makes a pair
-    sizes = np.arange(2, 5)
-    beginnings = np.stack([data[:, :size] @ (256 ** np.arange(size)[::-1]) for size in sizes], axis=1)
-    is_one = sizes <= lengths[:, None]
-    _, first, which = np.unique(beginnings[is_one], return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    made = np.empty(order.size, np.int64)  # the token of each
-    made[order] = 256 + np.arange(order.size)
-    tokens = np.concatenate([data[:, :1], np.zeros(is_one.shape, np.int64)], axis=1)  # of every beginning, of one byte too
-    tokens[:, 1:][is_one] = made[which]
-    lefts, rights = tokens[:, :-1][is_one][first[order]], data[:, 1:][is_one][first[order]]
-    number = tokens[np.arange(lengths.size), lengths - 1]  # of each symbol, here
-    token_ids = np.concatenate([ids, np.full(order.size, -1)])
+    made = {bytes([byte]): byte for byte in range(256)}  # the token of the beginning of a character
+    pairs, number = list[tuple[int, int]](), np.empty(len(table.symbols), np.int64)  # of each symbol, here
+    for i, point in enumerate(table.symbols):  # U+DC80 to U+DCFF are one byte each
+        data = bytes([point & 0xFF]) if 0xDC80 <= point < 0xDD00 else chr(point).encode("utf-8", "surrogatepass")
+        for size in range(1, len(data)):
+            if made.setdefault(data[: size + 1], 256 + len(pairs)) == 256 + len(pairs):
+                pairs.append((made[data[:size]], data[size]))
+        number[i] = made[data]
+    token_ids = np.concatenate([ids, np.full(len(pairs), -1)])
     token_ids[number] = table.token_ids[: number.size]
     numbers = np.concatenate([number, token_ids.size + np.arange(len(table.merges))])
-    merges = np.concatenate([np.stack([lefts, rights], axis=1), numbers[table.merges].reshape(-1, 2)])
+    merges = np.concatenate([np.array(pairs, np.int64).reshape(-1, 2), numbers[table.merges].reshape(-1, 2)])
     token_ids = np.concatenate([token_ids, table.token_ids[number.size :]])
     return table._replace(
         kind="bytes", symbols=list(range(256)), merges=merges.astype(np.int32), token_ids=token_ids, unknown=unknown

@@ -158,28 +158,34 @@ def _of_pairs(
     samples: Samples = docs, encode(docs)
     by_rule = kind == "str" and model.segmenter.unknown is not None
     _same_by_rank(readers.of_huggingface(text, None if by_rule else kind, symbols).model, samples)
-    all_samples = [samples]
+    all_samples = [(model.alphabet, samples)]
     if unknown is not None and loss_of(model) is not None:
         samples = without_unknown(model, samples)
         wider, more = samples_with_unknown(model, unknown)
-        all_samples = [samples, more]
+        all_samples = [(model.alphabet, samples), (wider.alphabet, more)]
         if unknown.symbol is not None:
             found = readers.of_huggingface(text, None if kind == "str" else kind, symbols)
             _same_by_rank(found.model, more, found.params.get("unknown", "skip"))
         elif kind == "str":
             _same_by_rank(readers.of_huggingface(text, "bytes").model, more)
-    if (package := _package("tokenizers")) is not None:
-        other = package.Tokenizer.from_str(text)
-        alphabets = [model.alphabet, *([wider.alphabet] if len(all_samples) > 1 else [])]
-        for alphabet, one in zip(alphabets, all_samples, strict=True):
-            docs, ids, texts = texts_of(alphabet, one)
-            compare(docs, ids, [e.ids for e in other.encode_batch(texts, add_special_tokens=False)], "tokenizers")
-        if frame is not None:
-            _, ids, texts = texts_of(model.alphabet, samples)
-            _check_template(other, frame, texts, ids)
+    _same_there(text, [texts_of(alphabet, one) for alphabet, one in all_samples], frame)
     if unknown is None and unk_token is not False and (loss := loss_of(model)) is not None:
         warn(loss)
     return text
+
+
+def _same_there(text: str, samples: list[tuple[list[Any], list[list[int]], list[str]]], frame: Template | None) -> None:
+    """ValueError, with the first sample that differs, if the package tokenizers, where it is, gives other ids for a file.
+
+    `samples` are documents, their ids, and the texts, as of `texts_of`; the first are tried with the template `frame`, too.
+    """
+    if (package := _package("tokenizers")) is None:
+        return
+    other = package.Tokenizer.from_str(text)
+    for docs, ids, texts in samples:
+        compare(docs, ids, [e.ids for e in other.encode_batch(texts, add_special_tokens=False)], "tokenizers")
+    if frame is not None:
+        _check_template(other, frame, samples[0][2], samples[0][1])
 
 
 def _same_by_rank(other: Model, samples: Samples, unknown: Any = "skip") -> None:
@@ -222,16 +228,12 @@ def _of_unigrams(
         samples = without_unknown(model, samples)
     docs, ids, texts = texts_of(model.alphabet, samples)
     compare(docs, ids, encode_with(plan, texts), "what was written")
-    if (package := _package("tokenizers")) is not None:
-        other = package.Tokenizer.from_str(text)
-        compare(docs, ids, [e.ids for e in other.encode_batch(texts, add_special_tokens=False)], "tokenizers")
-        if unknown is not None:
-            few = texts[-_TEXTS:]  # with a character between two that may be unknown
-            more = [*TEXTS, *(f"{one}{_SOME[i % len(_SOME)]}{few[-1 - i]}" for i, one in enumerate(few))]
-            theirs = [e.ids for e in other.encode_batch(more, add_special_tokens=False)]
-            compare(more, encode_with(plan, more), theirs, "tokenizers")
-        if frame is not None:
-            _check_template(other, frame, texts, ids)
+    every = [(docs, ids, texts)]
+    if unknown is not None:
+        few = texts[-_TEXTS:]  # with a character between two that may be unknown
+        more = [*TEXTS, *(f"{one}{_SOME[i % len(_SOME)]}{few[-1 - i]}" for i, one in enumerate(few))]
+        every.append((more, encode_with(plan, more), more))
+    _same_there(text, every, frame)
     return text
 
 
@@ -242,11 +244,7 @@ def _of_words(words: Words, tok: Exported, template: Any) -> str:
     docs = word_samples(list(words.vocabulary), [*words.special_tokens, *words.known_words])
     ids = tok.encode(docs)
     compare(docs, ids, tok.load(text)(docs), "what was written")
-    if (package := _package("tokenizers")) is not None:
-        other = package.Tokenizer.from_str(text)
-        compare(docs, ids, [e.ids for e in other.encode_batch(docs, add_special_tokens=False)], "tokenizers")
-        if frame is not None:
-            _check_template(other, frame, docs, ids)
+    _same_there(text, [(docs, ids, docs)], frame)
     return text
 
 
@@ -513,11 +511,6 @@ def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
 
 def ranks(tok: Exported) -> bytes:
     """The `.tiktoken` file: a token in base64 and its rank in each line; options and errors as of `tokenizers.export.export`."""
-    return _ranks(tok)[0]
-
-
-def _ranks(tok: Exported) -> tuple[bytes, dict[bytes, int]]:
-    """The `.tiktoken` file, and its tokens and ranks."""
     model = tok.pairs("tiktoken")
     check_model(model)
     check_plain(model, "tiktoken")
@@ -533,30 +526,30 @@ def _ranks(tok: Exported) -> tuple[bytes, dict[bytes, int]]:
     ids = ids_of(model)
     if sorted(ids[256:]) != ids[256:]:
         raise ValueError("token_ids: tiktoken merges by id, and these are not in order of the merges")
-    ranks = dict(zip(tokens, ids, strict=True))
-    if len(ranks) < len(tokens):
+    by_token = dict(zip(tokens, ids, strict=True))
+    if len(by_token) < len(tokens):
         raise ValueError("vocabulary: two tokens have the same bytes; tiktoken allows one")
     pattern = pattern_of(model)
-    data = tiktoken.write(ranks)
+    data = tiktoken.write(by_token)
     docs = samples_of(model)
     samples: Samples = docs, tok.with_special(docs)
     _same_by_rank(readers.of_ranks(data, pattern, special), samples)
     if (package := _package("tiktoken")) is not None:
-        other = package.Encoding("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=ranks, special_tokens=special)
+        other = package.Encoding("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=by_token, special_tokens=special)
         docs, expected, texts = texts_of(alphabet, samples)
         compare(docs, expected, [other.encode(doc, allowed_special="all") for doc in texts], "tiktoken")
-    return data, ranks
+    return data
 
 
 def tiktoken_encoding(tok: Exported, *, name: str = "ubpe-numba") -> Any:
     """A `tiktoken.Encoding` with this name, with the pattern and the special tokens."""
     model = tok.pairs("tiktoken")
-    ranks = _ranks(tok)[1]
+    made = tiktoken.parse_lines(ranks(tok))
     try:
         make = import_module("tiktoken").Encoding
     except ImportError as error:
         raise ImportError("export to tiktoken.Encoding needs tiktoken: pip install tiktoken") from error
-    return make(name, pat_str=tiktoken.covering(pattern_of(model)), mergeable_ranks=ranks, special_tokens=words_of(model)[0])
+    return make(name, pat_str=tiktoken.covering(pattern_of(model)), mergeable_ranks=made, special_tokens=words_of(model)[0])
 
 
 def sentencepiece_model(tok: Exported) -> bytes:
@@ -589,8 +582,8 @@ def sentencepiece_model(tok: Exported) -> bytes:
     return data
 
 
-def vocab_and_merges(tok: Exported, *, end_of_word: str | None = None) -> dict[str, str]:
-    """The texts of `vocab.json` and `merges.txt`; options and errors as of `tokenizers.export.export`."""
+def vocab_and_merges(tok: Exported) -> dict[str, str]:
+    """The texts of `vocab.json` and `merges.txt`; errors as of `tokenizers.export.export`."""
     model = tok.pairs("a pair of files")
     check_model(model)
     check_plain(model, "a pair of files")
@@ -601,11 +594,11 @@ def vocab_and_merges(tok: Exported, *, end_of_word: str | None = None) -> dict[s
     special, known = words_of(model)
     if known or any(word in vocab for word in special):
         raise ValueError("special_tokens: known words, or tokens that the vocabulary has too, cannot be written")
-    out = vocab_merges.write({**vocab, **special}, merges, end_of_word)
+    out = vocab_merges.write({**vocab, **special}, merges)
     docs = samples_of(model)
     samples: Samples = docs, tok.with_special(docs)
-    _same_by_rank(readers.of_vocab_merges(*out, kind, pattern_of(model), special, end_of_word), samples)
-    if (theirs := _package("tokenizers")) is not None and end_of_word is None:
+    _same_by_rank(readers.of_vocab_merges(*out, kind, pattern_of(model), special), samples)
+    if (theirs := _package("tokenizers")) is not None:
         lines = out[1].split("\n")[1:-1]
         other = theirs.Tokenizer(theirs.models.BPE(json.loads(out[0]), [tuple(line.split(" ")) for line in lines]))
         rest = huggingface.write(table_of(model), {}, ([], []), {}, {})

@@ -20,7 +20,6 @@ import base64
 import os
 import re
 import struct
-from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -28,7 +27,6 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats import sentencepiece
 from ubpe_numba.formats.huggingface import cut_of
-from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
 from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOWN_PIECE, USER, Pieces
 from ubpe_numba.formats.wordpiece import Words
@@ -54,45 +52,24 @@ _NAMES = {  # of patterns, and the names of tokenizers in llama.cpp that cut by 
     "kimi": "kimi-k2",
 }
 _BLOOM = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
-_KANA = "[一-龥\u3040-ゟ\u30a0-ヿ]+"
-_SIGNS = r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
 #: Patterns one after the other, each of which cuts what the ones before left.
 _STEPS = {name: (NAMED[pattern],) for pattern, names in _NAMES.items() for name in names.split()} | {
     "default": (r"[\p{P}\$\+<=>\^~\|]+", NAMED["gpt2"], NAMED["digits"], "[0-9][0-9][0-9]"),
     "falcon": (r"[\p{P}\$\+<=>\^~\|`]+", NAMED["gpt2"], "[0-9][0-9][0-9]"),
     "deepseek-coder": (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", NAMED["digits1"]),
     "bloom": (_BLOOM,), "poro-chat": (_BLOOM,), "gpt3-finnish": (_BLOOM,), "viking": (_BLOOM, NAMED["digits1"]),
-    "laguna": (r"[^\n]+|[\n]+", NAMED["qwen2"]),
-    "youtu": (
-        "[가-힣ㄱ-ㆎ]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+|[ㄅ-ㄯ]+|"
-        + _KANA,
-        NAMED["o200k"].replace("{1,3}", ""),
-    ),
-    "tiny_aya": (r"\d{1,3}(?=(?:\d{3})*\b)", NAMED["o200k"]), "cohere2moe": (r"\d{1,3}(?=(?:\d{3})*\b)", NAMED["o200k"]),
     "minicpm5": (NAMED["digits3"], NAMED["llama3"].replace("{1,3}", "+")),
-    "ufakzeka": (NAMED["qwen2"].split("|[^", 1)[1].join(["[^", ""]),),
     "seed-coder": (NAMED["qwen2"].replace(r" ?[^\s\p{L}\p{N}]+[\r\n]*", r" ?[^\s\p{L}\p{N}\r\n]+"),),
     "exaone-moe": (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}"
         r"| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+",
     ),
-    "jais-2": (
-        NAMED["llama3"].removesuffix(r"|\s+(?!\S)|\s+")
-        + "".join(rf"|\s{{{n}}}(?!\S)" for n in (512, 256, 128, 64, 32, 16, 8, 4, "1,2"))
-        + r"|\s",
-    ),
-    "spark2_5": (NAMED["digits3"], _KANA, _SIGNS + r"| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+", NAMED["digits1"]),
-    "chameleon": (
-        "<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", r"([\t\n]|    |  )", NAMED["digits1"],
-        r"[\p{P}!-/:-@\[-`{-~]", NAMED["gpt2"],
-    ),
 }  # fmt: skip
 #: Tokenizers of which a word that equals a token becomes it before any merge.
 _WHOLE = frozenset([
     "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken",
-    "minicpm5", "youtu", "granite-embed-multi-97m",
+    "minicpm5", "granite-embed-multi-97m",
 ])  # fmt: skip
-_LOWER = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
 _START = "\u2581"  # before pieces that begin a word
 _IS_NAME = re.compile(r"(?s)\[.+\]").fullmatch  # of a token, not of a piece of text
 
@@ -156,9 +133,7 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
         "type": "SentencePiece",
         "precompiled_charsmap": base64.b64encode(charsmap.astype(np.uint8).tobytes()).decode(),
         "add_dummy_prefix": _flag(found, "add_space_prefix", True),
-        "treat_whitespace_as_suffix": False,
         "remove_extra_whitespaces": _flag(found, "remove_extra_whitespaces", unigram),
-        "escape_whitespaces": True,
     }
     points = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)
     lengths = np.fromiter(map(len, names), np.int64, len(names))
@@ -208,7 +183,7 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
     if len(vocab) < len(pieces):
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
     own = "".join(piece for i, piece in enumerate(pieces) if i not in special and not _IS_NAME(piece))
-    lowercase = _flag(found, "normalizer.lowercase", own == own.translate(_LOWER))
+    lowercase = _flag(found, "normalizer.lowercase", re.search("[A-Z]", own) is None)
     strip = _flag(found, "normalizer.strip_accents", lowercase)
     normalizer = Normalizer([{"type": "BertNormalizer", "lowercase": lowercase, "strip_accents": strip}])
     splitter = Splitter([{"type": "BertPreTokenizer"}])
@@ -226,7 +201,6 @@ _VERSIONS = (2, 3)
 _MOST_FIELDS = 1 << 12
 _MOST_BYTES = 1 << 28  # of all fields together; a vocabulary of a quarter of a million tokens has 12 million
 _MOST_STRINGS = 1 << 21  # of an array
-_PIECE = 1 << 20  # bytes that are read at first
 
 
 def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
@@ -236,7 +210,7 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
     """
     with open_regular(path) as f:
         head = _Head(f)
-        if head.take(4, "the beginning").tobytes() != b"GGUF":
+        if head.take(4, "the beginning") != b"GGUF":
             raise ModelFormatError("not a file of gguf: it does not begin with GGUF")
         version = head.number("<I", "the version")
         if version not in _VERSIONS:
@@ -261,97 +235,57 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
 
 
 class _Head:
-    """Reader of the beginning of a file, in growing pieces: gigabytes of tensors follow.
+    """Reader of the beginning of a file: gigabytes of tensors follow.
 
     Every length is checked against the size of the file first: nothing is allocated for data that cannot be there.
     """
 
     def __init__(self, f: BinaryIO) -> None:
-        self._file = f
-        self._size = os.fstat(f.fileno()).st_size
-        self._data = np.empty(min(self._size, _MOST_BYTES), np.uint8)  # memory that is not written to costs nothing
-        self._n_read = 0
-        self._at = 0
+        self._file, size = f, os.fstat(f.fileno()).st_size
+        self._left, self._is_whole = min(size, _MOST_BYTES), size <= _MOST_BYTES
 
-    def _need(self, n: int, where: str) -> None:
-        """Read until there are n more bytes; ModelFormatError if the file has not so many."""
-        end = self._at + n
-        if end > self._data.size:
-            what = f"the file ends within {where}" if end > self._size else f"{where} is too large"
+    def take(self, n: int, where: str) -> bytes:
+        """The next n bytes; ModelFormatError if the file has not so many."""
+        data = self._file.read(n) if n <= self._left else b""
+        self._left -= n
+        if len(data) < n:
+            what = f"the file ends within {where}" if self._is_whole else f"{where} is too large"
             raise ModelFormatError(f"not a file of gguf: {what}")
-        if end > self._n_read:
-            stop = min(max(end, 2 * self._n_read, _PIECE), self._data.size)
-            got = self._file.readinto(self._data[self._n_read : stop].data)  # type: ignore[attr-defined]
-            self._n_read += got or 0
-            if end > self._n_read:
-                raise ModelFormatError(f"not a file of gguf: the file ends within {where}")
-
-    def take(self, n: int, where: str) -> np.ndarray:
-        """The next n bytes, uint8."""
-        self._need(n, where)
-        self._at += n
-        return self._data[self._at - n : self._at]
+        return data
 
     def number(self, layout: str, where: str) -> int:
         """The next number."""
-        return int(struct.unpack(layout, self.take(struct.calcsize(layout), where).data)[0])
+        return int(struct.unpack(layout, self.take(struct.calcsize(layout), where))[0])
 
     def string(self, where: str) -> str:
         """The next string."""
         try:
-            return self.take(self.number("<Q", where), where).tobytes().decode()
+            return self.take(self.number("<Q", where), where).decode()
         except UnicodeDecodeError as error:
             raise ModelFormatError(f"not a file of gguf: {where} is not UTF-8") from error
-
-    def strings(self, n: int, where: str, wanted: bool) -> list[str]:
-        """The next n strings; none if they are not wanted."""
-        self._need(8 * n, where)
-        starts = np.zeros(n + 1, np.int64)
-        text = np.empty(self._data.size - self._at - 8 * n, np.uint8)
-        k = 0
-        while k < n:
-            k, self._at = map(int, counted_strings(self._data[: self._n_read], self._at, text, starts, k))
-            if k < n:  # the next one is not whole yet
-                self._need(8 * (n - k), where)
-                self._need(8 * (n - k) + int(self._data[self._at : self._at + 8].view("<u8")[0]), where)
-        return _texts(text[: starts[-1]], starts, where) if wanted else []
 
     def value(self, name: str, wanted: bool) -> Any:
         """The value of a field, None if it is not wanted."""
         where = f"the field {quoted(name)}"
         kind = self.number("<I", where)
-        if kind == _STRING:
-            length = self.number("<Q", where)
-            data = self.take(length, where)
-            return _texts(data, np.array([0, length]), where)[0] if wanted else None
-        if kind in _DTYPES:
-            value = self.take(_DTYPES[kind].itemsize, where).view(_DTYPES[kind])
-            return value.item() if wanted else None
         if kind != _ARRAY:
-            raise ModelFormatError(f"not a file of gguf: {where} has the type {kind}")
+            values = self._values(kind, 1, where, wanted)
+            return values if values is None else values.item() if isinstance(values, np.ndarray) else values[0]
         kind, n = self.number("<I", where), self.number("<Q", where)
-        if kind == _STRING:
-            if n > _MOST_STRINGS:
-                raise ModelFormatError(f"not a file of gguf: {where} has {n} strings; expected at most {_MOST_STRINGS}")
-            strings = self.strings(n, where, wanted)
-            return strings if wanted else None
-        if kind not in _DTYPES:
-            raise ModelFormatError(f"not a file of gguf: {where} is an array of the type {kind}")
-        values = self.take(n * _DTYPES[kind].itemsize, where)
-        return values.copy().view(_DTYPES[kind]) if wanted else None
+        if kind == _STRING and n > _MOST_STRINGS:
+            raise ModelFormatError(f"not a file of gguf: {where} has {n} strings; expected at most {_MOST_STRINGS}")
+        return self._values(kind, n, where, wanted)
 
-
-def _texts(text: np.ndarray, starts: np.ndarray, where: str) -> list[str]:
-    """Strings of one text, uint8, and their beginnings, and the end, int64[n + 1]."""
-    try:
-        joined = text.tobytes().decode()
-    except UnicodeDecodeError as error:
-        i = int(np.searchsorted(starts, error.start, "right")) - 1
-        raise ModelFormatError(f"{where}: string {i} is not UTF-8") from error
-    if len(joined) < text.size:
-        begins = (text & 0xC0) != 0x80
-        inner = starts[:-1][np.diff(starts) > 0]
-        if not begins[inner].all():
-            raise ModelFormatError(f"{where}: a string begins within a character")
-        starts = np.append(0, np.cumsum(begins))[starts]
-    return [joined[a:b] for a, b in pairwise(starts.tolist())]
+    def _values(self, kind: int, n: int, where: str, wanted: bool) -> np.ndarray | list[str] | None:
+        """The next n values of one type, None if they are not wanted."""
+        if kind in _DTYPES:
+            data = self.take(n * _DTYPES[kind].itemsize, where)
+            return np.frombuffer(data, _DTYPES[kind]) if wanted else None
+        if kind != _STRING:
+            raise ModelFormatError(f"not a file of gguf: {where} has values of the type {kind}")
+        strings = [self.take(int.from_bytes(self.take(8, where), "little"), where) for _ in range(n)]
+        try:
+            return list(map(bytes.decode, strings)) if wanted else None
+        except UnicodeDecodeError as error:
+            i = strings.index(error.object)
+            raise ModelFormatError(f"{where}: string {i} is not UTF-8") from error

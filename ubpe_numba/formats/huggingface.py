@@ -8,7 +8,6 @@ not in what `encode` gives, the ids of Hugging Face with ``add_special_tokens=Fa
 from __future__ import annotations
 
 import copy
-import itertools
 import json
 import warnings
 from collections.abc import Iterable, Mapping
@@ -19,7 +18,7 @@ import numpy as np
 from ubpe_numba.coding.model_inputs import processed
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
-from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index, two_parts
+from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index
 from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
@@ -224,13 +223,6 @@ def _merges(merges: Any) -> Pairs:
     """Pairs of names from a list of ``"a b"`` or ``["a", "b"]``."""
     if not isinstance(merges, list):
         raise ModelFormatError("model: merges: expected a list")
-    types = set(map(type, merges))
-    if types == {str} and (found := two_parts(merges)) is not None:
-        return found
-    if types == {list} and set(map(len, merges)) == {2}:
-        parts = list(itertools.chain.from_iterable(merges))
-        if set(map(type, parts)) == {str} and "" not in parts:
-            return parts[::2], parts[1::2]
     pairs: Pairs = [], []
     for i, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
@@ -297,7 +289,6 @@ def write(
 
 # ---------------------------------------------------------------------------------------------------- parts of all kinds
 
-_OWN = {"normalizer": ("SentencePiece", "StandIns"), "pre_tokenizer": ("Marks",)}  # steps that the original library has not
 _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 _AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
@@ -307,11 +298,6 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
     for name, step in (("normalizer", normalizer), ("pre_tokenizer", pre_tokenizer)):
         if step is not None and not isinstance(step, dict):
             raise ModelFormatError(f"{name}: expected an object")
-        if (own := _own_step(step, _INSIDE[name], _OWN[name])) is not None:
-            raise ModelFormatError(
-                f"{name}: {own}: a tokenizer.json has no such step, and the package tokenizers refuses it; "
-                "only model files of this library hold it, which `save` writes"
-            )
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
     if splitter is not None and splitter.asks_for_start:  # whether text is the first of a document depends on details there
@@ -324,23 +310,6 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
-
-
-def _own_step(step: Any, inside: str, own: tuple[str, ...]) -> str | None:
-    """The type of a step that only this library has, in an object of a file and its sequences; None if there is none."""
-    waiting = [step]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting += part
-        elif isinstance(part, dict):
-            if part.get("type") == "Sequence":
-                waiting.append(part.get(inside))
-            elif part.get("type") in own:
-                return str(part["type"])
-        elif part in own:
-            return str(part)
-    return None
 
 
 def cut_of(splitter: Splitter | None) -> tuple[str | None, Splitter | None]:
@@ -360,7 +329,7 @@ def added_of(
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     flags: dict[str, int] = {}
-    free, others = len(vocab), list[str]()
+    free, others, taken = len(vocab), list[str](), frozenset(vocab.values())
     if not isinstance(tokens, list):
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens):
@@ -373,6 +342,8 @@ def added_of(
             continue  # as there: the first counts
         if (token_id := vocab.get(word, -1)) < 0:  # the id that tokenizers gives it, whatever the file says
             token_id, free = free, free + 1
+            if token_id in taken:
+                raise ModelFormatError(f"added_tokens[{i}]: {quoted(word)} gets the id {token_id}, which a token has already")
         if token_id != token["id"]:
             there = f"has the id {quoted(token['id'])} in the file, but {token_id} here and in tokenizers"
             others.append(f"added_tokens[{i}]: {quoted(word)} {there}")
@@ -400,6 +371,8 @@ def decoding_of(
     """
     if decoder is None:
         return Decoding(by_names=True)
+    if not isinstance(decoder, dict):
+        raise ModelFormatError("decoder: expected an object")
     lost: ImportError | None = None
     try:
         decoder_of(json.dumps(decoder))
@@ -407,7 +380,7 @@ def decoding_of(
         lost = error
     except ValueError as error:
         raise ModelFormatError(str(error)) from error
-    steps = [decoder]
+    steps: list[Any] = [decoder]
     while (at := next((i for i, s in enumerate(steps) if isinstance(s, dict) and s.get("type") == "Sequence"), None)) is not None:
         inside = steps[at].get("decoders")
         steps[at : at + 1] = inside if isinstance(inside, list) else [None]

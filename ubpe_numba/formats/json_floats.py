@@ -10,18 +10,12 @@ equal probability, so scores are read in the same way, and written with digits t
 
 from __future__ import annotations
 
-from itertools import product, repeat
+from itertools import repeat
 
 import numpy as np
 
 _MOST = 2**64
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
-
-
-class Number(str):
-    """Text of a number in a file, for `json.loads(..., parse_float=Number)`."""
-
-    __slots__ = ()
 
 
 def read_number(text: str) -> float:
@@ -66,25 +60,15 @@ def read_numbers(texts: list[str]) -> np.ndarray:
 def write_numbers(values: np.ndarray) -> list[str]:
     """Texts of finite numbers, float64[n], that are read as these: the shortest where that will do.
 
-    One in six hundred numbers of 53 bits is the result of no division; a neighbour of it is read then.
+    Of two hundred numbers of 53 bits one is not the result of such a division; a neighbour of it is read then.
 
-    >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.2754923795322816")
-    (['-0.5', '-15.2754923795322816'], -15.275492379532281)
+    >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.27549237953228101")
+    (['-0.5', '-15.27549237953228101'], -15.275492379532281)
     """
-    texts = list(map(repr, values.tolist()))
-    wrong = np.flatnonzero(read_numbers(texts) != values)
-    left = np.abs(values[wrong])
-    if wrong.size:
-        first = np.clip(15 - np.floor(np.log10(left)).astype(np.int64), 0, 300)  # digits that exceed 53 bits, and not 64
-    for more, step in product(range(4), (0, -1, 1, -2, 2, -3, 3)):
-        if wrong.size:
-            power = np.minimum(first + more, _POWERS.size - 1)
-            digits = left * _POWERS[power]
-            digits += step * np.spacing(digits)
-            found = (digits / _POWERS[power] == left) & (digits < float(_MOST)) & (digits == np.floor(digits))
-            for i, n, e in zip(wrong[found].tolist(), digits[found].tolist(), power[found].tolist(), strict=True):
-                text = f"{int(n):0{e + 1}}"
-                text = f"{text[: len(text) - e]}.{text[len(text) - e :]}" if e else text
-                texts[i] = f"-{text}" if values[i] < 0 else text
-            wrong, left, first = wrong[~found], left[~found], first[~found]
+    given, wrong = values.tolist(), np.arange(values.size)
+    texts = [""] * values.size
+    for form in ("%r", "%.18g", "%.19g", "%.20g", "%.21g"):
+        for i in wrong.tolist():
+            texts[i] = form % given[i]
+        wrong = wrong[read_numbers([texts[i] for i in wrong.tolist()]) != values[wrong]]
     return texts

@@ -86,23 +86,13 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
     """Read a model; returns it, its parts not yet checked, and the size of the file in bytes.
 
-    Raises ModelFormatError, which names the file and what is wrong with it, ValueError for another suffix than .json or .npz,
-    OSError if the file cannot be read.
+    Raises ModelFormatError, which names the file and what is wrong with it, OSError if the file cannot be read.
     """
-    suffix = suffix_of(path, _SUFFIXES)
     with open_regular(path) as f, naming(path):
-        size = os.fstat(f.fileno()).st_size
-        if suffix == ".npz":
-            return from_npz(f), size
-        if not is_object(f):  # checked before all of a large file of another kind is read
-            raise ModelFormatError("not a JSON object")
+        is_json = is_object(f)  # checked before all of a large file of another kind is read
         f.seek(0)
-        return from_document(parse_json(f.read().removeprefix(BYTE_ORDER_MARK))), size
-
-
-def from_document(document: dict[str, Any]) -> dict[str, Any]:
-    """The model of a JSON file that was parsed; ModelFormatError if it is not one."""
-    return _join(document, {})
+        model = from_document(parse_json(f.read().removeprefix(BYTE_ORDER_MARK)), {}) if is_json else from_npz(f)
+        return model, os.fstat(f.fileno()).st_size
 
 
 def claimable(n_bytes: int) -> int:
@@ -136,8 +126,8 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return head, arrays
 
 
-def _join(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
-    """The inverse of `_split`; ModelFormatError if the head or the name of an array is not valid."""
+def from_document(head: Any, arrays: dict[str, Any]) -> dict[str, Any]:
+    """The model of a parsed JSON file and of arrays, the inverse of `_split`; ModelFormatError if one of them is not valid."""
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise ModelFormatError(f'not a model of this library: no "format": "{FORMAT}"')
     if type(head.get("version")) is not int or not 1 <= head["version"] <= VERSION:
@@ -195,4 +185,4 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
 def from_npz(f: BinaryIO) -> dict[str, Any]:
     """The model of an npz file; ModelFormatError if it is not one."""
     arrays = read_arrays(f, {"head": "u", **_ARRAYS}, all_of=("head",))
-    return _join(parse_json(arrays.pop("head").tobytes()), arrays)
+    return from_document(parse_json(arrays.pop("head").tobytes()), arrays)

@@ -354,9 +354,8 @@ def from_names(
 
     A special token or known word of one character is a symbol too where a pair needs it, or with `all_letters`. `loose`, as
     Hugging Face reads its files: a special token or a known word may be a token of the vocabulary too, names may have characters
-    of no byte, pairs may occur twice, of which the last counts, or have a part that nothing makes: no text has it. `whole` stays
-    only if there is a token that merging does not make. With `cut_runs` the caller cuts text within the `runs` of the table,
-    after every so many of a character.
+    of no byte, pairs may occur twice, of which the last counts, or have a part that nothing makes: no text has it. With
+    `cut_runs` the caller cuts text within the `runs` of the table, after every so many of a character.
 
     >>> from_names({"a": 0, "b": 1, "ab": 2, "<s>": 3}, (["a"], ["b"]), "str", {}, {}, None)[1:6]
     ([97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]), {'<s>': 3}, {})
@@ -387,8 +386,6 @@ def from_names(
         left[chosen], right[chosen] = token_ids[pairs].T
         chosen = chosen[order]
         token_ids, pairs, number = _numbered(symbol_ids, left, right, made, chosen, used.size)
-    if whole and chosen.size:
-        whole = bool((alone.last(chosen) < 0).any())
     if (missing := np.flatnonzero(pairs.min(axis=1, initial=0) < 0)).size:
         part = pairs_of_names[int(chosen[missing[0]])][int(pairs[missing[0], 0] >= 0)]
         raise ModelFormatError(f"merges: {quoted(part)} is part of a pair, but no pair makes it")

@@ -239,7 +239,7 @@ def is_sentencepiece(source: Source) -> bool:
 def own(source: Source, max_symbols: int | None = None) -> Found:
     """The plain data of our own files."""
     if source.is_object:
-        model = model_file.from_document(source.document)
+        model = model_file.from_document(source.document, {})
     else:
         with io.BytesIO(source.data) if source._data is not None else open_regular(source.path) as f:
             model = model_file.from_npz(f)
@@ -262,8 +262,8 @@ def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None
     if kind is not None or alphabet is not None:
         raise ValueError(f"{'kind' if alphabet is None else 'alphabet'}: a model of {name} is one of text")
     if name == "WordPiece":
-        return Found(wordpiece.read(source.data, config))
-    return Found(of_unigram(source.data, config), {"objective": "tokenizers"})
+        return Found(wordpiece.read(source.document, config))
+    return Found(of_unigram(source.data, config, source.document), {"objective": "tokenizers"})
 
 
 def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0, config: Any = None) -> Found:
@@ -280,10 +280,10 @@ def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None,
     return Found(model, {} if unknown is None else {"unknown": unknown})
 
 
-def of_unigram(text: Any, config: Any = None) -> Model:
-    """The model of the text of a `tokenizer.json` of type Unigram."""
+def of_unigram(text: Any, config: Any = None, document: Any = None) -> Model:
+    """The model of the text of a `tokenizer.json` of type Unigram, `document` if it is parsed."""
     try:
-        return unigram.model_of(text, config)
+        return unigram.model_of(text, config, document)
     except ModelFormatError:
         raise
     except (TypeError, ValueError) as error:
@@ -311,13 +311,13 @@ def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: dict[str, in
 
 def of_ranks(data: bytes, pretokenizer: Any, special_tokens: dict[str, int]) -> Model:
     """The model of the content of a `.tiktoken` file."""
-    return model_of(tiktoken.read_file(data, special_tokens, _pattern_of(pretokenizer)), len(data), cutter=pretokenizer)
+    table = tiktoken.read(tiktoken.ranks_of(tiktoken.parse_lines(data)), special_tokens, _pattern_of(pretokenizer))
+    return model_of(table, len(data), cutter=pretokenizer)
 
 
 def pair(
-    source: Source, kind: str | None = None, pretokenizer: Any = AUTO, special_tokens: dict[str, int] | None = None,
-    end_of_word: str | None = None,
-) -> Found:  # fmt: skip
+    source: Source, kind: str | None = None, pretokenizer: Any = AUTO, special_tokens: dict[str, int] | None = None
+) -> Found:
     """`vocab.json` and `merges.txt`: a pair of sources, or one of the two files beside the other."""
     if isinstance(source.given, tuple):
         vocab, merges = source.given
@@ -327,24 +327,24 @@ def pair(
         merges = source if is_text else Source(source.beside(_MERGES))
     pattern = "gpt2" if isinstance(pretokenizer, str) and pretokenizer == AUTO else pretokenizer
     ids = dict(vocab) if isinstance(vocab, Mapping) else vocab.document
-    return Found(of_vocab_merges(ids, merges.text, kind or "bytes", pattern, special_tokens or {}, end_of_word))
+    return Found(of_vocab_merges(ids, merges.text, kind or "bytes", pattern, special_tokens or {}))
 
 
-def of_vocab_merges(
-    vocab: Any, merges: str, kind: str, pretokenizer: Any, special_tokens: dict[str, int], end_of_word: str | None
-) -> Model:
+def of_vocab_merges(vocab: Any, merges: str, kind: str, pretokenizer: Any, special_tokens: dict[str, int]) -> Model:
     """The model of the contents of `vocab.json`, its text or object, and of `merges.txt`."""
     if kind not in ("bytes", "str"):
         raise ValueError(f"kind: expected 'bytes' or 'str', got {quoted(kind)}")
-    if end_of_word is not None and (kind != "str" or not isinstance(end_of_word, str) or len(end_of_word) != 1):
-        raise ValueError(f"end_of_word: expected one character, and kind='str', got {quoted(end_of_word)}")
-    table = vocab_merges.read(vocab, merges, kind, special_tokens, _pattern_of(pretokenizer), end_of_word)
+    table = vocab_merges.read(vocab, merges, kind, special_tokens, _pattern_of(pretokenizer))
     return model_of(table, len(vocab) + len(merges), cutter=pretokenizer)
 
 
 def sentencepiece_model(source: Source) -> Found:
     """A `.model` file of sentencepiece."""
-    model = sentencepiece.model_of(sentencepiece.read(source.data))
+    return _of_pieces(sentencepiece.read(source.data))
+
+
+def _of_pieces(pieces: sentencepiece.Pieces) -> Found:
+    model = sentencepiece.model_of(pieces)
     return Found(model, {} if model.vocabulary.merges is not None else {"objective": "sentencepiece"})
 
 
@@ -354,8 +354,7 @@ def gguf_file(source: Source) -> Found:
         raise ModelFormatError("expected the path of the file, not its content")
     found = gguf.read(source.path)
     if isinstance(found, sentencepiece.Pieces):
-        model = sentencepiece.model_of(found)
-        return Found(model, {} if model.vocabulary.merges is not None else {"objective": "sentencepiece"})
+        return _of_pieces(found)
     if isinstance(found, Words):
         return Found(found)
     return Found(model_of(found, sum(map(len, found.special)) + 8 * found.token_ids.size))

@@ -25,7 +25,6 @@ character, ▁, and `runs_in_order` finds an order for them. Others are allowed 
 from __future__ import annotations
 
 import base64
-import struct
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -418,13 +417,8 @@ def write(model: Model, unigram: bool) -> bytes:
     normal = field(1, b"identity") + field(2, base64.b64decode(step["precompiled_charsmap"]))
     normal += b"".join(field(number, int(step[name])) for number, name in flags.items())
     spec = b"".join(field(number, value) for number, value in trainer.items()) + field(44, surface.encode())
-    pieces = []
-    for name, score, type_ in map(rows.__getitem__, range(len(rows))):
-        data = name.encode()
-        if len(data) < 110:  # all but a few: lengths of one byte
-            pieces.append(b"\n%c\n%c%b\x15%b\x18%c" % (len(data) + 9, len(data), data, struct.pack("<f", score), type_))
-        else:
-            pieces.append(field(1, field(1, data) + field(2, score) + field(3, type_)))
+    listed = (rows[i] for i in range(len(rows)))
+    pieces = (field(1, field(1, name.encode()) + field(2, score) + field(3, type_)) for name, score, type_ in listed)
     return b"".join([*pieces, field(2, spec), field(3, normal)])
 
 

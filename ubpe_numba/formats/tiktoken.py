@@ -12,7 +12,6 @@ A token that does not become itself so is never made, but by whole segments.
 
 from __future__ import annotations
 
-import base64
 import binascii
 import functools
 import hashlib
@@ -30,7 +29,7 @@ from ubpe_numba.formats.pair_table import WORK, Table
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.schema import integers_of
 from ubpe_numba.text.dialect import left_out
-from ubpe_numba.text.patterns import COVERING, name_of, published_for_tiktoken
+from ubpe_numba.text.patterns import COVERING, FOR_TIKTOKEN, NAMED, name_of
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
 
@@ -60,8 +59,8 @@ def covering(pattern: str | None) -> str:
     """
     if pattern is None:
         return EVERYTHING
-    if name_of(pattern) in COVERING:
-        return published_for_tiktoken(pattern)
+    if (name := name_of(pattern)) in COVERING:
+        return FOR_TIKTOKEN.get(name, NAMED[name])
     return f"(?:{pattern})|(?:(?!{pattern})(?s:.))+"
 
 
@@ -161,32 +160,21 @@ def _in_order(given: Ranks) -> tuple[Ranks, int]:
 
 # ---------------------------------------------------------------------------------------------------- lines of base64
 
-_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_SPACE, _NEWLINE, _PAD, _ZERO = b" \n=0"
 
+def parse_lines(data: bytes) -> dict[bytes, int]:
+    r"""Tokens of a file and their ranks; ModelFormatError names the first line that is not valid.
 
-def read_file(data: bytes, special: dict[str, int], pattern: str | None) -> Table:
-    """The table of a file, as `read`; ModelFormatError names the first line that is not valid."""
-    if (found := read_lines(data)) is not None:
-        try:
-            return read(found, special, pattern)
-        except ModelFormatError:
-            tokens, bounds = found.values.tobytes(), offsets_of(found.lengths).tolist()
-            if len({tokens[a:b] for a, b in itertools.pairwise(bounds)}) == found.lengths.size:
-                raise  # else a token occurs twice, which is the first error
-    return read(ranks_of(_parse_lines(data)), special, pattern)
-
-
-def _parse_lines(data: bytes) -> dict[bytes, int]:
-    """Tokens of a file and their ranks, line by line: of files that are written in an unusual way or not valid."""
+    >>> parse_lines(b"YQ== 0\nYWI= 12\n")
+    {b'a': 0, b'ab': 12}
+    """
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):
         parts = line.split()
         if not parts:
             continue
         try:
-            token = b"" if parts[0] == b"=" else base64.b64decode(parts[0], validate=True)  # Whisper has a token of no bytes
-        except (binascii.Error, ValueError) as error:
+            token = binascii.a2b_base64(parts[0], strict_mode=True) if parts[0] != b"=" else b""  # one token of Whisper
+        except ValueError as error:
             raise ModelFormatError(f"line {number}: not base64: {error}") from error
         if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:
             raise ModelFormatError(f"line {number}: expected a token in base64 and its rank, got {quoted(line[:60])}")
@@ -194,48 +182,6 @@ def _parse_lines(data: bytes) -> dict[bytes, int]:
             raise ModelFormatError(f"line {number}: the token {quoted(token)} is there twice")
         ranks[token] = int(parts[1])
     return ranks
-
-
-def read_lines(data: bytes) -> Ranks | None:
-    r"""Tokens and ranks of a file, all lines at once; tokens may be equal. O(bytes).
-
-    None if a line is anything but one token, a space and a number of at most ten digits; empty lines only at the end. Four
-    characters of base64 are three bytes, of 6 and 8 bits; one or two ``=`` at the end of a token leave out as many bytes.
-
-    >>> values, lengths, numbers = read_lines(b"YQ== 0\nYWI= 12\n")
-    >>> values.tobytes(), lengths.tolist(), numbers.tolist()
-    (b'aab', [1, 2], [0, 12])
-    """
-    text = np.frombuffer(data.rstrip(b"\n") + b"\n", np.uint8)
-    stops = np.flatnonzero(text <= _SPACE)
-    starts = np.concatenate([[0], stops[:-1] + 1])
-    widths, digits = (stops - starts)[::2], (stops - starts)[1::2]
-    if stops.size % 2 or (text[stops[::2]] != _SPACE).any() or (text[stops[1::2]] != _NEWLINE).any():
-        return None
-    if widths.min() < 4 or (widths % 4).any() or digits.min() < 1 or digits.max() > 10:
-        return None
-    numbers = np.zeros(digits.size, np.int64)
-    for i in range(int(digits.max())):
-        longer = digits > i
-        digit = text[starts[1::2][longer] + i] - np.uint8(_ZERO)  # characters below 0 wrap around
-        if (digit > 9).any():
-            return None
-        numbers[longer] = 10 * numbers[longer] + digit
-    is_token = np.repeat(np.tile([True, False], digits.size), np.stack([widths, digits + 2], axis=1).ravel())
-    letters, ends = text[is_token], np.cumsum(widths)
-    is_padded = letters[ends - 1] == _PAD
-    padding = is_padded.astype(np.int64) + (is_padded & (letters[ends - 2] == _PAD))
-    bits_of = np.full(256, 64, np.uint8)  # the 6 bits of each letter, 0 of ``=``, 64 of everything else
-    bits_of[list(_LETTERS)], bits_of[_PAD] = np.arange(64), 0
-    bits = bits_of[letters]
-    if (bits == 64).any() or np.count_nonzero(letters == _PAD) != padding.sum():
-        return None
-    a, b, c, d = bits.reshape(-1, 4).T
-    values = np.stack([a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d], axis=1).ravel()
-    keep = np.ones(values.size, bool)
-    ends = ends // 4 * 3
-    keep[ends[padding > 0] - 1] = keep[ends[padding > 1] - 2] = False
-    return Ranks(values[keep], widths // 4 * 3 - padding, numbers)
 
 
 def write(ranks: dict[bytes, int]) -> bytes:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.huggingface import added_of, configured, cut_of, decoding_of, file_of, outer, steps_of
-from ubpe_numba.formats.json_floats import Number, read_numbers, write_numbers
+from ubpe_numba.formats.json_floats import read_numbers, write_numbers
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, names
 from ubpe_numba.text.characters import BYTE_OF
@@ -35,13 +35,13 @@ _PENALTY = 10.0
 _quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 
 
-def model_of(text: str | bytes, config: Mapping[str, Any] | None = None) -> Model:
-    """The model of a file. ModelFormatError names what is not valid or not supported."""
-    file = parse_json(text, Number)
+def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, document: Any = None) -> Model:
+    """The model of a file, `document` if it is parsed. ModelFormatError names what is not valid or not supported."""
+    file = parse_json(text) if document is None else document
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type") != "Unigram":
         raise ModelFormatError("model: expected one of type Unigram")
-    listed, scores = _pieces(model.get("vocab"))
+    listed, scores = _pieces(model.get("vocab"), text)
     unknown = model.get("unk_id")
     if unknown is not None and (type(unknown) is not int or not 0 <= unknown < len(listed)):
         raise ModelFormatError(f"model: unk_id: expected the id of a piece, got {quoted(unknown)}")
@@ -134,17 +134,16 @@ def _of_bytes(used: list[tuple[str, int]], unknown: int | None) -> list[tuple[st
     return [(name.translate(table), i) for name, i in used]
 
 
-def _pieces(vocab: Any) -> tuple[list[str], np.ndarray]:
-    """The texts of pieces and their scores, float64."""
+def _pieces(vocab: Any, text: str | bytes) -> tuple[list[str], np.ndarray]:
+    """The texts of pieces and their scores, float64, for which the file is read again: numbers as they are written."""
     if not isinstance(vocab, list) or not vocab:
         raise ModelFormatError("model: vocab: expected a list of pieces and scores")
     if set(map(type, vocab)) != {list} or set(map(len, vocab)) != {2}:
         raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
     names = [pair[0] for pair in vocab]
-    values = [pair[1] for pair in vocab]
-    if set(map(type, names)) != {str} or not set(map(type, values)) <= {Number, int}:
+    if set(map(type, names)) != {str} or not {type(pair[1]) for pair in vocab} <= {float, int}:
         raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
-    scores = read_numbers(list(map(str, values)))
+    scores = read_numbers([str(pair[1]) for pair in parse_json(text, str)["model"]["vocab"]])
     if not np.isfinite(scores).all():
         raise ModelFormatError("model: vocab: a score is no finite number")
     return names, scores

@@ -1,8 +1,7 @@
 r"""Files of merges, pairs by rank: GPT-2's `merges.txt` with `vocab.json`, and CLIP's `bpe_simple_vocab_16e6.txt`.
 
-`vocab.json` holds tokens and ids, over bytes, written as the characters of GPT-2's table, or over characters. In the older form
-(Sennrich et al., 2016) ``</w>`` marks the end of a word: here it becomes an ordinary character of the text, usually the space
-after the word.
+`vocab.json` holds tokens and ids, over bytes, written as the characters of GPT-2's table, or over characters. Files with ``</w>``
+at the ends of words (Sennrich et al., 2016) are read of a `tokenizer.json`, which says how words are cut.
 
 CLIP's file, or its .gz, has a first line that names it, then a pair a line by rank. The ids are those of the symbols, of the
 symbols at the end of a word, of the first 48,894 pairs (the file has more), and of two special tokens::
@@ -19,7 +18,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import operator
 import zlib
 from typing import Any
 
@@ -29,34 +27,12 @@ from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
 from ubpe_numba.text.characters import byte_characters
 
-END = "</w>"
 _HEADER = "#version: 0.2"
 
 
-def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None, end_of_word: str | None) -> Table:
-    """Read `vocab`, JSON or a dict, and the text of `merges`. ModelFormatError names what is not valid.
-
-    `end_of_word` is the character for ``</w>``, None if there is no such marker. In files of subword-nmt 0.2 the last
-    character of a word and its marker are one symbol: then pairs that make these symbols are put before all others, which gives
-    the same tokens, and characters that have no id of their own get the next free ids.
-    """
+def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None) -> Table:
+    """Read `vocab`, JSON or a dict, and the text of `merges`. ModelFormatError names what is not valid."""
     ids, pairs = read_vocab(parse_json(vocab) if isinstance(vocab, (str, bytes)) else vocab), _pairs(merges)
-    if end_of_word is not None:
-        plain = {token.removesuffix(END) + end_of_word * token.endswith(END): i for token, i in ids.items()}
-        if len(plain) < len(ids):
-            raise ModelFormatError(f"end_of_word: {quoted(end_of_word)} is a token already")
-        lefts, rights = pairs[0], [part.removesuffix(END) + end_of_word * part.endswith(END) for part in pairs[1]]
-        made = set(map(operator.add, lefts, rights))
-        joined = [
-            token
-            for token in sorted(plain, key=plain.__getitem__)
-            if len(token) == 2 and token[1] == end_of_word and token not in made
-        ]
-        free = max(plain.values()) + 1
-        for letter in sorted({letter for token in joined for letter in token} - plain.keys()):
-            plain[letter] = free
-            free += 1
-        ids, pairs = plain, ([token[0] for token in joined] + lefts, [end_of_word] * len(joined) + rights)
     if odd := next((word for word, i in special.items() if ids.get(word, i) != i), None):
         raise ModelFormatError(f"special_tokens: {quoted(odd)} has the id {ids[odd]} in the vocabulary, not {special[odd]}")
     return from_names(ids, pairs, kind, special, {}, pattern)
@@ -80,22 +56,12 @@ def _pairs(merges: str) -> Pairs:
     return pairs
 
 
-def write(vocab: dict[str, int], merges: Pairs, end_of_word: str | None) -> tuple[str, str]:
-    """The contents of both files; ValueError for tokens that could not be read again: with white space, or with the marker."""
-    lefts, rights = merges
-    if end_of_word is not None:
-        mark = {}
-        for name in vocab:
-            if END in name or end_of_word in name[:-1]:
-                raise ValueError(f"end_of_word: the token {quoted(name)} goes on after the end of a word, or holds {quoted(END)}")
-            mark[name] = name.removesuffix(end_of_word) + END * name.endswith(end_of_word)
-        vocab = {mark[name]: i for name, i in vocab.items()}
-        lefts, rights = ([mark[name] for name in side] for side in merges)
-    if any(map(str.isspace, set("".join([*lefts, *rights])))):
-        pairs = itertools.chain(zip(merges[0], lefts, strict=True), zip(merges[1], rights, strict=True))
-        name = next(name for name, written in pairs if any(map(str.isspace, written)))
+def write(vocab: dict[str, int], merges: Pairs) -> tuple[str, str]:
+    """The contents of both files; ValueError for tokens with white space, which could not be read again."""
+    if any(map(str.isspace, set("".join(map("".join, merges))))):
+        name = next(name for name in itertools.chain(*merges) if any(map(str.isspace, name)))
         raise ValueError(f"merges: the token {quoted(name)} holds white space, which merges.txt cannot keep")
-    lines = [_HEADER, *map(" ".join, zip(lefts, rights, strict=True))]
+    lines = [_HEADER, *map(" ".join, zip(*merges, strict=True))]
     return json.dumps(vocab, ensure_ascii=False), "\n".join(lines) + "\n"
 
 

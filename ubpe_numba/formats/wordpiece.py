@@ -14,7 +14,6 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.huggingface import added_of, configured, decoding_of, file_of, outer, steps_of
-from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.schema import check_fields, integers_of
@@ -39,9 +38,8 @@ class Words(NamedTuple):
     file: dict[str, Any] | None = None
 
 
-def read(text: str | bytes, config: Mapping[str, Any] | None = None) -> Words:
-    """Read the content of a file. ModelFormatError names what is not valid or not supported."""
-    file = parse_json(text)
+def read(file: Any, config: Mapping[str, Any] | None = None) -> Words:
+    """Read the object of a file. ModelFormatError names what is not valid or not supported."""
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type") != "WordPiece":
         raise ModelFormatError("model: expected one of type WordPiece")

@@ -7,8 +7,8 @@ import numpy as np
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.text.cut import BLOCK, as_text, checked_cut, checked_text, in_blocks
+from ubpe_numba.runtime.arrays import offsets_of, plain, writable
+from ubpe_numba.text.cut import BLOCK, as_text, checked_text, in_blocks
 from ubpe_numba.text.kernels.count_words import ENTRY, ROOM, collect, spread, tally
 
 _FIRST_TABLE = 1 << 14  # entries of a new table
@@ -20,7 +20,7 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
 
     `values` uint8[n], `offsets` int64[d + 1]; `segments`: a name of `cut.PATTERNS`, or segments as `cut.scan` returns them. The
     result, that of `count_documents` for the segments, is the same for any number of threads. TypeError or ValueError for other
-    arrays, a pattern that has no kernel, segments that are empty or lie across two documents.
+    arrays.
 
     >>> text = np.frombuffer(b"no, no, no", np.uint8)
     >>> counts = count_words(text, np.array([0, len(text)]), "gpt2")
@@ -28,7 +28,7 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
     ([b'no', b',', b' no'], [1, 2, 2])
     """
     values, offsets = checked_text(values, offsets)
-    cut = checked_cut(segments, offsets)
+    cut = segments if isinstance(segments, str) else writable(plain(segments))
 
     def one(begin: int, end: int) -> Counts:
         words = _Words(values)

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.errors import quoted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import check_offsets, describe, frozen, plain, writable
 
@@ -47,15 +46,13 @@ def scan(values: np.ndarray, offsets: np.ndarray, pattern: str, n_threads: int |
     """Cut every document into segments, as the pattern does. O(bytes).
 
     `pattern` is one of `PATTERNS`, ``gpt2@16.0.0`` one by the classes of that version of Unicode. Returns int64[s + 1], the
-    places from `offsets[0]` to `offsets[-1]`, the same for any number of threads. TypeError or ValueError for other arrays, or
-    another pattern.
+    places from `offsets[0]` to `offsets[-1]`, the same for any number of threads. TypeError or ValueError for other arrays.
 
     >>> text = np.frombuffer(b"I'm 12345 dogs", np.uint8)
     >>> scan(text, np.array([0, len(text)]), "cl100k").tolist()
     [0, 1, 3, 4, 7, 9, 14]
     """
     values, offsets = checked_text(values, offsets)
-    checked_cut(pattern, offsets)
 
     def one(begin: int, end: int) -> list[np.ndarray]:
         return [block[1:].copy() for block in in_blocks(values, offsets[begin : end + 1], pattern)]
@@ -110,24 +107,6 @@ def checked_text(values: Any, offsets: Any) -> tuple[np.ndarray, np.ndarray]:
         raise TypeError(f"offsets: expected a 1-D array of int64, got {describe(offsets)}")
     check_offsets(offsets, values.size)
     return as_text(plain(values)), writable(plain(offsets))
-
-
-def checked_cut(segments: Any, offsets: np.ndarray) -> str | np.ndarray:
-    """A pattern's name, or segments with all offsets among them; TypeError or ValueError for anything else."""
-    if isinstance(segments, str):
-        name, at, version = segments.partition("@")
-        if name not in PATTERNS or (at and version not in import_module("ubpe_numba.text.unicode_data").OLDER):
-            raise ValueError(f"pattern: expected one of {', '.join(PATTERNS)}, got {quoted(segments)}")
-        return segments
-    if not isinstance(segments, np.ndarray) or segments.dtype != np.int64 or segments.ndim != 1 or not segments.size:
-        raise TypeError(f"segments: expected a pattern's name or a 1-D array of int64, got {describe(segments)}")
-    if (bad := np.flatnonzero(segments[1:] <= segments[:-1])).size:
-        raise ValueError(f"segments: segment {bad[0]} is empty: {segments[bad[0]]}, then {segments[bad[0] + 1]}")
-    if segments[0] != offsets[0] or segments[-1] != offsets[-1]:
-        raise ValueError(f"segments: expected {offsets[0]}..{offsets[-1]} as the offsets, got {segments[0]}..{segments[-1]}")
-    if (bad := np.flatnonzero(segments[np.searchsorted(segments, offsets)] != offsets)).size:
-        raise ValueError(f"segments: one lies across {offsets[bad[0]]}, where document {bad[0]} begins")
-    return writable(plain(segments))
 
 
 def in_blocks(values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Iterator[np.ndarray]:

@@ -7,17 +7,15 @@ character of that the index of the character that it comes from, so that spans c
     NFC        é   " "  x           from  0, 2, 3
     Replace    é   ▁    x           from  0, 2, 3
 
-Normal forms, lower case, and texts that are put before a text or in the place of another are made here; the other steps of
-Hugging Face are run by the package tokenizers (steps.py), those of sentencepiece are in sentencepiece.py.
+Texts that are put before a text or in the place of another are made here; the other steps of Hugging Face are run by the package
+tokenizers (steps.py) where they may change a text, those of sentencepiece are in sentencepiece.py.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import re
 import unicodedata
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import groupby, pairwise
@@ -33,65 +31,10 @@ __all__ = ["Normalizer", "normalized"]
 #: A text changed, and, if it is traced, for each of its characters the index of the one that it comes from.
 Step = Callable[[str, bool], "tuple[str, Sequence[int] | None]"]
 
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+_KEEPING = (*_FORMS, "StripAccents")  # steps that keep ASCII
 _MOST_STEPS = 256
 _MOST_GROWTH = 2048  # forms of Unicode make 18 characters of one at most, and sentencepiece's maps do: real models have both, 324
-#: Characters that Unicode got after version 9, that of the package tokenizers, and that normal forms would change, move or join:
-#: there they do not, so they are left as they are (tests/text/test_normalizer.py tries every code point).
-_UNCHANGED = re.compile(
-    "(["
-    "\u0558\u058b-\u058c\u05c8-\u05c9\u07fd\u0897-\u089f\u08ca-\u08d3\u09fe\u0c3c\u0d3b-\u0d3c\u0eba\u1715\u1abf-\u1af0"
-    "\u1df6-\u1dfa\u209d-\u209f\u32ff\ua7f1-\ua7f4\ua82c\uab69\U000105c0-\U000105ff\U00010781-\U00010785"
-    "\U00010787-\U000107b0\U000107b2-\U000107bf\U00010d24-\U00010d27\U00010d69-\U00010d6d\U00010eab-\U00010eac"
-    "\U00010ecb-\U00010ecf\U00010ef0-\U00010efb\U00010efd-\U00010eff\U00010f46-\U00010f50\U00010f82-\U00010f85\U00011070"
-    "\U0001133b\U00011380-\U000113ff\U0001145e\U00011839-\U0001183a\U00011900-\U0001195f\U000119e0\U00011a34\U00011a47"
-    "\U00011a99\U00011d42\U00011d44-\U00011d45\U00011d97\U00011f41-\U00011f42\U00016100-\U0001613f\U00016d40-\U00016d7f"
-    "\U00016ff0-\U00016ff1\U0001b123-\U0001b126\U0001ccd6-\U0001ccf9\U0001d127-\U0001d128\U0001d250-\U0001d252"
-    "\U0001d25b-\U0001d25c\U0001d25f\U0001d280-\U0001d281\U0001d6a6\U0001df95\U0001dfcd-\U0001dfff\U0001e030-\U0001e06d"
-    "\U0001e08f\U0001e130-\U0001e136\U0001e2ae\U0001e2ec-\U0001e2ef\U0001e4ec-\U0001e4ef\U0001e5ee-\U0001e5ef\U0001e6e3"
-    "\U0001e6e6\U0001e6ee-\U0001e6ef\U0001e6f5\U0001f16c\U0001fbf0-\U0001fbf9"
-    "]+)"
-)
-#: Lower case that Rust knows, and Python not in all versions.
-_LOWER = {point: chr(point + 0x20) for point in range(0x10D50, 0x10D66)} | {
-    point: chr(point + 0x1B) for point in range(0x16EA0, 0x16EB9)
-}
-_LOWER |= {ord(upper): chr(ord(upper) + 1) for upper in "\u1c89\ua7cc\ua7ce\ua7d2\ua7d4\ua7da"}
-_LOWER |= {0xA7CB: "\u0264", 0xA7DC: "\u019b", 0x3A3: "\u03c3"}  # sigma: each character by itself has no final one
-
-
-def _form(form: Any, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
-    """A normal form. Characters come from where the package tokenizers says: each takes as many of the text as its parts do.
-
-    The parts, those of the decomposed text, are found again by their order among equal characters, which no form changes. The
-    first part of a character of the text takes it, the others none; what takes none comes from the character before.
-    """
-    if unicodedata.is_normalized(form, text):
-        return text, range(len(text)) if trace else None
-    done = _changed(form, text)
-    if not trace:
-        return done, None
-    parts_of = {char: _changed(form.replace("C", "D"), char) for char in set(text)}
-    takes: dict[str, deque[bool]] = {}
-    for char in text:
-        for i, part in enumerate(parts_of[char]):
-            takes.setdefault(part, deque()).append(i == 0)
-    parts_of = {char: _changed("NFD", char) for char in set(done)}
-    origins, at = [], 0
-    for char in done:
-        n = sum(takes[part].popleft() for part in parts_of[char])
-        origins.append(at if n else at - 1)
-        at += n
-    return done, origins
-
-
-def _changed(form: Any, text: str) -> str:
-    return "".join(part if i % 2 else unicodedata.normalize(form, part) for i, part in enumerate(_UNCHANGED.split(text)))
-
-
-def _lower(text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
-    """Lower case, each character by itself."""
-    origins = [i for i, char in enumerate(text) for _ in char.translate(_LOWER).lower()] if trace else None
-    return text.translate(_LOWER).lower(), origins
 
 
 def _replace(found: str, content: str, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
@@ -109,41 +52,24 @@ def _replace(found: str, content: str, text: str, trace: bool) -> tuple[str, Seq
     return text.replace(found, content), [*origins, *range(done, len(text))]
 
 
-def _replace_matches(engine: Engine, matches: Engine, content: str, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
-    """Another text for each match of a pattern; `matches` is a pre-tokenizer whose pieces are the matches."""
-    done = "".join(piece for piece, _ in engine.pieces(text, False))
-    if not trace:
-        return done, None
-    origins, at = list[int](), 0
-    for _, match in matches.pieces(text, True):
-        begin, end = (match[0], match[-1] + 1) if match else (at, at)
-        origins += [*range(at, begin), *[end - 1] * len(content)]
-        at = end
-    origins += range(at, len(text))
-    return (done, origins) if len(origins) == len(done) else next(iter(engine.pieces(text, True)), ("", []))  # matches of nothing
+def _by_engine(kind: Any, engine: Engine, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
+    """A step that the package tokenizers runs where it may do more than ASCII in lower case.
 
-
-def _by_engine(engine: Engine, keeps_ascii: bool, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
-    """A step that the package tokenizers runs where it may change a text."""
-    if not text or (keeps_ascii and text.isascii()):
-        return text, range(len(text)) if trace else None
+    What is a normal form by a newer version of Unicode stays as it is by that of the package, version 9.
+    """
+    is_plain = kind in (*_KEEPING, "Lowercase") and text.isascii()
+    if is_plain or not text or (kind in _FORMS and unicodedata.is_normalized(kind, text)):
+        return text.lower() if kind == "Lowercase" else text, range(len(text)) if trace else None
     return next(iter(engine.pieces(text, trace)), ("", []))
 
 
 def _step_of(step: dict[str, Any]) -> Step:
     """The step that does what a step with all its fields says."""
     kind = step["type"]
-    if kind in ("NFC", "NFD", "NFKC", "NFKD"):
-        return partial(_form, kind)
-    if kind == "Lowercase":
-        return _lower
     if kind == "Prepend":
         return partial(_replace, "", step["prepend"])
     if kind == "Replace" and "String" in step["pattern"]:
         return partial(_replace, step["pattern"]["String"], step["content"])
-    if kind == "Replace":
-        split = {"type": "Split", "pattern": step["pattern"], "behavior": "Removed", "invert": True}
-        return partial(_replace_matches, Engine("normalizer", [step]), Engine("pre_tokenizer", [split]), step["content"])
     fields = {field: value for field, value in step.items() if field not in ("type", "precompiled_charsmap")}
     if kind == "StandIns":
         from ubpe_numba.text.sentencepiece import StandIns  # here only: few models have it, and a kernel
@@ -161,7 +87,7 @@ def _step_of(step: dict[str, Any]) -> Step:
         read_charsmap(blob)
         if not blob:
             return partial(_replace, "", "")
-    return partial(_by_engine, Engine("normalizer", [step]), kind == "StripAccents")
+    return partial(_by_engine, kind, Engine("normalizer", [step]))
 
 
 class Normalizer(Steps):
@@ -202,8 +128,8 @@ class Normalizer(Steps):
     Raises
     ------
     ImportError
-        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), which StripAccents, Replace of a Regex, Strip,
-        BertNormalizer, Nmt, ByteLevel and Precompiled need.
+        Without the package tokenizers (``pip install "ubpe-numba[hf]"``), which all steps need but Prepend, Replace of a
+        String, SentencePiece and StandIns.
 
     Notes
     -----
@@ -270,7 +196,7 @@ class Normalizer(Steps):
     @property
     def keeps_ascii(self) -> bool:
         """Whether text of ASCII characters is never changed."""
-        return all(step["type"] in ("NFC", "NFD", "NFKC", "NFKD", "StripAccents") for step in self.steps)
+        return all(step["type"] in _KEEPING for step in self.steps)
 
     def apply(self, text: str) -> str:
         """The text changed. O(characters of every step).

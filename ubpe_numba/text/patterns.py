@@ -6,10 +6,10 @@ import re
 
 __all__ = [
     "COVERING",
+    "FOR_TIKTOKEN",
     "NAMED",
     "VERSION_OF_OTHERS",
     "name_of",
-    "published_for_tiktoken",
     "published_steps",
 ]
 
@@ -75,7 +75,7 @@ _STEPS = {
         "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
     ),
 }
-_FOR_TIKTOKEN = {
+FOR_TIKTOKEN = {
     "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
     "cl100k": (
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
@@ -87,7 +87,7 @@ _LEAST_POSSESSIVE = (
 #: Other spellings of the same patterns, as they are published: by tiktoken 0.5 and 0.14, rustbpe, Llama 3, Bailing, and in files.
 _SPELLINGS = {
     **{pattern: name for name, pattern in NAMED.items()},
-    **{pattern: name for name, pattern in _FOR_TIKTOKEN.items()},
+    **{pattern: name for name, pattern in FOR_TIKTOKEN.items()},
     NAMED["gpt2"].replace(r"\p{L}+", r"[\p{L}]+").replace(r"\p{N}+|", r"[\p{N}]+|"): "gpt2",
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
     _LEAST_POSSESSIVE: "llama3",
@@ -127,13 +127,3 @@ def published_steps(pattern: str) -> tuple[str, ...]:
     """
     name = name_of(pattern)
     return (pattern,) if name is None else _STEPS.get(name, (NAMED[name],))
-
-
-def published_for_tiktoken(pattern: str) -> str:
-    """The pattern as tiktoken's own encodings have it, if one of them has it.
-
-    >>> published_for_tiktoken("gpt2")[:20], published_for_tiktoken("a+")
-    ("'(?:[sdmt]|ll|ve|re)", 'a+')
-    """
-    name = name_of(pattern)
-    return pattern if name is None else _FOR_TIKTOKEN.get(name, NAMED[name])

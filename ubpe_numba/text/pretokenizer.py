@@ -54,8 +54,8 @@ class Pretokenizer:
         `kimi`, `whitespace`, `digits`, `digits1`, `digits3`), or a regular expression as tiktoken reads it, such as ``\p{L}+``. A
         str of letters, digits, ``-`` and ``_`` only is a name.
     unicode
-        The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0", "16.0.0" (that of
-        tiktoken and Hugging Face today), "15.1.0" or "15.0.0".
+        The version of Unicode that decides what is a letter, where not the newest that is known: "17.0.0" or "16.0.0", that of
+        tiktoken and Hugging Face today.
 
     Attributes
     ----------

@@ -43,19 +43,4 @@ OLDER = {
     "^~!KBxX8Ers*7_zng=)a22DzRZiui#YuH{QrAp9ncR0$3#qmv)*PZsbX4?c!5{7QkpldOtQeo;Hik932rviL?)}s$})hkYYdO8co#E3b$3R?sF@11h?z0We@"
     "tRERXo8_$ON0X71OX#`8ScQq%6sy^?7>#~;BZ-JVN@X9p^aGN;S>4$vvqABy$=N?v@Ci^8FF*"
 ),
-"15.1.0": (
-    "c-rkzy=qiJ6rS&#`MYE8O_1z031s6+TnI$PL}Fo)d4z2iw2*+6g`L=FVIbfG2$CY?6)Z$-f)D~CT5ToR*l8!IPvDu^&E6y!BG~$UoS!-8o<FXFazf6+BR>j_"
-    "&5t;yu@W+gHfbj^Ot?(%jN<5Q4n*-r-7;B?=-8zaR(?1%X2(k+$9#S|79G6|kR5!}Wz6WCwbHg6GgTUHl{IJ3seBtt?>KZak6n8fn`K_$04sEh-oasy9G>FW"
-    "rMq+u1)x!KN8jTI_@FoGD*;Gi#AsA_O#P|1wB~-^cyBi6z6D#eq-swq7G#PV<yOcQU8HW58k*dLJbj<;qVI2aP=z<kI#}R7reV$vZhqb|?eoE2;n1C>*)}o!"
-    "C$orRX5(S`yjtzqb!`6#%&+YQu<tC<L954}2p4G)cjn33mYkBtFlr3JI0mZR+UlT92panfk|j7Y@bnT(w5vC$HTf!Ns){H2y1SaYF;#Lv!Hj|imjl-A7i>+?"
-    "$7gY$6sZKt0?}oDi>I@behrC!q)vcUFMsbuLtbOx(9!BtP?N-=G1-)p^I|4O36YuRQyH=#X6{HC9cijF{}Sd8v2Y@aQ>*txYSo|GS!VSg|Az86ia9>@"
-),
-"15.0.0": (
-    "c-rkzJ!@1^5WQ#Se!XknOOWg{3GBv|xDbeniN?Yr7k|Mb1hkNVm4(=dO)L}w{s2J~f`7q6#3l$KAfnY)f(TY(C#b)`xpz12CK|P{bPjW8?wmJg=JFJj6L5AO"
-    "<WXR3zQjE+R>~&9rqhY{376rWQ5>Dkg(%rTF@x0rj$LYD<@<wUPP`Dg=JVCDoYBhw*~1T2ejxhcT4`gB87d98%9=mGsr)_`?buH;etPlmFuKkI>|l}3(@QvP"
-    "k;5H)J9dRmp#U^WZtJUj9k2Bx{gDd1CjiNf1dR&ov^w#EmfhDgugu+<Pr=qKRPAZef=p4P+z7d&gQQ4F)MO3v^m(#_Re!0CDm-7%!2;JX33I4-?%k$o9S-&c"
-    "ht4!jw}|22nmH6xYd6dL)l%24;Nh3R{LCH!`}RETG`j4GaFph7xk=VG<T+^!qekBtdyFc#ywqzEg2wi&umnd2o}OTy9_uw~j6V&Us^Ydj?M`Mjrb-@AFr%Q}"
-    "@qiWk0UKi%Zd`nGFK&|}m5j1O&NAO6(>Y1MC=rRerS=)CZYEs*fQJNj6Ri$38j{!zCWmsoDPe3th))eal_9edW=7g*L{w+|rI}yU!oDgF?A{WuRg=z6Y%Z|+"
-    "Z~wx|?>)6adH"
-),
 }  # fmt: skip

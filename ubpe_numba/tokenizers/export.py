@@ -40,8 +40,7 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
             A `.model` file, of the kind BPE, of a `UBPE` unigram; of tokenizers of characters that cut no text. Special tokens
             become control pieces, which sentencepiece does not look for. A model without an unknown token gets one more id.
         ``"vocab+merges"``
-            `vocab.json` and `merges.txt`, a dict of their texts; `path` is their folder. Option `end_of_word`: the character that
-            is written as ``</w>``.
+            `vocab.json` and `merges.txt`, a dict of their texts; `path` is their folder.
         ``"vocab.txt"``
             The pieces of a `WordPiece`, one a line.
         ``"ubpe"``

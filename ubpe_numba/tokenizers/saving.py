@@ -192,10 +192,9 @@ def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = N
         `vocab.json` with `merges.txt`, or of a dump; by default the file decides. `alphabet`: the integers of the characters of a
         `tokenizer.json` of ``"int"``, in their order. `pretokenizer` and `special_tokens`, as for `Preprocessing`, of ranks, and
         of `vocab.json` with `merges.txt`, which do not say them; by default GPT-2's pattern for the latter, and of the published
-        ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper, what belongs to them. `end_of_word`: the character of
-        text that `vocab.json` writes as ``</w>``, usually a space. `max_symbols`, of our own files: how many symbols the alphabet
-        may have, and all tokens together. A few hundred bytes can claim gigabytes, so it is 2**22 and 64 more for each byte of
-        the file; `save` warns if a model needs more.
+        ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper, what belongs to them. `max_symbols`, of our own
+        files: how many symbols the alphabet may have, and all tokens together. A few hundred bytes can claim gigabytes, so it is
+        2**22 and 64 more for each byte of the file; `save` warns if a model needs more.
 
     Returns
     -------

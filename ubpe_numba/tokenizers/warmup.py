@@ -13,7 +13,6 @@ from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting.fit import Settings, fit
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.formats import tiktoken
-from ubpe_numba.formats.kernels.counted_strings import counted_strings
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
@@ -94,7 +93,6 @@ def warmup() -> None:
     pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
     load(pieces).encode("aa")
     load(pieces + field(2, field(3, 2))).encode("aa")
-    counted_strings(np.zeros(8, np.uint8), 0, np.empty(0, np.uint8), np.zeros(2, np.int64), 0)
     # text, and so many words that their table grows
     from ubpe_numba.coding.word_encoder import WordEncoder
     from ubpe_numba.text.count_words import count_words
