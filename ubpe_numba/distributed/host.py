@@ -152,14 +152,14 @@ class Host:
     def part(self) -> Part:
         """Summary for the driver, before it decides how to load."""
         corpus, given = self.corpus, self.corpus.given
-        n = corpus.offsets.size - 1
-        ends = (0, 0) if n == 0 else (1, 1) if corpus.weights is None else (int(corpus.weights[0]), int(corpus.weights[-1]))
-        weighted = corpus.weights is not None or corpus.document_of is not None
+        n, weights = corpus.offsets.size - 1, corpus.weights
+        first, last = (0, 0) if n == 0 else (1, 1) if weights is None else (int(weights[0]), int(weights[-1]))
+        weighted = weights is not None or corpus.document_of is not None
         sizes = int(corpus.offsets[-1] - corpus.offsets[0]), corpus.n_symbols, corpus.n_documents, n
         values = given.values[given.offsets[0] : given.offsets[-1]]
         low, high = (int(values.min()), int(values.max())) if values.size else (0, -1)
-        about = self.checks, name_of_range(self.names), given.kind
-        return Part(*sizes, weighted, corpus.weights is not None, *ends, *about, values.size, low, high)
+        name, has = name_of_range(self.names), weights is not None
+        return Part(*sizes, weighted, has, first, last, self.checks, name, given.kind, values.size, low, high)
 
     def distinct(self) -> np.ndarray:
         """The distinct symbols of the documents, ascending."""
