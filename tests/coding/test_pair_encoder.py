@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import njit
 from pair_tables import Table, documents, in_any_order, tables
 from reference import decode as reference_decode
 from reference import encode_pairs
@@ -105,6 +106,25 @@ def test_one_long_document_is_encoded_aside(monkeypatch):
     )  # without options short documents go another way
     tok.encode_batch([long[:99]], unknown="skip")
     assert in_main == [False, True]
+
+
+@njit
+def _note(trie, document, p, run):
+    return linear_bpe.note_run(trie, document, p, run)
+
+
+def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one() -> None:
+    """The longest token of each length is noted, also of the lengths that no token has, up to the next that one has."""
+    pairs = [(1, 1), *((2 + i, 2 + i) for i in range(6))]  # tokens 2, 3, ... of 2, 4, ... 128 symbols
+    trie = PairEncoder(Vocabulary.from_merges(2, pairs), batch=False).tables[4]
+    longest = [1, *(1 + n.bit_length() - 1 for n in range(2, 129))]
+    for first in (64, 65, 100, 127, 128):
+        document = np.array([1] * first + [0] + [1] * 200, np.int32)
+        run = np.full(linear_bpe.RUN_HEAD + document.size, -1)
+        assert _note(trie, document, first // 2, run) == (0, first)
+        assert (run[linear_bpe.RUN_HEAD :][:first] >> 32).tolist() == longest[:first]
+        assert _note(trie, document, first + 1, run) == (first + 1, document.size)
+        assert (run[linear_bpe.RUN_HEAD :][:128] >> 32).tolist() == longest
 
 
 # ------------------------------------------------------------------------------------------------------------------------ dropout
