@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, tables
 
@@ -35,7 +35,6 @@ def suffix_states(n_alphabet: int, tables: MatchTables) -> list[tuple[int, ...]]
 
 
 @given(tables())
-@settings(max_examples=60)
 def test_following_states_are_the_longest_suffixes_of_tokens(table: Table) -> None:
     size, pairs, _ = table
     v = Vocabulary.from_merges(size, pairs)
@@ -51,7 +50,6 @@ def test_following_states_are_the_longest_suffixes_of_tokens(table: Table) -> No
 
 
 @given(st.data(), tables())
-@settings(max_examples=60)
 def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: Table) -> None:
     size, pairs, weights = table
     docs = Ragged.from_lists(data.draw(documents(size, 40)))
@@ -69,7 +67,6 @@ def test_paths_and_sums_are_the_same_with_the_list(data: st.DataObject, table: T
 
 
 @given(tables(), st.booleans())
-@settings(max_examples=60)
 def test_lists_are_the_tokens_that_start_in_a_state(table: Table, mirrored: bool) -> None:
     """Longest first, the symbol last; mirrored, those that end there."""
     size, pairs, _ = table

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
+from processes import python
 
 from ubpe_numba.runtime.compiler import cache
 
@@ -27,32 +26,22 @@ print(len(compiled) > 0, "numba.np.npyimpl" in sys.modules)
 """
 
 
-@pytest.mark.parametrize("level", ["0", "3"])
-def test_a_second_process_compiles_nothing(tmp_path: pathlib.Path, level: str) -> None:
+def test_a_second_process_compiles_nothing(tmp_path: pathlib.Path) -> None:
     """Not even with NUMBA_OPT=0; nor does it set up numba's knowledge of NumPy, which only the compiler needs."""
-    environment = {**os.environ, "UBPE_CACHE_DIR": str(tmp_path), "NUMBA_OPT": level, "NUMBA_DISABLE_ENTRY_POINTS": "1"}
-
-    def run() -> str:
-        return subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True).stdout
-
-    assert run().split() == ["True", "True"]
-    assert run().split() == ["False", "False"]
+    environment = {"UBPE_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "0", "NUMBA_DISABLE_ENTRY_POINTS": "1"}
+    assert python(SCRIPT, **environment) == "True True"
+    assert python(SCRIPT, **environment) == "False False"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="elsewhere the home folder is not named by HOME")
-def test_a_tilde_is_the_home_folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not a folder called ``~`` in the present one."""
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there the folder of caches is another")
+def test_the_folder_of_caches(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tilde is the home folder, and not one called ``~`` in the present one; the system may name the folder."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("UBPE_CACHE_DIR", "~/x")
     assert cache.directory.__wrapped__() == tmp_path / "x"
     monkeypatch.setenv("UBPE_CACHE_DIR", "x/~")
     assert cache.directory.__wrapped__() == pathlib.Path.cwd() / "x" / "~"
-
-
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there the folder of caches is another")
-def test_the_folder_of_caches_that_the_system_names(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("UBPE_CACHE_DIR", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     assert cache.directory.__wrapped__() == tmp_path / "caches" / "ubpe_numba"
     monkeypatch.delenv("XDG_CACHE_HOME")

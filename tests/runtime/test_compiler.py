@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-import subprocess
-import sys
 
 import numba
 import pytest
+from processes import python
+from tables import each
 
-import ubpe_numba
 from ubpe_numba.runtime import compiler
 from ubpe_numba.runtime.tables import pairs as pairtable
 
@@ -21,18 +19,7 @@ def test_a_helper_is_not_called_from_python() -> None:
     assert pairtable.pair_of.py_func(1, 2) == 1 << 32 | 2
 
 
-@pytest.mark.parametrize(
-    "version, tested",
-    [
-        ("0.60.0", False),
-        ("0.61.0rc1", True),
-        ("0.68.1", True),
-        ("0.69.0", False),
-        ("1.0.0", False),
-        ("1.61.0", False),
-        ("x", False),
-    ],
-)
+@each("version, tested", [("0.60.0", 0), ("0.61.0rc1", 1), ("0.68.1", 1), ("0.69.0", 0), ("1.0.0", 0), ("1.61.0", 0), ("x", 0)])
 def test_versions_of_numba_are_tested_or_not(version: str, tested: bool) -> None:
     assert compiler._is_tested(version) == tested
     assert compiler._is_tested(numba.__version__), "after tests with this version, `compiler._TESTED` is to be set to it"
@@ -60,16 +47,11 @@ print(*(name.rpartition(".")[2] for name in sys.modules if name.startswith("ubpe
 )
 def test_plain_numba_and_another_version_give_the_same(tmp_path: pathlib.Path) -> None:
     """`UBPE_PLAIN_NUMBA=1` uses none of numba's internals; a version that is not tested, none of its compiler's."""
-    root = str(pathlib.Path(ubpe_numba.__file__).parents[1])
     outputs = []
     for case, first in ("", ""), ("other", "import numba; numba.__version__ = '99.0.0'\n"), ("plain", ""):
-        env = {**os.environ, "PYTHONPATH": root}
-        if case:
-            env["UBPE_CACHE_DIR"] = str(tmp_path / case)
-        if case == "plain":
-            env["UBPE_PLAIN_NUMBA"] = "1"
-        command = [sys.executable, "-W", "error", "-c", first + SCRIPT]
-        out = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.splitlines()
+        env = {"UBPE_CACHE_DIR": str(tmp_path / case)} if case else {}
+        env |= {"UBPE_PLAIN_NUMBA": "1"} if case == "plain" else {}
+        out = python(first + SCRIPT, options=("-W", "error"), **env).splitlines()
         outputs.append(out[:-1])
         assert not {"": set(), "other": {"passes"}, "plain": {"passes", "cache"}}[case] & set(out[-1].split()), case
     assert outputs[0] == outputs[1] == outputs[2] and outputs[0][0].startswith("[256, 257, 256, ")
@@ -89,13 +71,10 @@ def user(given):
 
 print(user(np.array([5, 7])), user(np.array([4])))
 """
-    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]), "UBPE_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True, timeout=100)
-    assert done.stdout.split() == ["0", "-1"]
+    assert python(script, UBPE_CACHE_DIR=str(tmp_path)) == "0 -1"
 
 
-@pytest.mark.parametrize("cache", ["cold", "warm"])
-def test_extensions_of_numba_by_other_packages_are_left_to_functions_of_users(cache: str, tmp_path: pathlib.Path) -> None:
+def test_extensions_of_numba_by_other_packages_are_left_to_functions_of_users(tmp_path: pathlib.Path) -> None:
     """Kernels do not import them, whether they are compiled or loaded; whatever a user compiles finds them as without kernels."""
     (tmp_path / "extension.py").write_text("def init():\n    print('extension')\n")
     (tmp_path / "extension-1.dist-info").mkdir()
@@ -104,11 +83,10 @@ def test_extensions_of_numba_by_other_packages_are_left_to_functions_of_users(ca
     script = """
 from numba import njit
 from ubpe_numba import BPE
-tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]], progress=False)
+tok = BPE.from_merges([[0, 1]], alphabet=2)
 print(tok.decode(tok.encode([0, 1])).tolist())
 print(njit(lambda x: x + 1)(1))
 """
-    path = os.pathsep.join([str(pathlib.Path(ubpe_numba.__file__).parents[1]), str(tmp_path)])
-    env = {**os.environ, "PYTHONPATH": path} | ({"UBPE_CACHE_DIR": str(tmp_path / "cache")} if cache == "cold" else {})
-    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True, timeout=300)
-    assert done.stdout.splitlines() == ["[0, 1]", "extension", "2"]
+    for _ in ("cold", "warm"):
+        found = python(script, path=tmp_path, UBPE_CACHE_DIR=str(tmp_path / "cache"))
+        assert found.splitlines() == ["[0, 1]", "extension", "2"]

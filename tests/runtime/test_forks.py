@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
-
-import ubpe_numba
+from processes import python
 
 if not hasattr(os, "fork"):
     pytest.skip("there are no forks on this system", allow_module_level=True)
@@ -43,17 +40,11 @@ def codes(pids, seconds=120):
 """
 
 
-def run(script: str, folder: pathlib.Path) -> None:
-    """A script in a process that imports nothing of the library before; it writes nothing."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pathlib.Path(ubpe_numba.__file__).parents[1]), str(folder)])}
-    command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", PRELUDE + script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+IGNORE = ("-W", "ignore:This process:DeprecationWarning")
 
 
 def test_children_that_are_forked_while_a_thread_imports_and_fits(tmp_path: pathlib.Path) -> None:
-    run(
-        """
+    python(f"""{PRELUDE}
 def fit():
     tok = ubpe_numba.BPE(260, alphabet=256).fit([[1, 2, 1, 2, 3, 4] * 50], progress=False)
     assert tok.decode(tok.encode([1, 2, 3])).tolist() == [1, 2, 3]
@@ -65,17 +56,14 @@ while thread.is_alive() and len(pids) < 25:
     time.sleep(0.02)
     pids.append(child(fit))
 thread.join()
-assert set(codes(pids)) == {0} and not forks._endless
-""",
-        tmp_path,
-    )
+assert set(codes(pids)) == {{0}} and not forks._endless
+""", path=tmp_path, options=IGNORE)  # fmt: skip
 
 
 def test_a_fork_waits_for_an_import_but_not_for_a_program_that_is_one(tmp_path: pathlib.Path) -> None:
     for name in ("soon", "never"):
         (tmp_path / f"{name}.py").write_text("import threading\ngo = threading.go\nthreading.begun.set()\ngo.wait(60)\nx = 1\n")
-    run(
-        """
+    python(f"""{PRELUDE}
 def thread_that_imports(name):
     threading.begun, threading.go = threading.Event(), threading.Event()
     thread = threading.Thread(target=importlib.import_module, args=(name,))
@@ -98,11 +86,9 @@ forks._PATIENCE = 1e9
 assert codes([child(check), child(check)]) == [0, 0] and not go.is_set()
 go.set()
 thread.join()
-""",
-        tmp_path,
-    )
+""", path=tmp_path, options=IGNORE)  # fmt: skip
 
 
 def test_a_module_that_forks_while_it_is_imported_does_not_wait_for_itself(tmp_path: pathlib.Path) -> None:
     (tmp_path / "forking.py").write_text("import os\npid = os.fork()\nif not pid:\n    import colorsys\n    os._exit(0)\n")
-    run("import forking\nassert codes([forking.pid]) == [0]\nimport colorsys\n", tmp_path)
+    python(f"{PRELUDE}import forking\nassert codes([forking.pid]) == [0]\nimport colorsys\n", path=tmp_path, options=IGNORE)

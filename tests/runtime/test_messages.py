@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from tables import each
 
 from ubpe_numba import BPE, UBPE
 from ubpe_numba.runtime.messages import Progress
@@ -38,10 +41,8 @@ def test_rounds_of_longer_work_are_shown(capsys: pytest.CaptureFixture[str], mon
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("bars", [True, False])
-def test_rounds_that_end_early_end_their_line(
-    bars: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@each("bars", [True, False])
+def test_rounds_that_end_early_end_their_line(bars: bool, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if not bars:
         monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
     rounds = Progress(True).rounds(range(9), "exchange")

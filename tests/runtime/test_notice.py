@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -56,57 +57,52 @@ def test_a_line_on_a_terminal_once_per_machine(tmp_path: pathlib.Path) -> None:
     assert on_a_terminal(SCRIPT, str(logged), **cache) == "" and logged.read_text() == ""  # from the cache
 
 
-def test_without_a_cache_it_says_so(tmp_path: pathlib.Path) -> None:
-    assert "in each process, since UBPE_CACHE=0" in on_a_terminal(SCRIPT, str(tmp_path / "log"), UBPE_CACHE="0")
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written, and may be gone."""
+
+    gone, n = False, 0
+
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Keep a text, unless the terminal is gone."""
+        self.n += 1
+        if self.gone:
+            raise OSError(5, "Input/output error")
+        return super().write(text)
 
 
-def test_nothing_where_it_is_not_wanted(tmp_path: pathlib.Path) -> None:
+def shown_on(terminal: Any, monkeypatch: pytest.MonkeyPatch, lines: int = 0) -> None:
+    """Compile a kernel until so many lines are there."""
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(messages, "_PATIENCE", 0.0)
+    with messages.notice("a_kernel"):
+        end = time.monotonic() + (10 if lines else 0.1)
+        while getattr(terminal, "n", 0) < max(lines, 1) and time.monotonic() < end:
+            time.sleep(0.01)
+
+
+def test_what_is_shown_and_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """Not with UBPE_PROGRESS=0, and not where standard error is no terminal; the log has it all the same."""
-    cache, logged = str(tmp_path / "cache"), tmp_path / "log"
-    assert on_a_terminal(SCRIPT, str(logged), UBPE_CACHE_DIR=cache, UBPE_PROGRESS="0") == ""
-    assert "compiled the kernel" in logged.read_text()
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "other")],
-        env={**os.environ, "UBPE_CACHE_DIR": str(tmp_path / "another")}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stderr == "" and "compiled the kernel" in (tmp_path / "other").read_text()
-
-
-class Written:
-    """What a program may put in the place of standard error: it can be written to, and no more."""
-
-    def write(self, text: str) -> None:
-        """Nothing is to be written."""
-        raise AssertionError(text)
-
-
-@pytest.mark.parametrize("kind", ["none", "closed", "no method"])
-def test_without_a_standard_error_kernels_are_compiled_and_fits_run(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    caplog.set_level("INFO", "ubpe_numba")
+    monkeypatch.delenv("UBPE_PROGRESS", raising=False)
+    monkeypatch.setenv("UBPE_CACHE", "0")
+    shown_on(terminal := Terminal(), monkeypatch, 1)
+    assert "in each process, since UBPE_CACHE=0" in terminal.getvalue()
+    gone = Terminal()
+    gone.gone = True  # while a kernel is compiled
+    shown_on(gone, monkeypatch, 1)
+    assert gone.n == 2
     closed = io.StringIO()
     closed.close()
-    monkeypatch.setattr(sys, "stderr", {"none": None, "closed": closed, "no method": Written()}[kind])
-    monkeypatch.setattr(messages, "_PATIENCE", 0.0)
-    assert messages.notice("a_kernel")(lambda a: a + 1)(1) == 2
-    assert BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
-
-
-def test_a_terminal_that_is_gone_while_a_kernel_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gone(Written):
-        n = 0
-
-        def isatty(self) -> bool:
-            return True
-
-        def write(self, text: str) -> None:
-            self.n += 1
-            raise OSError(5, "Input/output error")
-
-    gone = Gone()
-    monkeypatch.setattr(sys, "stderr", gone)
-    monkeypatch.setattr(messages, "_PATIENCE", 0.0)
-    monkeypatch.delenv("UBPE_PROGRESS", raising=False)
-    with messages.notice("a_kernel"):
-        deadline = time.monotonic() + 10
-        while not gone.n and time.monotonic() < deadline:
-            time.sleep(0.01)
-    assert gone.n == 2
+    for odd in (None, closed, type("Written", (), {"write": lambda self, text: 1 / 0})()):  # it can be written to, and no more
+        shown_on(odd, monkeypatch)
+        assert messages.notice("a_kernel")(lambda a: a + 1)(1) == 2
+        assert BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
+    shown_on(plain := io.StringIO(), monkeypatch)
+    monkeypatch.setenv("UBPE_PROGRESS", "0")
+    shown_on(quiet := Terminal(), monkeypatch)
+    assert plain.getvalue() == quiet.getvalue() == ""
+    assert caplog.text.count("compiled the kernel a_kernel") == 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
-import pytest
 from numba import njit
+from tables import each
 
 from ubpe_numba.runtime.machine.intrinsics import address
 from ubpe_numba.runtime.tables import packed as table
@@ -28,8 +28,8 @@ def _bucket(mask, left, right):
     return bucket_of(np.int64(0), mask, left, right)
 
 
-@pytest.mark.parametrize("n", [0, 1, 5, 9, 10, 21, 42, 300])
-@pytest.mark.parametrize("crowded", [False, True])
+@each("n", [0, 1, 5, 9, 10, 21, 42, 300])
+@each("crowded", [False, True])
 def test_every_pair_is_found(n: int, crowded: bool) -> None:
     rng = Random(n)
     entries = pair_buckets(n)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 import platform
-import subprocess
-import sys
 
 import pytest
 from llvmlite import binding as llvm
+from processes import python
 
 from ubpe_numba.runtime.compiler import cache, prebuilt
 
@@ -37,10 +35,7 @@ print(len(compiled) > 0, len(caught))
 def use(packages: pathlib.Path, cache: pathlib.Path, before: str = "") -> tuple[bool, int]:
     """Whether a new process compiles, with a cache of its own, and how many warnings it gives."""
     script = COUNT.format(before=before, use=USE.strip().replace("\n", "\n    "))
-    path = os.pathsep.join([str(packages), *sys.path])
-    environment = {**os.environ, "UBPE_CACHE_DIR": str(cache), "PYTHONPATH": path, "NUMBA_DISABLE_ENTRY_POINTS": "1"}
-    out = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True).stdout
-    compiles, warned = out.split()
+    compiles, warned = python(script, path=packages, UBPE_CACHE_DIR=str(cache), NUMBA_DISABLE_ENTRY_POINTS="1").split()
     return compiles == "True", int(warned)
 
 

@@ -8,7 +8,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
@@ -69,7 +68,7 @@ def apart() -> object:
 
 # one that comes in the callback of a weak reference, such as the threads of `threading` have, Python reports and drops
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize(("call", "expected"), [(run, [1, 2, 3]), (together, 7), (apart, 5)])
+@pytest.mark.parametrize("call, expected", [(run, [1, 2, 3]), (together, 7), (apart, 5)])
 def test_a_ctrl_c_anywhere_leaves_the_threads_at_work(
     call: Callable[[], object], expected: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,20 +149,6 @@ def test_errors_wait_for_the_others_and_nested_work_is_done_at_once() -> None:
 
     with pytest.raises(ZeroDivisionError, match="of helper 1"):
         thread_pool.together(lambda: begun.wait(PATIENCE), helper, lambda: None, 2)
-
-
-def test_a_task_is_worked_on_or_cancelled_but_not_both() -> None:
-    done: SimpleQueue[object] = SimpleQueue()
-    task = thread_pool.Task(lambda: 3, done)
-    assert task.cancel()
-    assert not task.cancel()
-    task.work()
-    assert done.empty()
-    task = thread_pool.Task(lambda: 3, done)
-    task.work()
-    assert not task.cancel()
-    assert done.get() is task
-    assert task.result() == 3
 
 
 def test_a_thread_that_waits_keeps_no_result() -> None:
