@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each
 
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, Counts, Preprocessing, Ragged, UBPEClassic, WordPiece, count_documents
@@ -124,15 +125,11 @@ def loaded(tok: Any, folder: Path) -> Any:
     return type(tok).load(next(folder.iterdir()))
 
 
-@pytest.mark.parametrize("way", ["made", "pickled", "copied", "loaded"])
 @pytest.mark.parametrize("name", MADE)
-def test_what_comes_out_may_be_written_to(name: str, way: str, tmp_path: Path) -> None:
+@each("way", [lambda tok, _: tok, lambda tok, _: pickle.loads(pickle.dumps(tok)), lambda tok, _: copy.deepcopy(tok), loaded])
+def test_what_comes_out_may_be_written_to(name: str, way: Callable[[Any, Path], Any], tmp_path: Path) -> None:
     make, docs = MADE[name]
-    ways: dict[str, Callable[[Any], Any]] = {
-        "made": lambda tok: tok, "pickled": lambda tok: pickle.loads(pickle.dumps(tok)), "copied": copy.deepcopy,
-        "loaded": lambda tok: loaded(tok, tmp_path),
-    }  # fmt: skip
-    tok = ways[way](make())
+    tok = way(make(), tmp_path)
     before, n = seen(tok, docs), 0
     for given, call in GIVES.items():
         if given in before:
@@ -172,7 +169,7 @@ TAKES: dict[str, tuple[list[np.ndarray], Callable[..., Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", TAKES)
+@each("name", TAKES)
 def test_what_was_given_may_be_written_to(name: str) -> None:
     given, make = TAKES[name]
     mine = [array.copy() for array in given]
@@ -194,9 +191,8 @@ def test_a_list_of_weights_is_the_tokenizers_own() -> None:
     before = seen(tok, DOCS)
     weights[:] = [-1.0] * 6
     assert seen(tok, DOCS) == before
-    assert (
-        tok.set_params(objective=(other := WEIGHTS[::-1].copy())).fingerprint != before["fingerprint"] and other.flags.writeable
-    )
+    tok.set_params(objective=(other := WEIGHTS[::-1].copy()))
+    assert tok.fingerprint != before["fingerprint"] and other.flags.writeable
 
 
 def test_the_package_has_no_arrays_of_its_own() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-import subprocess
-import sys
+
+from processes import python
 
 import ubpe_numba
 
@@ -19,8 +19,7 @@ from ubpe_numba import *
 from ubpe_numba.tokenizers.ubpe import UBPE as home
 assert UBPE is ubpe_numba.UBPE is home and {*ubpe_numba.__all__} <= {*dir(ubpe_numba)} & {*globals()}
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    python(script)
     for_checkers = {
         alias.asname: node.module
         for node in ast.walk(ast.parse(inspect.getsource(ubpe_numba)))
@@ -41,8 +40,7 @@ assert "class BPE(" in pydoc.plain(pydoc.render_doc(ubpe_numba))
 for name in ubpe_numba._MODULES:
     assert getattr(ubpe_numba, name) is sys.modules[f"ubpe_numba.{name}"] and name in dir(ubpe_numba)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    python(script)
 
 
 def test_what_arguments_take_is_public() -> None:
@@ -66,5 +64,4 @@ text = {"coding.word_encoder"}
 text |= {"formats.table", "text.unicode_classes", "text.count_words", "text.kernels.utf8"}
 assert not ({f"ubpe_numba.{name}" for name in text} | {"regex"}) & (set(sys.modules) - brought)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    python(script)

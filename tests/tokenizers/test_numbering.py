@@ -15,7 +15,6 @@ from ubpe_numba import BPE, UBPE, Preprocessing, Tokenizer, UBPEClassic, WordPie
 
 TEXT = ["low lower lowest 低い", "the cat sat on the mat, the lowest cat", "é é éclair"]
 FLAT = [[0, 1, 2, 0, 1] * 5, [3, 0, 1]]
-CLASSES = [BPE, UBPE, UBPEClassic]
 WORDS = ["<s>", "<end>"]
 SPECIALS: dict[str, dict[str, Any]] = {
     "none": {},
@@ -23,6 +22,10 @@ SPECIALS: dict[str, dict[str, Any]] = {
     "first": {"special_tokens": WORDS, "known_words": ["cat"], "special_first": True},
     "gaps": {"special_tokens": {"<s>": 400, "<end>": 410}},
 }
+
+
+def fit(cls: Any, docs: Any, n_tokens: int, **params: Any) -> Any:
+    return cls(n_tokens, **params).fit(docs, progress=False)
 
 
 def renumbered(tok: Tokenizer) -> str:
@@ -56,24 +59,18 @@ def unigrams(scores: dict[str, float]) -> str:
 def own() -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, special in SPECIALS.items():
-        for cls in CLASSES:
-            few = {} if cls is BPE else {"n_candidates": 5}
-            words = Preprocessing("gpt2", encoding="utf-8", **special)
-            made[f"{cls.__name__} bytes {name}"] = lambda cls=cls, few=few, words=words: cls(
-                300, alphabet=bytes(range(256)), preprocessing=words, **(few if cls is UBPEClassic else {})
-            ).fit(TEXT, progress=False)
-            made[f"{cls.__name__} str {name}"] = lambda cls=cls, special=special: cls(
-                60, preprocessing=Preprocessing(**special)
-            ).fit(TEXT, progress=False)
-    many = [[5, 7, 5, 7, -1, 5, 7, 2**40], [7, 5, 7]]
-    made["int"] = lambda: BPE(9).fit(many, progress=False)
+        words = Preprocessing("gpt2", encoding="utf-8", **special)
+        made[f"bytes {name}"] = lambda words=words: fit(BPE, TEXT, 300, alphabet=bytes(range(256)), preprocessing=words)
+        made[f"str {name}"] = lambda special=special: fit(BPE, TEXT, 60, preprocessing=Preprocessing(**special))
+    first = Preprocessing("gpt2", encoding="utf-8", **SPECIALS["first"])
+    made["UBPE"] = lambda: fit(UBPE, TEXT, 300, alphabet=bytes(range(256)), preprocessing=first)
+    made["UBPEClassic"] = lambda: fit(UBPEClassic, TEXT, 60, preprocessing=Preprocessing(**SPECIALS["gaps"]))
+    made["int"] = lambda: fit(BPE, [[5, 7, 5, 7, -1, 5, 7, 2**40], [7, 5, 7]], 9)
     ints = Preprocessing(special_tokens=[[1, 1], [2, 9]], special_first=True)
-    made["int first"] = lambda: UBPE(12, preprocessing=ints, objective="shortest").fit(
-        [[0, 1, 2, 0, 1, 2, 3]] * 3, progress=False
-    )
-    made["folded"] = lambda: BPE(8, alphabet={"A": 0, "a": 0, "C": 1, "c": 1}).fit(["ACacAC"], progress=False)
-    made["flat"] = lambda: UBPE(290, objective="shortest", alphabet=256).fit(FLAT).refine(FLAT, progress=False)
-    made["likely"] = lambda: own()["UBPE bytes first"]().reweight(TEXT)
+    made["int first"] = lambda: fit(UBPE, [[0, 1, 2, 0, 1, 2, 3]] * 3, 12, preprocessing=ints, objective="shortest")
+    made["folded"] = lambda: fit(BPE, ["ACacAC"], 8, alphabet={"A": 0, "a": 0, "C": 1, "c": 1})
+    made["flat"] = lambda: fit(UBPE, FLAT, 290, objective="shortest", alphabet=256).refine(FLAT, progress=False)
+    made["likely"] = lambda: made["UBPE"]().reweight(TEXT)
     return made
 
 

@@ -27,9 +27,11 @@ MADE: dict[str, Callable[[], Any]] = {
 
 
 @each("name", MADE)
-def test_equal_tokenizers_pickle_to_equal_bytes(name: str) -> None:
+def test_equal_tokenizers_pickle_to_equal_bytes(name: str, tmp_path: Any) -> None:
     tok, again = MADE[name](), MADE[name]()
     expected = pickle.dumps(tok)
+    parts = [tok._model, *tok._model] if name not in ("words", "not fitted") else [tok]
+    before = [pickle.dumps(part, protocol) for part in parts for protocol in (2, 4, 5)]
     doc: Any = [1, 2, 3, 1] if name == "integers" else DOCS[0]
     calls: tuple[Callable[[], object], ...] = (
         lambda: tok.encode(doc), lambda: tok.encode_batch([doc] * 2, allowed_special="all"), lambda: tok.decode([0]),
@@ -41,3 +43,8 @@ def test_equal_tokenizers_pickle_to_equal_bytes(name: str) -> None:
             call()
     for other in (again, tok, copy.deepcopy(tok), pickle.loads(expected), pickle.loads(pickle.dumps(tok))):
         assert pickle.dumps(other) == expected
+    assert [pickle.dumps(part, protocol) for part in parts for protocol in (2, 4, 5)] == before
+    if len(parts) > 1:
+        tok.save(tmp_path / "m.json")
+        loaded = type(tok).load(tmp_path / "m.json")._model
+        assert [pickle.dumps(part, protocol) for part in (loaded, *loaded) for protocol in (2, 4, 5)] == before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,17 +15,6 @@ from tables import each
 
 from ubpe_numba import UBPE
 from ubpe_numba.bounds import boundary_probabilities
-
-
-def test_one_document_falls_back_to_fewest_tokens() -> None:
-    with pytest.warns(UserWarning, match="every idf is 0"):
-        tok = UBPE(8, 2, objective="additive").fit(["abababba"], progress=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        shortest = UBPE(8, 2, objective="shortest").fit(["abababba"], progress=False)
-    for doc in ("abba", "ab" * 20, "b", ""):
-        assert tok.encode(doc).tolist() == shortest.encode(doc).tolist()
-
 
 DOCS = ["abab", "ab", "ba", "abba", "a", "b"]
 
@@ -55,6 +43,8 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
     assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=1.0).to_lists())) == {(2, 1, 0), (0, 1, 1, 0)}
     assert tok.encode("abba", sample=0.001, seed=5).size >= 2
     text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
+    with pytest.raises(ValueError, match="boundary_probabilities: a tokenizer with a pattern"):
+        boundary_probabilities(text, "low")
     for objective in ("tfidf", "shortest", "likelihood"):
         text.set_params(objective=objective)
         for seed in range(5):
@@ -95,26 +85,3 @@ def test_threads_that_share_a_tokenizer_draw_by_their_own_alphas() -> None:
             assert all(pool.map(same, alphas * 2))
     finally:
         sys.setswitchinterval(interval)
-
-
-def test_sampling_leaves_the_encoder_of_the_objective_in_place() -> None:
-    tok = UBPE(20, 2, objective="shortest").fit([[0, 1, 2, 0, 1]] * 3)
-    tok.encode([0, 1])
-    encoder = tok._tables.paths(None)
-    tok.encode([0, 1], sample=1.0)
-    assert tok._tables.paths(None) is encoder
-
-
-def test_boundaries_of_documents_that_are_cut_are_refused() -> None:
-    text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
-    with pytest.raises(ValueError, match="boundary_probabilities: a tokenizer with a pattern"):
-        boundary_probabilities(text, "low")
-
-
-def test_weights_that_change_after_a_fit_change_nothing() -> None:
-    weights = np.array([1, 1, 1, 9, 9, 9.0])
-    tok = UBPE(6, objective=weights).fit([[0, 1, 2, 0, 1, 2, 1, 0], [1, 2, 0, 1], [2, 2, 0, 1, 2]], progress=False)
-    ids, fingerprint = tok.encode([0, 1, 2, 0]).tolist(), tok.fingerprint
-    weights[:] = -1
-    again = tok.set_params(n_threads=1)
-    assert again.encode([0, 1, 2, 0]).tolist() == ids and again.fingerprint == fingerprint

@@ -126,7 +126,7 @@ def test_it_is_set_before_a_fit_only(cls: Any) -> None:
         WordPiece(["[UNK]"]).set_params(preprocessing=upper)
 
 
-@pytest.mark.parametrize("wrong", ["gpt2", {"pretokenizer": "gpt2"}, 3, Preprocessing])
+@each("wrong", ["gpt2", {"pretokenizer": "gpt2"}, 3, Preprocessing])
 def test_other_values_are_refused(wrong: Any) -> None:
     with pytest.raises(
         TypeError, match="preprocessing: expected a Preprocessing or None, .*; for_text takes the parts of one as"

@@ -68,35 +68,24 @@ def corpus(seed: int = 0, n: int = 30) -> list[list[int]]:
     return [rng.integers(0, 5, rng.integers(0, 60)).tolist() for _ in range(n)] + [[], [0], [0, 0], [1, 0]]
 
 
-@each("as_stop", [False, True])
-def test_a_fit_is_one_with_boundaries(cls: Any, as_stop: bool) -> None:
+@each("name", ["break_tokens", "stop_tokens"])
+def test_a_fit_is_one_with_boundaries(cls: Any, name: str) -> None:
     """The same merges, idf and fingerprint of the vocabulary, with weights of documents and as Counts too."""
     docs = corpus()
-    name = "stop_tokens" if as_stop else "break_tokens"
-    tok = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs)
-    want = cls(40, alphabet=5).fit(docs, boundaries=bounds(docs, [0, 3]))
-    assert (
-        tok._model.vocabulary == want._model.vocabulary
-        and tok._model.vocabulary.fingerprint == want._model.vocabulary.fingerprint
-    )
-    assert not {0, 3} & {s for t in range(5, len(tok._model.vocabulary)) for s in tok._model.vocabulary.sequence(t).tolist()}
-    weights = [i % 3 for i in range(len(docs))]
-    weighed = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs, sample_weight=weights)
-    assert (
-        weighed._model.vocabulary
-        == cls(40, alphabet=5).fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3]))._model.vocabulary
-    )
-    counted = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(
-        Counts.of(as_documents(docs), np.array(weights) + 1)
-    )
-    again = cls(40, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs, sample_weight=[w + 1 for w in weights])
-    assert counted._model.vocabulary == again._model.vocabulary
-    more = (
-        cls(30, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(docs).fit_more(docs, 40)
-        if cls is not UBPE
-        else None
-    )
-    assert more is None or more._model.vocabulary.fingerprint == tok._model.vocabulary.fingerprint or cls is UBPEClassic
+    weights = [1 + i % 3 for i in range(len(docs))]
+
+    def fitted(*given: Any, n: int = 40, **options: Any) -> Any:
+        return cls(n, alphabet=5, preprocessing=Preprocessing(**{name: [0, 3]})).fit(*given, **options)
+
+    tok, want = fitted(docs), cls(40, alphabet=5).fit(docs, boundaries=bounds(docs, [0, 3]))
+    v = tok._model.vocabulary
+    assert v == want._model.vocabulary and v.fingerprint == want._model.vocabulary.fingerprint
+    assert not {0, 3} & {s for t in range(5, len(v)) for s in v.sequence(t).tolist()}
+    weighed = fitted(docs, sample_weight=weights)._model.vocabulary
+    assert weighed == cls(40, alphabet=5).fit(docs, sample_weight=weights, boundaries=bounds(docs, [0, 3]))._model.vocabulary
+    assert weighed == fitted(Counts.of(as_documents(docs), np.array(weights)))._model.vocabulary
+    if cls is BPE:
+        assert fitted(docs, n=30).fit_more(docs, 40)._model.vocabulary.fingerprint == v.fingerprint
 
 
 def by_parts(tok: Any, doc: list[int], alone: list[int]) -> list[int]:
@@ -182,11 +171,11 @@ TEXT = "one|two, three|four\none|two, three|| 低い|低い\n" * 3
 
 @each("pretokenizer", [None, "gpt2", "cl100k", "o200k", "whitespace", r"[^,]+"])
 @each("special", [None, ["<e>"]])
-def test_no_token_of_text_holds_a_lone_symbol_and_others(cls: Any, pretokenizer: Any, special: Any) -> None:
+def test_no_token_of_text_holds_a_lone_symbol_and_others(pretokenizer: Any, special: Any) -> None:
     """Break tokens cut before the pattern, which sees stop tokens; special tokens, offsets, batches, a clone."""
     docs = [TEXT, TEXT[5:40], "", "|", "\n", "<e>" if special else "e", "a|<e>|b" if special else "a|b"]
     params = {"pretokenizer": pretokenizer, "special_tokens": special, "break_tokens": "\n", "stop_tokens": b"|"}
-    tok = cls.for_text(320, **params).fit(docs)
+    tok = BPE.for_text(320, **params).fit(docs)
     lone_ids = {10, 124}
     for ids in tok.encode_batch(docs, allowed_special="all"):
         for i in ids.tolist():
@@ -199,8 +188,8 @@ def test_no_token_of_text_holds_a_lone_symbol_and_others(cls: Any, pretokenizer:
     if pretokenizer is None:
         want = [i for part in parts for i in tok.encode(part).tolist()]
         assert tok.encode(TEXT).tolist() == want
-    again = cls(**tok.get_params()).fit(docs)
-    assert again.fingerprint == tok.fingerprint != cls.for_text(320, pretokenizer=pretokenizer).fit(docs).fingerprint
+    again = BPE(**tok.get_params()).fit(docs)
+    assert again.fingerprint == tok.fingerprint != BPE.for_text(320, pretokenizer=pretokenizer).fit(docs).fingerprint
 
 
 def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> None:
@@ -213,25 +202,21 @@ def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> No
 
 
 @each("suffix", [".json", ".npz"])
-def test_files_pickles_and_parameters(cls: Any, suffix: str, tmp_path: Any) -> None:
+def test_files_pickles_and_parameters(suffix: str, tmp_path: Any) -> None:
     for docs, params in [
         (corpus(), {"break_tokens": {0, 3}, "stop_tokens": np.array([4, 0])}),
         (["ab|cd-", "ab|ab-ab"], {"break_tokens": "|", "stop_tokens": ["-"]}),
         ([b"ab|cd-", b"ab|ab-ab"], {"break_tokens": [124], "stop_tokens": [b"-"]}),
     ]:
-        tok = cls(40 if docs == corpus() else None, preprocessing=Preprocessing(**params)).fit(docs)
+        tok = BPE(40 if docs == corpus() else None, preprocessing=Preprocessing(**params)).fit(docs)
         tok.save(tmp_path / f"m{suffix}")
-        loaded = cls.load(tmp_path / f"m{suffix}")
-        for other in (loaded, pickle.loads(pickle.dumps(tok)), cls(**loaded.get_params()).fit(docs)):
+        loaded = BPE.load(tmp_path / f"m{suffix}")
+        for other in (loaded, pickle.loads(pickle.dumps(tok)), BPE(**loaded.get_params()).fit(docs)):
             assert other.fingerprint == tok.fingerprint
             assert other.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
         state = tok._model.state()["text"]
         assert state == loaded._model.state()["text"] and set(state) == {"break_tokens", "stop_tokens"}
         assert tok.truncate(len(tok._model.vocabulary) - 1)._model.segmenter.lone is not None
-
-
-def test_files_without_them_are_as_before(cls: Any) -> None:
-    assert "text" not in cls(20).fit(corpus())._model.state()
 
 
 @each(
@@ -266,13 +251,12 @@ def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
         (b"abc", "é", TypeError, "single bytes, got 'é'"), (b"abc", [b"ab"], TypeError, "known_words keeps longer ones whole"),
     ],
 )  # fmt: skip
-def test_bad_arguments(cls: Any, alphabet: Any, value: Any, error: Any, match: str) -> None:
+def test_bad_arguments(alphabet: Any, value: Any, error: Any, match: str) -> None:
     docs = [[0, 1, 2]] if alphabet == 3 else [alphabet]
     with pytest.raises(error, match=match):
-        cls(5, alphabet=alphabet, preprocessing=Preprocessing(break_tokens=value)).fit(docs)
-    if cls is BPE:
-        with pytest.raises(error, match=match.replace("break", "stop")):
-            BPE.from_merges([[0, 1]], alphabet=alphabet, preprocessing=Preprocessing(stop_tokens=value))
+        BPE(5, alphabet=alphabet, preprocessing=Preprocessing(break_tokens=value)).fit(docs)
+    with pytest.raises(error, match=match.replace("break", "stop")):
+        BPE.from_merges([[0, 1]], alphabet=alphabet, preprocessing=Preprocessing(stop_tokens=value))
 
 
 def test_exports_are_refused_where_ids_would_differ() -> None:
@@ -293,20 +277,3 @@ def test_refined_and_reweighted_tokens_hold_none() -> None:
         assert other.preprocessing == tok.preprocessing and not {0, 3} & set(other._model.vocabulary.arena[5:].tolist())
         for doc in docs[:5]:
             assert other.decode(other.encode(doc)).tolist() == doc
-
-
-def test_with_special_tokens_and_known_words() -> None:
-    """They are taken out before; the parts between them count as documents, those between symbols that stand alone do not."""
-    docs = [[1, 2, 9, 1, 2, 0, 1, 2], [2, 1, 7, 7, 1, 2, 1, 2, 0, 2, 1], [], [0], [9, 0, 7, 7]]
-    parts = [[1, 2], [1, 2, 0, 1, 2], [2, 1], [1, 2, 1, 2, 0, 2, 1], [0], [0]]
-    tok = BPE(20, alphabet=10, preprocessing=Preprocessing(special_tokens=[[9]], known_words=[[7, 7]], break_tokens=[0])).fit(
-        docs
-    )
-    want = BPE(20, alphabet=10).fit(parts, boundaries=bounds(parts, [0]))
-    assert tok._model.vocabulary.merges is not None and want._model.vocabulary.merges is not None
-    assert tok._model.vocabulary.merges.tolist() == want._model.vocabulary.merges.tolist()
-    for doc in docs:
-        ids = tok.encode(doc, allowed_special="all")
-        assert tok.decode(ids).tolist() == doc and list(doc).count(0) == ids.tolist().count(0)
-    with pytest.raises(UnknownSymbolError, match="document 0, position 4"):
-        tok.encode([0, 7, 7, 1, 33])

@@ -8,45 +8,34 @@ from typing import Any
 import numpy as np
 import pytest
 from reference import encode_paths
+from tables import each
 
 from ubpe_numba import UBPE
+from ubpe_numba.documents.read import as_documents
 
 DOCS = ["abab abba", "baab abab", "abc", "", "ccab"]
 
 
-@pytest.mark.parametrize("given_weights", ["additive", "log_frequency", "array"])
+@each("given_weights", ["additive", "log_frequency", np.linspace(-1, 1, 8)])
 def test_weights_and_files(given_weights: Any, tmp_path: Any) -> None:
     tok = UBPE(10, 2, objective="additive").fit(DOCS, progress=False)
     v = tok._model.vocabulary
-    if given_weights == "array":
-        given_weights = np.linspace(-1, 1, len(v))
-    expected = {
-        "log_frequency": [math.log((1 + c) / (len(v) + v.counts.sum())) for c in v.counts.tolist()],
-    }.get(given_weights, v.weights.tolist()) if not isinstance(given_weights, np.ndarray) else given_weights.tolist()  # fmt: skip
+    logarithms = [math.log((1 + c) / (len(v) + v.counts.sum())) for c in v.counts.tolist()]
+    named = {"log_frequency": logarithms, "additive": v.weights.tolist()}
+    expected = named[given_weights] if isinstance(given_weights, str) else given_weights.tolist()
     before, idf_ids = tok.fingerprint, tok.encode_batch(DOCS)
     tok.set_params(objective=given_weights)
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
-    ids = tok._model.alphabet.to_ids(tok_documents(DOCS))
+    ids = tok._model.alphabet.to_ids(as_documents(DOCS))
     want = [list(encode_paths.encode(d, tokens, dict(enumerate(expected)), "additive")) for d in ids.to_lists()]
-    assert tok.encode_batch(DOCS).to_lists() == want
-    assert [tok.encode(d).tolist() for d in DOCS] == want
-    assert (tok.fingerprint == before) == (isinstance(given_weights, str) and given_weights == "additive")
+    assert tok.encode_batch(DOCS).to_lists() == [tok.encode(d).tolist() for d in DOCS] == want
+    assert (tok.fingerprint == before) == (expected == named["additive"])
     for suffix in (".json", ".npz"):
         tok.save(tmp_path / f"m{suffix}")
         again = UBPE.load(tmp_path / f"m{suffix}")
         assert again.fingerprint == tok.fingerprint
         assert again.encode_batch(DOCS).to_lists() == want
     assert tok.set_params(objective="additive").encode_batch(DOCS) == idf_ids
-
-
-def tok_documents(docs: list[str]) -> Any:
-    from ubpe_numba.documents.read import as_documents
-
-    return as_documents(docs)
-
-
-def test_weights_of_another_vocabulary_are_refused() -> None:
-    tok = UBPE(10, 2, objective="additive").fit(DOCS, progress=False)
-    for bad, error in ((np.zeros(3), ValueError), (["x"], TypeError), (np.full(len(tok._model.vocabulary), np.inf), ValueError)):
+    for bad, error in ((np.zeros(3), ValueError), (["x"], TypeError), (np.full(len(v), np.inf), ValueError)):
         with pytest.raises(error, match="^objective"):
             tok.set_params(objective=bad).encode("ab")
