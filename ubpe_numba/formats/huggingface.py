@@ -61,7 +61,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         left, right, _ = merges.ids(vocab)
         if ((left == unknown.id) | (right == unknown.id)).any():
             stand_in, unknown = _symbol_for_unknown(model, kind), None
-    kind = _kind_of(kind, bytewise, unknown, vocab.keys() - special.keys() - known.keys())
+    kind = _kind_of(kind, bytewise, unknown, (name for name in vocab if name not in special and name not in known))
     if kind == "int" and unknown is not None and unknown.byte_ids is None and not unknown.fuse and not model.get("ignore_merges"):
         stand_in = model["unk_token"]
     if kind == "int" and (splitter or normalizer):
@@ -120,7 +120,7 @@ def _kind_of(kind: str | None, bytewise: bool, unknown: Unknown | None, tokens: 
     """The kind of the symbols of a file, as `read` says; ModelFormatError for one that it does not have."""
     if kind is None:
         kind = "bytes" if bytewise or unknown else "str"
-        numbers = [symbol_index(token) for token in tokens if len(token) == 1]
+        numbers = [symbol_index(token) for token in (() if bytewise else tokens) if len(token) == 1]
         if numbers and None not in numbers:  # every character names an integer
             is_written = unknown is not None and unknown.byte_ids is None  # by an export with an unk_token
             if kind == "str" or (is_written and set(numbers) == set(range(len(numbers)))):
@@ -328,8 +328,8 @@ def added_of(
 ) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
-    flags: dict[str, int] = {}
-    free, others, taken = len(vocab), list[str](), frozenset(vocab.values())
+    free, others, flags = len(vocab), list[str](), dict[str, int]()
+    taken = set(vocab.values()) if max(vocab.values(), default=0) >= free else ()  # where ids have gaps
     if not isinstance(tokens, list):
         raise ModelFormatError("added_tokens: expected a list")
     for i, token in enumerate(tokens):

@@ -14,7 +14,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 from typing import Any, Self
 
 import numpy as np
@@ -256,17 +256,17 @@ class Engine:
         given = _moved(text, 0xD800, lent) if lent else text
         try:
             if self._normalizes and not trace:
-                done = [self._run.normalize_str(given)]
+                done = list(filter(None, [self._run.normalize_str(given)]))
             else:
                 held = self._theirs.PreTokenizedString(given)
                 if self._normalizes:
                     held.normalize(self._run.normalize)
                 else:
                     self._run.pre_tokenize(held)
-                done = [piece for piece, _, _ in held.get_splits("normalized", "byte")]
-            found = [_moved(piece, lent, 0xD800) if lent else piece for piece in done if piece]
+                done = [piece for piece, _, _ in held.get_splits("normalized", "byte") if piece]
+            found = [_moved(piece, lent, 0xD800) for piece in done] if lent else done
             if not trace:
-                return [(piece, None) for piece in found]
+                return list(zip(found, repeat(None)))
             held.tokenize(self._characters)
             origins = [start for start, _ in held.to_encoding(0, None).offsets]
         except BaseException as error:
