@@ -314,6 +314,7 @@ FILES: list[Row] = [
     (lambda: load("corpus.txt"), ModelFormatError, "corpus.txt: a file that begins with.*none of: a model of"),
     (lambda: load(3), TypeError, r"source: .*a path, an open file, the content of one.* got 3 \(int\)"),
     (lambda: UBPE.load("model.npz"), ModelFormatError, "model.npz: a BPE, not a UBPE.*use BPE.load, or load"),
+    (lambda: Tokenizer.load("words.json"), ModelFormatError, "a WordPiece, not a Tokenizer: use WordPiece.load"),
     (lambda: load("model.npz", pattern="gpt2"), TypeError, "'pattern'.*there are .*'pretokenizer'"),
     (lambda: INTS.save("model.bin"), ValueError, r"path: .*ends in \.json or \.npz.* got 'model.bin'"),
     (lambda: export("m.json", "ubpe"), TypeError, r"tok: .* got str.*export\(tok, format, path\)"),  # type: ignore[arg-type]
@@ -354,6 +355,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "pointer.json").write_text(POINTER)
     (path / "empty").mkdir()
     INTS.save(path / "model.npz")
+    WordPiece(["[UNK]", "un"]).save(path / "words.json")
     return path
 
 
@@ -376,7 +378,7 @@ def test_messages_have_the_place_and_the_way_on(folder: Path, monkeypatch: pytes
             wrong.append(f"{words!r}: {caught.value}")
     assert not wrong, "\n".join(wrong)
     assert [tok.fingerprint for tok in toks] == before
-    assert sorted(path.name for path in folder.iterdir()) == ["corpus.txt", "empty", "model.npz", "pointer.json"]
+    assert sorted(path.name for path in folder.iterdir()) == ["corpus.txt", "empty", "model.npz", "pointer.json", "words.json"]
 
 
 def test_what_needs_a_fit_reports_it(cls: Any, tmp_path: Path) -> None:

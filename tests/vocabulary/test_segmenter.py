@@ -13,7 +13,7 @@ from reference.reserved import find_words
 from tables import each
 from text_samples import END, TEXT, cut
 
-from ubpe_numba import BPE, Counts, FitRules, Preprocessing, count_documents
+from ubpe_numba import BPE, Counts, FitRules, Preprocessing, Ragged, count_documents
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
 pytest.importorskip("regex")
@@ -143,3 +143,12 @@ def test_threads_do_not_matter() -> None:
     assert tok.decode_batch(two) == docs
     again = BPE.for_text(300, pretokenizer="gpt2", special_tokens=[END], n_threads=1).fit(docs, progress=False)
     assert again.fingerprint == tok.fingerprint
+
+
+def test_ragged_longer_than_its_offsets_with_words() -> None:
+    """Values behind the last offset are not read."""
+    tok = BPE(12, alphabet=8, preprocessing=Preprocessing(known_words=[[6, 7]])).fit([[0, 1, 0, 1, 6, 7]], progress=False)
+    flat = np.array([0, 1, 6, 7, 0, 1, 6, 7, 6, 7, 0, 6, 7] * 20, np.int32)
+    for end in (0, 2, 3, 4, 7, 50):
+        got = tok.encode_batch(Ragged(flat, np.array([0, end])))
+        assert got.to_lists() == [tok.encode(flat[:end]).tolist()]
