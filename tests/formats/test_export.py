@@ -34,7 +34,12 @@ tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("tiktoken")
 
 
-def test_ids_are_those_of_the_others_and_imports_are_the_same(tok: Any, lines: list[str], tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "[^ ]+ ?", None])
+def test_ids_are_those_of_the_others_and_imports_are_the_same(pattern: Any, lines: list[str], tmp_path: pathlib.Path) -> None:
+    """Fitted on a mixture, so that tokens cross characters of several bytes."""
+    tok: Any = BPE.for_text(1500, pretokenizer=pattern, special_tokens=[END, "<é>"]).fit(
+        lines[:2000] + MIXED * 20, progress=False
+    )
     text, encoding = export(tok, "tokenizer.json", tmp_path / "t.json"), export(tok, "tiktoken.Encoding")
     vocab, merges = export(tok, "vocab+merges", tmp_path).values()
     other = tokenizers.Tokenizer.from_str(text)
