@@ -31,7 +31,7 @@ FULL = {
     "tests/runtime/test_prebuilt.py": ("",),
     "tests/integrations/test_scripts.py": ("",),
     "tests/vocabulary/test_reserved.py": ("test_every_character",),
-    "tests/text/test_cut.py": ("test_source_code_of_this_interpreter",),
+    "tests/text/test_cut.py": ("test_every_code_point", "test_source_code_of_this_interpreter"),
     "tests/text/test_normalizer.py": ("test_every_character",),
     "tests/text/test_unicode_classes.py": ("test_the_version_of_tokenizers",),
     "tests/formats/test_model_file.py": ("test_a_truncated_file_is_refused_wherever", "test_a_changed_byte_is_refused"),

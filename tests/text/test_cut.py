@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import words as reference
-from text_samples import SAMPLES, spoken, text_of
+from text_samples import SAMPLES, known, spoken, text_of
 
 from ubpe_numba.text import cut
 from ubpe_numba.text.cut import PATTERNS, kernel_of, places_between_parts, scan
@@ -65,6 +65,16 @@ def test_the_room_for_ends_is_not_left(room: int) -> None:
         found += around[:n].tolist()
         assert found == np.cumsum([len(x) for d in documents for x in reference.split(d, pattern)]).tolist()
         assert (around[room:] == -1).all()
+
+
+@pytest.mark.parametrize("pattern", ["o200k", "deepseek"])  # of all classes, and with ranges of code points
+def test_every_code_point(pattern: str) -> None:
+    """Between letters of both cases, behind a space and an apostrophe, before a contraction and a number."""
+    text = "".join(f"{c}b {c}A'{c}s\n{c}1" for c in map(chr, known().tolist()))
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    starts = np.concatenate([[0], np.cumsum(1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000))])
+    cuts = scan(*text_of(text.encode("utf-8", "surrogatepass")), pattern, 1)
+    assert known().size > 0x110000 * 0.9 and np.array_equal(cuts, starts[reference.places(text, pattern)])
 
 
 def test_samples_of_many_scripts() -> None:
