@@ -405,8 +405,7 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
         if not isinstance(cutter, Pretokenizer):
             cutter = None if table.pattern is None else Pretokenizer(table.pattern, VERSION_OF_OTHERS)
         size = len(vocabulary)
-        taken = set(table.token_ids.tolist())
-        shared = table.shared and any(i in taken for words in (special, known) for i in words.values())
+        shared = table.shared and bool(np.isin([*special.values(), *known.values()], table.token_ids).any())
         segmenter = Segmenter(
             table.splitter or cutter,
             Reserved.from_user(special, known, table.kind, size, flags, shared),
