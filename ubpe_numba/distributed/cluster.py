@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
 
 UNREACHED = "client: the scheduler at {} cannot be reached: it has ended, or the connection is lost"
+_RETURN = 60.0  # seconds in which one may come back, where all that are left have another build
 _LOOK = 5.0  # seconds between two looks at the workers while none of them finishes a task
 
 
@@ -198,7 +199,7 @@ def results(
     with reaching(client):
         with dask.config.set(LARGE_GRAPHS):
             futures = {future.key: future for future in client.compute(delayeds, resources={BUILD: 1}, retries=retries)}
-        done, told = False, set[str]()
+        done, told, seen = False, set[str](), time.monotonic()
         try:
             waiting = as_completed(list(futures.values()), loop=client.loop)
             for _ in Progress(progress).rounds(range(len(delayeds)), what, "partition"):
@@ -206,7 +207,11 @@ def results(
                 while not waiting.has_ready():
                     time.sleep(0.002)
                     if time.monotonic() > look and client.status == "running":
-                        check_workers(client, told)
+                        try:
+                            seen = time.monotonic() if check_workers(client, told) else seen
+                        except RuntimeError:  # there are others only: nannies may start those that died again
+                            if time.monotonic() > seen + _RETURN:
+                                raise
                         look = time.monotonic() + _LOOK
                 future = next(waiting)
                 if future.status == "error":  # with it all that depend on it: the error belongs to the first
