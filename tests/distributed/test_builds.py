@@ -18,7 +18,7 @@ from polling import eventually
 
 import ubpe_numba
 from ubpe_numba import BPE
-from ubpe_numba.distributed import encode
+from ubpe_numba.distributed import cluster, encode
 from ubpe_numba.distributed.cluster import BUILD
 
 pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.filterwarnings("ignore:client. the worker:UserWarning")]
@@ -63,7 +63,10 @@ def _slowly(docs: list[str], enough: Path) -> list[str]:
     return docs
 
 
-def test_workers_that_join_die_and_are_of_another_version(mortal: Any, tmp_path: Path) -> None:
+def test_workers_that_join_die_and_are_of_another_version(
+    mortal: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.setattr(cluster, "_LOOK", 0.1)  # also while all workers but the foreign one are dead
     docs = [["ab", "b" * i] for i in range(600)]
     tok = BPE.from_merges([[0, 1]], alphabet="ab")
     found: list[Any] = []
