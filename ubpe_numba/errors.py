@@ -124,11 +124,13 @@ class UnknownTokenError(LocatedError):
         The id.
     """
 
-    def __init__(self, document: int, position: int, token: int, size: int) -> None:
-        self.token, self.size = token, size
+    def __init__(self, document: int, position: int, token: int, size: int, name: str = "") -> None:
+        self.token, self.size, self.name = token, size, name
         way = f"decode(..., skip={token}) leaves it out" + (", such as padding" if token < 0 else "")
         message = f"token id {token} is outside the vocabulary, 0..{size - 1}; {way}"
-        super().__init__(document, position, message, token, size)
+        if name:
+            message = f"token id {token} is {quoted(name)}, which has no symbols; skip_special_tokens=True leaves it out"
+        super().__init__(document, position, message, token, size, name)
 
 
 class SpecialTokenError(LocatedError):

@@ -69,7 +69,7 @@ def test_beside_special_tokens_in_their_order() -> None:
     assert batch.to_lists() == [[8], [], [7], [8, 7]]
 
 
-@each("unknown, want", [("skip", "ab"), (2, "abc"), ("c", "abc"), ("[UNK]", None)])
+@each("unknown, want", [("skip", "ab"), ("c", "abc"), ("[UNK]", None)])
 def test_the_constructor_and_the_call(unknown: Any, want: str | None, tmp_path: pathlib.Path) -> None:
     """A call's own `unknown` wins; everything that becomes of a tokenizer keeps it."""
     tok = BPE(7, alphabet="abcd", preprocessing=Preprocessing(special_tokens=["<s>", "[UNK]"]), unknown=unknown).fit(
@@ -94,7 +94,7 @@ def test_a_choice_that_does_not_go_with_the_model(tmp_path: pathlib.Path) -> Non
     with pytest.raises(ValueError, match="unknown: .*'<unk>', which is not a special token"):
         BPE.from_merges([[0, 1]], alphabet="ab", unknown="<unk>")
     tok = BPE.from_merges([[0, 1]], alphabet="ab").set_params(unknown=7)
-    with pytest.raises(ValueError, match="unknown: expected 'raise', 'skip' or 0..2, got 7|or 0..1, got 7"):
+    with pytest.raises(ValueError, match="unknown: expected 'raise', 'skip', a character .* got 7, which is not in the"):
         tok.encode("abx")
     with pytest.raises(ValueError, match="unknown: .* got '\\[UNK\\]', which is not a special token"):
         tok.set_params(unknown="[UNK]").save(tmp_path / "model.json")

@@ -43,8 +43,9 @@ def test_tokens_stand_where_they_say(which: tuple[str, str], docs: list[str]) ->
         assert where == len(kept)
         one, single = tok.encode(given_doc, unknown="skip", return_offsets=True)
         assert one.tolist() == ids.tolist() and single.dtype == np.int64 and single.tolist() == begins.tolist()
-    replaced, places = tok.encode_batch(given_docs, unknown=1, return_offsets=True)
-    rows = tok.spans(given_docs, unknown=1)
+    other = {"int": ord("b") - 200, "str": "b", "bytes": b"b"}[which[1]]
+    replaced, places = tok.encode_batch(given_docs, unknown=other, return_offsets=True)
+    rows = tok.spans(given_docs, unknown=other)
     assert [array.dtype for array in rows] == [np.int32, np.int64, np.int64, np.int64]
     expected = []
     for number, (ids, begins) in enumerate(zip(replaced, places, strict=True)):
@@ -84,7 +85,7 @@ def test_starts_of_tokens_with_dropout(p: float) -> None:
         (Preprocessing(normalizer="Lowercase"), {}, "AB b", [(0, 2), (2, 3), (3, 4)]),
         (Preprocessing(normalizer={"type": "Strip", "strip_left": True, "strip_right": True}), {}, " ab ", [(1, 4)]),
         (None, {"unknown": "skip"}, "abxab?", [(0, 3), (3, 6)]),
-        (None, {"unknown": 0}, "abxab", [(0, 2), (2, 3), (3, 5)]),
+        (None, {"unknown": "a"}, "abxab", [(0, 2), (2, 3), (3, 5)]),
     ],
 )
 def test_where_text_is_changed(preprocessing: Any, options: Any, doc: str, expected: list[tuple[int, int]]) -> None:

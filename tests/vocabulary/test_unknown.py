@@ -25,7 +25,8 @@ SPECIAL = {
 @each(
     "unknown, alphabet, choice",
     [
-        ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (4, TEXT, 4), (np.int64(2), NUMBERS, 2),
+        ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (78, BYTES, 4), (np.int64(3), NUMBERS, 2),
+        ("nearest", NUMBERS, "nearest"),
         ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
         ("[UNK]", TEXT, (1, "[UNK]")), ("?", TEXT, (2, "?")),  # no symbol of the alphabet
         ("<s>", BYTES, (0, "<s>")), (b"\xff\xfe", BYTES, (1, b"\xff\xfe")), ((0, 0), NUMBERS, (0, (0, 0))),
@@ -35,26 +36,26 @@ SPECIAL = {
 def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
     assert choice_of(unknown, alphabet, SPECIAL[alphabet.kind]) == choice
     if not isinstance(unknown, bytearray):
-        again = argument_from_state(json.loads(json.dumps(argument_state(unknown))))
+        again = argument_from_state(json.loads(json.dumps(argument_state(unknown))), alphabet)
         assert again == unknown and choice_of(again, alphabet, SPECIAL[alphabet.kind]) == choice
 
 
 @each(
     "unknown, alphabet, error, message",
     [
-        (5, TEXT, ValueError, "expected 'raise', 'skip' or 0..4, got 5"),
-        (-1, NUMBERS, ValueError, "expected 'raise', 'skip' or 0..2, got -1"),
-        (True, TEXT, TypeError, "or an id, got True"),
-        (None, TEXT, TypeError, "or an id, got None"),
-        (1.0, NUMBERS, TypeError, "or an id, got 1.0"),
-        (b"N", TEXT, TypeError, "or an id, got bytes"),
-        ([0, 0], NUMBERS, TypeError, "or an id, got"),
+        (5, TEXT, ValueError, "a character of the alphabet .* got 5, which is not in"),
+        (2, NUMBERS, ValueError, "an integer of the alphabet .* got 2, which is not in"),
+        (True, TEXT, TypeError, "got True"),
+        (None, TEXT, TypeError, "got None"),
+        (1.0, NUMBERS, TypeError, "got 1.0"),
+        (b"N", TEXT, TypeError, "got bytes"),
+        ([0, 0], NUMBERS, TypeError, "got"),
         ("X", TEXT, ValueError, "got 'X', which is neither in the alphabet nor a special token"),
         ("é", BYTES, ValueError, "got 'é', which is not a special token"),
         ("[PAD]", TEXT, ValueError, "got '\\[PAD\\]', which is not a special token"),
         ("ACG", TEXT, ValueError, "got 'ACG', which is not a special token"),  # a known word
         ((1,), NUMBERS, ValueError, "which is not a special token"),
-        (([0, 0],), NUMBERS, TypeError, "or an id, got tuple"),
+        (([0, 0],), NUMBERS, TypeError, "got tuple"),
     ],
 )
 def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception], message: str) -> None:
@@ -65,7 +66,7 @@ def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception
 @each("state", [None, True, 1.5, {"bytes": [256]}, {"bytes": "a"}, {"words": [1]}, [1.0], [[1]], {}])
 def test_files_that_say_something_else(state: Any) -> None:
     with pytest.raises(ModelFormatError, match="unknown: expected a word"):
-        argument_from_state(state)
+        argument_from_state(state, NUMBERS)
 
 
 @each("rule", [Unknown(np.arange(3, 259, dtype=np.int32)), Unknown(None, 0), Unknown(None, 7, True)])

@@ -190,7 +190,7 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         for name in ("pretokenizer", "special_token", "special_first", "symbols"):
             if getattr(options, name) is not None:
                 raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, not text")
-        if options.unknown not in (None, "raise", "skip"):
+        if options.unknown not in (None, "raise", "skip", "nearest"):
             given["unknown"] = _integer(options.unknown, "unknown")
     elif options.alphabet is not None:
         raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes, or those of --symbols")

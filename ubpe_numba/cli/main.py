@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--special-first", action="store_true", default=None, help=first)
     unknown = (
         "treatment of symbols outside of --symbols or --alphabet in documents that are encoded: raise (an error, the "
-        "default), skip, a special token, a symbol of a text, or of integers an id of the alphabet"
+        "default), skip, a special token, a symbol of the alphabet, or of integers nearest"
     )
     fit.add_argument("--unknown", metavar="WHAT", help=unknown)
     alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"

@@ -178,8 +178,12 @@ class Decoder:
             wrong = self.gaps[given]
         if wrong.any():
             at = first + int(wrong.argmax())
-            document = int(np.searchsorted(offsets, at, side="right")) - 1
-            raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size)
+            document, special = int(np.searchsorted(offsets, at, side="right")) - 1, self.segmenter.special
+            named = (
+                {} if special is None else {i: special.words[n] for n, i in enumerate(special.ids.tolist()) if special.named[n]}
+            )
+            name = str(named.get(int(values[at]), ""))
+            raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size, name)
 
     def _decode(self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int, all_ends: np.ndarray) -> np.ndarray:
         """The bytes of documents begin to end; `all_ends[1:]` gets where each ends in them. UnknownTokenError as `decode`."""
@@ -220,7 +224,7 @@ def left_ids(documents: Documents, gone: np.ndarray, read: Callable[[Documents],
     except UnknownTokenError as error:
         begin, end = offsets[error.document : error.document + 2].tolist()
         kept = np.flatnonzero(keep[begin:end])
-        raise UnknownTokenError(error.document, int(kept[error.position]), error.token, error.size) from None
+        raise UnknownTokenError(error.document, int(kept[error.position]), error.token, error.size, error.name) from None
 
 
 def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tuple[np.ndarray, np.ndarray]:
@@ -258,12 +262,13 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
         given, bounds = special.values, special.offsets
         if segmenter.decoding is not None:
             given, bounds = _shown(given, bounds, segmenter.decoding)
-        ids = np.concatenate([special.ids, ids])
-        starts = np.concatenate([symbols.size + bounds[:-1], starts])
-        lengths = np.concatenate([np.diff(bounds), lengths])
+        own = ~special.named  # names have no symbols: their ids are gaps
+        ids = np.concatenate([special.ids[own], ids])
+        starts = np.concatenate([symbols.size + bounds[:-1][own], starts])
+        lengths = np.concatenate([np.diff(bounds)[own], lengths])
         dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, given)
         symbols = np.concatenate([symbols.astype(dtype, copy=False), given.astype(dtype, copy=False)])
-    token = np.full(int(ids.max()) + 1, -1)
+    token = np.full(int(max(ids.max(), -1 if special is None else special.ids.max())) + 1, -1)
     token[ids] = np.arange(ids.size)
     gaps = token < 0
     sizes = np.where(gaps, 0, lengths[token])
@@ -307,6 +312,8 @@ def ids_to_skip(skip: Any, skip_special: bool, special: Reserved | None) -> np.n
     given = np.zeros(0, np.int64) if skip is None else np.atleast_1d(np.asarray(skip))
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise TypeError(f"skip: expected an id or several, got {describe(skip)}")
-    own = special.ids[~special.always & special.found] if skip_special and special is not None else np.zeros(0, np.int64)
+    own = np.zeros(0, np.int64)
+    if skip_special and special is not None:
+        own = special.ids[~special.always & (special.found | special.named)]
     both: np.ndarray = np.concatenate([given.astype(np.int64), own.astype(np.int64)])
     return both

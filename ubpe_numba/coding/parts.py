@@ -144,9 +144,10 @@ def _count_flat(
 def _count_long(plan: Plan, encode: Encode, doc: Any, options: Mapping[str, Any]) -> int | None:
     """The number of ids of a document, a part of GROUP symbols at a time; None where that is not exact."""
     segmenter = plan.model.segmenter
-    if plan.final is not None and plan.tables.is_plain and isinstance(doc, _SLICED):
-        said = options.get("unknown")
-        stream = EncoderStream(plan, None, choice_of(plan.unknown if said is None else said, plan.model.alphabet, None))
+    said = options.get("unknown")
+    unknown = choice_of(plan.unknown if said is None else said, plan.model.alphabet, segmenter.special)
+    if plan.final is not None and plan.tables.is_plain and isinstance(doc, _SLICED) and not isinstance(unknown, tuple):
+        stream = EncoderStream(plan, None, unknown)
         return sum(stream.push(doc[a : a + GROUP]).size for a in range(0, len(doc), GROUP)) + stream.finish().size
     if not _is_text(plan, doc):
         return None
@@ -189,7 +190,7 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
     special = options["allowed_special"], options["disallowed_special"]
     unknown = choice_of(plan.unknown, alphabet, segmenter.special)
     is_text = _is_text(plan, doc)
-    final = plan.final if plan.tables.is_plain and not left else None
+    final = plan.final if plan.tables.is_plain and not left and not isinstance(unknown, tuple) else None
     is_local = (
         plan.one_by_one and segmenter.pretokenizer is None and not segmenter.rewrites and not segmenter.whole_words
         and segmenter.unknown is None and unknown != "skip" and (segmenter.special is None or not segmenter.special.has_flags)
@@ -202,7 +203,7 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
     while encodings * size <= len(doc) // _SHARE:
         part = doc[-size:] if left else doc[:size]
         if final:
-            ids = alphabet.to_ids(read_document(part, segmenter.encoding), unknown)  # type: ignore[arg-type]  # it is plain
+            ids = alphabet.to_ids(read_document(part, segmenter.encoding, alphabet.names is not None), unknown)  # type: ignore[arg-type]  # it is plain
             if final_ids(final, ids.values, plan.encode(ids).values, -1) >= n:
                 return part
         elif is_text:

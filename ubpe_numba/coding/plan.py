@@ -24,7 +24,7 @@ from ubpe_numba.coding.short import Many, One, short_decoder, short_encoders
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_corpus, read_document, read_documents
 from ubpe_numba.errors import LocatedError, quoted
-from ubpe_numba.runtime.arrays import THREAD_VARIABLES, requested_threads
+from ubpe_numba.runtime.arrays import THREAD_VARIABLES, Named, requested_threads
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
@@ -71,7 +71,7 @@ class Tables:
         segmenter, reserved = model.segmenter, model.segmenter.reserved
         #: Whether documents and ids pass unchanged, but for their encoding.
         self.is_plain = (
-            segmenter.pretokenizer is None and segmenter.normalizer is None and (reserved is None or not reserved.words)
+            segmenter.pretokenizer is None and segmenter.normalizer is None and (reserved is None or not reserved.found.any())
             and segmenter.token_ids is None and not segmenter.whole_words
         )  # fmt: skip
         self._holds_isolated: bool | None = None
@@ -222,7 +222,9 @@ class Plan:
             requested_threads(self.n_threads)  # raises for a bad one, which short documents do not need
         one: One = general
         many: Many = general
-        if self.bound is not None and self.tables.is_plain and self.isolated is None:
+        if isinstance(self.model.alphabet.kind, Named):  # words are numbered first
+            pass
+        elif self.bound is not None and self.tables.is_plain and self.isolated is None:
             one, many = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self.bound) or (general, general)
         elif self.words is not None and self.model.segmenter.lone is None:
             from ubpe_numba.coding.word_encoder import short_text  # here only, as the encoder of words
@@ -271,12 +273,14 @@ class Plan:
         special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
         said = options.get("unknown")
         unknown = choice_of(self.unknown if said is None else said, alphabet, segmenter.special)
-        boundaries, units = options.get("boundaries"), options.get("units")
+        boundaries, units, words = options.get("boundaries"), options.get("units"), isinstance(kind, Named)
         if name == "doc":
-            given = read_document(docs, encoding)
+            given = read_document(docs, encoding, words)
             docs, boundaries = None, None if boundaries is None else [boundaries]
         else:
-            given = read_documents(docs, offsets, encoding)
+            given = read_documents(docs, offsets, encoding, words)
+        if words:
+            given = alphabet.aligned(given, name)
         if return_offsets not in (False, True, "spans"):
             raise ValueError(f"return_offsets: expected False, True or 'spans', got {quoted(return_offsets)}")
         if units is not None and units not in UNITS:
@@ -312,8 +316,7 @@ class Plan:
     ) -> tuple[Ragged, Places | None]:
         """The ids of documents, called `name` in messages, and with `trace` the place of each token."""
         alphabet, skips = self.model.alphabet, False
-        if self.tables.is_plain:
-            assert isinstance(unknown, (str, int))  # there are no special tokens to replace symbols
+        if self.tables.is_plain and not isinstance(unknown, tuple):
             ids = alphabet.to_ids(given, unknown, name=name)
             encoded = self.encode(ids)
             skips = ids.total < given.offsets[-1] - given.offsets[0]

@@ -20,7 +20,7 @@ from ubpe_numba.coding.kernels import incremental
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Documents, as_document, utf8_document
+from ubpe_numba.documents.read import as_document, read_document
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, positive
 from ubpe_numba.vocabulary.model import Model
@@ -207,9 +207,10 @@ class EncoderStream:
             raise ValueError("chunk: the stream is finished; make a new one")
         assert not isinstance(self._unknown, tuple)  # there are no special tokens
         name = f"chunks: chunk {self._n_chunks}"
-        given: Documents = (as_document if self._model.segmenter.encoding is None else utf8_document)(chunk, name=name)
+        alphabet = self._model.alphabet
+        given = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
         try:
-            ids = self._model.alphabet.to_ids(given, self._unknown, name=name)
+            ids = alphabet.to_ids(given, self._unknown, name=name)
         except LocatedError as error:
             raise error.at(self._n_chunks) from None
         text = ids.values
@@ -299,7 +300,7 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice) -> EncoderStream:
             "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
             "makes the beginning of a text final before its end is known"
         )
-    if not plan.tables.is_plain:
+    if not plan.tables.is_plain or isinstance(unknown, tuple):
         raise ValueError("stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter")
     return EncoderStream(plan, size, unknown)
 

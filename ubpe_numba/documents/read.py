@@ -190,14 +190,40 @@ def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
     raise ValueError(f"offsets: expected 0 first and {size}, the number of symbols, last, got {first} and {last}; {way}")
 
 
-def read_document(doc: Any, encoding: str | None) -> Documents:
-    """Read one document as `encode` takes it, as UTF-8 if there is an encoding; errors as for `as_document`."""
-    return as_document(doc) if encoding is None else utf8_document(doc)
+def read_document(doc: Any, encoding: str | None, words: bool = False, name: str = "doc") -> Documents:
+    """Read one document as `encode` takes it, as UTF-8 if there is an encoding; errors as for `as_document`.
+
+    `words`: its symbols have names.
+    """
+    if words and not isinstance(doc, (bytes, bytearray)):
+        from ubpe_numba.documents.words import words_document
+
+        return words_document(doc, name)
+    return (as_document if encoding is None else utf8_document)(doc, name=name)
 
 
-def read_documents(docs: Any, offsets: Any, encoding: str | None) -> Documents:
-    """Read documents as `fit` and `encode_batch` take them, as UTF-8 if there is an encoding; errors as for `as_documents`."""
+def read_documents(docs: Any, offsets: Any, encoding: str | None, words: bool | None = False) -> Documents:
+    """Read documents as `fit` and `encode_batch` take them, as UTF-8 if there is an encoding; errors as for `as_documents`.
+
+    `words`: whether their symbols have names; None to look.
+    """
+    if words or (words is None and encoding is None and not _are_plain(docs, offsets is not None)):
+        from ubpe_numba.documents.words import read_words  # here only: numbers and text need not wait for it
+
+        cuts = None if offsets is None else as_document(offsets, name="offsets").values.astype(np.int64)
+        docs, found = read_words(docs, cuts, bool(words))
+        if found is not None:
+            check_cuts(found.offsets, found.values.size)
+            return found
     return as_documents(docs, offsets) if encoding is None else utf8_documents(docs, offsets)
+
+
+def _are_plain(docs: Any, flat: bool) -> bool:
+    """Whether documents, or a `flat` one, are surely of integers, characters or bytes, by a look at the first."""
+    doc = docs[0] if type(docs) is list and docs and not flat else docs
+    if type(doc) in (list, tuple) and doc and (flat or doc is not docs):
+        return isinstance(doc[0], (int, np.integer))
+    return isinstance(doc, (str, bytes, int, Ragged)) or (type(doc) is np.ndarray and doc.dtype.kind in "iu")
 
 
 def utf8_document(doc: Any, name: str = "doc") -> Documents:

@@ -122,12 +122,13 @@ def flags_of(model: Model) -> dict[Any, int]:
 
 
 def words_of(model: Model) -> tuple[dict[str, int], dict[str, int]]:
-    """Special tokens and known words that texts may hold, as text, with their ids; ValueError for one that is not text."""
+    """Special tokens and known words that texts may hold, or that are names, with ids; ValueError for one that is not text."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
     special = model.segmenter.special
     if special is None:
         return found
-    words = zip(special.words, special.ids.tolist(), special.always.tolist(), special.found.tolist(), strict=True)
+    written = (special.found | special.named).tolist()
+    words = zip(special.words, special.ids.tolist(), special.always.tolist(), written, strict=True)
     for word, i, known in (word[:3] for word in words if word[3]):
         try:
             text = text_of(model.alphabet, word)
@@ -150,7 +151,7 @@ def unheard(model: Model, vocab: dict[str, int]) -> dict[str, int]:
         return {}
     found: dict[str, int] = {}
     bytewise = kind == "bytes" and model.segmenter.unknown is None
-    for i in np.flatnonzero(~special.found).tolist():
+    for i in np.flatnonzero(~special.found & ~special.named).tolist():
         word = special.words[i]
         if bytewise:
             data = word.encode() if isinstance(word, str) else bytes(word)
@@ -196,6 +197,8 @@ def samples_of(model: Model) -> list[Any]:
     given: list[Any] = [alphabet.output(symbols) for symbols in docs]
     first, last = given[0], given[-1]
     for word in [] if segmenter.special is None else segmenter.special.words:
+        if alphabet.kind == "int" and isinstance(word, str):  # a name, which no document holds
+            continue
         if isinstance(word, tuple):
             given.append(np.array([*docs[0].tolist(), *word, *docs[-1].tolist()], np.int64))
         else:

@@ -80,6 +80,10 @@ def write(model: Model, classic: bool) -> str:
     alphabet, vocabulary, segmenter = model
     alphabet.refuse_folded()
     n = vocabulary.n_alphabet
+    names = alphabet.names
+    if names is not None and not (all(isinstance(name, str) for name in names) and any(len(name) != 1 for name in names)):
+        raise ValueError("export refused: symbols of a dump are integers, characters or words, some of several characters")
+    keys = alphabet.symbols.tolist() if names is None else names
     more = _fields(model)
     if classic and vocabulary.merges is not None:
         sequences = vocabulary.merges.tolist()
@@ -89,7 +93,7 @@ def write(model: Model, classic: bool) -> str:
     return json.dumps(
         {
             "n_tokens": len(vocabulary) + len(more.get("known_words", ())),
-            "alphabet": {chr(s) if alphabet.kind == "str" else s: i for i, s in enumerate(alphabet.symbols.tolist())},
+            "alphabet": {chr(s) if alphabet.kind == "str" else s: i for i, s in enumerate(keys)},
             **more,
             "mapper": {ids[n + i]: [ids[t] for t in s] for i, s in enumerate(sequences)},
             "weights": {ids[n + i]: w for i, w in enumerate(vocabulary.weights[n:].tolist())},
@@ -192,7 +196,9 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
         symbols = {int(k) if kind == "int" else k: v for k, v in mapping.items()}
         if len(symbols) < len(mapping):
             raise ValueError("alphabet: two keys are one symbol")
-        made = Alphabet.from_user(symbols, kind)
+        if kind == "str" and any(len(name) != 1 for name in mapping):
+            kind = "name"
+        made = Alphabet._of_names(symbols) if kind == "name" else Alphabet.from_user(symbols, kind)
         if not made.is_lossless:
             raise ValueError(f"alphabet: two symbols have the same id {made.folded_ids[0]}")
         return made

@@ -271,12 +271,12 @@ def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None,
     table = huggingface.read(document, kind, config)
     model = model_of(table, n_bytes if isinstance(document, dict) else len(document), alphabet)
     unknown: Any = table.stand_in
-    if isinstance(unknown, str) and table.kind == "int":  # a name: integers, or an id of the alphabet
+    if isinstance(unknown, str) and table.kind == "int":  # a name: integers, or one of the alphabet
         if unknown in table.special:
             unknown = _integers(unknown, model.alphabet)
         else:
             number = symbol_index(unknown) if len(unknown) == 1 else None
-            unknown = table.symbols.index(number) if number in table.symbols else None
+            unknown = int(model.alphabet.symbols[table.symbols.index(number)]) if number in table.symbols else None
     return Found(model, {} if unknown is None else {"unknown": unknown})
 
 
@@ -430,9 +430,7 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
     return model
 
 
-def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...]:
-    """The integers of the characters of a word."""
+def _integers(word: Any, alphabet: Alphabet) -> tuple[int, ...] | str:
+    """The integers of the characters of a word; the word itself, a name, if there are others."""
     found = [symbol_index(character) for character in word]
-    if any(i is None or i >= alphabet.size for i in found):
-        raise ModelFormatError(f"special_tokens: {quoted(word)} is not made of integers")
-    return tuple(int(alphabet.symbols[i]) for i in found)
+    return word if any(i is None or i >= alphabet.size for i in found) else tuple(int(alphabet.symbols[i]) for i in found)

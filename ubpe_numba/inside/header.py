@@ -14,7 +14,7 @@ from ubpe_numba.coding.kernels import best_path, linear_bpe, merge_by_heap, merg
 from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
-from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
+from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError, quoted
 from ubpe_numba.inside.kernels import header as kernels
 from ubpe_numba.inside.native import KernelsType, kernels_type, register_type
 from ubpe_numba.runtime.arrays import describe
@@ -263,7 +263,8 @@ class Kernels:
             values = values.astype(np.int64)
             values[beyond] = next(x for x in range(-(2**63), 0) if alphabet.lookup(np.array([x]))[0] < 0)
         given = Documents(values, np.array([0, values.size]), alphabet.kind)
-        return plan.documents(given, choice_of(plan.unknown, alphabet, None), ("none", "none"), "doc")[0].values
+        unknown = choice_of(plan.unknown, alphabet, plan.model.segmenter.special)
+        return plan.documents(given, unknown, ("none", "none"), "doc")[0].values
 
     def _symbols(self, ids: Any) -> NDArray[Any]:
         """The symbols of ids, for Python; UnknownTokenError, TypeError for anything but a 1-D array of int32."""
@@ -291,7 +292,9 @@ def _header_of(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
             "the compiled function: encode_batch gives a Ragged, which it takes"
         )
     alphabet, decoder = plan.model.alphabet, plan.tables.decoder
-    unknown = choice_of(plan.unknown, alphabet, None)
+    unknown = choice_of(plan.unknown, alphabet, plan.model.segmenter.special)
+    if isinstance(unknown, tuple) or unknown == "nearest":
+        raise ValueError(f"kernels: compiled functions know unknown='raise', 'skip' or a symbol, not {quoted(plan.unknown)}")
     low, known, keys, order = (0, _NONE, _NONE, _NONE) if alphabet.is_identity else alphabet.finder
     known = known[1:]
     encoder, tables, number, most, fixed, each = _encoder(plan)

@@ -207,6 +207,24 @@ def writable(array: np.ndarray) -> np.ndarray:
     return np.asarray(SimpleNamespace(__array_interface__=interface, owner=array))  # which keeps the memory alive
 
 
+class Named(str):
+    """The kind "int" of documents whose symbols have names: the integer i is names[i]. Those of `base`, if any, come first."""
+
+    __slots__ = ("base", "names", "number")
+    names: tuple[Any, ...]
+    number: dict[Any, int]
+    base: Named | None
+
+    def __new__(cls, names: tuple[Any, ...], base: Named | None = None) -> Named:
+        """Make a kind of names."""
+        self = super().__new__(cls, "int")
+        self.names, self.number, self.base = names, {name: i for i, name in enumerate(names)}, base
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Named, (self.names, self.base)
+
+
 class Documents(NamedTuple):
     """n documents: document i is ``values[offsets[i]:offsets[i + 1]]``."""
 
@@ -216,7 +234,8 @@ class Documents(NamedTuple):
     #: int64[n + 1], not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``: those of a `Ragged`
     #: or a user are kept as they are.
     offsets: NDArray[np.int64]
-    #: "int" (also of no documents), "str" or "bytes". From Arrow also "utf8", strings as bytes, and "one", a column of integers.
+    #: "int" (also of no documents), of symbols with names a `Named`, "str" or "bytes". From Arrow also "utf8", strings as bytes,
+    #: and "one", a column of integers.
     kind: str
 
     def take(self, indices: NDArray[np.int64]) -> Documents:

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import Corpus, as_corpus, as_utf8, kept, read_documents
+from ubpe_numba.documents.read import Corpus, Documents, as_corpus, as_utf8, kept, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.fit import Settings, learn, learn_more
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import describe, positive, resolve_threads
+from ubpe_numba.runtime.arrays import Named, describe, positive, resolve_threads
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.fitted import DEFAULT_RULES, of_class
 from ubpe_numba.tokenizers.saving import Saving, class_of
-from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet, alphabet_of, check_size
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet, alphabet_of, check_size, has_names
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.rules import FitRules
@@ -33,6 +33,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Tokenizer"]
 
+#: The documents of a fit that are neither changed nor numbered by a given alphabet.
+_read_plain = functools.partial(read_documents, encoding=None, words=None)
 UNCHANGED = "unchanged"  # a pre-tokenizer that is the present one
 _LONGEST_PATH = 4096  # a longer text is no name of a file
 #: Arguments of `for_text` that are those of `Preprocessing`, beside its own.
@@ -102,8 +104,8 @@ class Tokenizer(Decoding, Saving):
         docs
             A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer array
             (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, `Counts`, or a single `str`,
-            `bytes` or 1-D array, which is one document. Other symbols, such as words, are numbered first:
-            ``numpy.unique(words, return_inverse=True)``. UnknownSymbolError for a symbol outside a given alphabet.
+            `bytes` or 1-D array, which is one document. Symbols may be words, or other hashable objects: lists of them, which
+            `decode` gives back. UnknownSymbolError for a symbol outside a given alphabet.
         y
             Labels of documents, ignored; scikit-learn passes them. TypeError for what cannot be labels, such as offsets.
         offsets
@@ -143,7 +145,8 @@ class Tokenizer(Decoding, Saving):
         """
         settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
-        corpus = as_corpus(*given) if self.preprocessing is None else self._corpus(*given)
+        plain = self.preprocessing is None and not isinstance(self.alphabet, (list, tuple, Mapping, np.ndarray))
+        corpus = as_corpus(*given, _read_plain) if plain else self._corpus(*given)
         if y is not None:
             refuse_no_labels(y, corpus.given.offsets.size - 1)
         if corpus.given.offsets[-1] == corpus.given.offsets[0]:
@@ -369,15 +372,21 @@ class Tokenizer(Decoding, Saving):
         segmenter = new._segmenter(self._model.alphabet.kind, None)
         return segmenter.corpus(corpus, self.n_threads, count=new.pretokenizer is not None)
 
+    def _read(self, docs: Any, offsets: Any) -> Documents:
+        """The documents of a fit; symbols with names are numbered as in a given alphabet."""
+        found = read_documents(docs, offsets, self._prepared.encoding, True if has_names(self.alphabet) else None)
+        if self.alphabet is None or not isinstance(found.kind, Named):
+            return found
+        return Alphabet.from_user(self.alphabet, found.kind).aligned(found)
+
     def _uncut_corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> tuple[Corpus, Segmenter]:
         """The documents of a fit, text as bytes but not cut yet, and the segmenter that cuts them."""
         prepared = self._prepared
         if prepared.is_plain:
-            return as_corpus(docs, offsets, sample_weight, boundaries), PLAIN
+            return as_corpus(docs, offsets, sample_weight, boundaries, self._read), PLAIN
         if prepared.encoding is not None and isinstance(docs, Counts):
             docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
-        read = functools.partial(read_documents, encoding=prepared.encoding)
-        corpus = as_corpus(docs, offsets, sample_weight, boundaries, read)
+        corpus = as_corpus(docs, offsets, sample_weight, boundaries, self._read)
         kind = corpus.given.kind
         if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
             kind = "str" if self.alphabet is None and prepared.pretokenizer is not None else kind

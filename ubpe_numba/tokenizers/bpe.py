@@ -90,8 +90,8 @@ class BPE(_PairTokenizer):
         None to leave documents as they are. `for_text` makes one of arguments.
     unknown
         The treatment of symbols outside the alphabet in documents that are encoded, unless a call says something else:
-        ``"raise"``, ``"skip"``, an id of the alphabet, a symbol of it (``"N"``, ``b"N"``), or the name of a special token
-        (``"[UNK]"``), which is then put for each of them. A fit refuses symbols outside of a given alphabet.
+        ``"raise"``, ``"skip"``, of integers ``"nearest"``, a symbol of the alphabet (``0``, ``"N"``), or the name of a special
+        token (``"[UNK]"``), which is then put for each of them. A fit refuses symbols outside of a given alphabet.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 

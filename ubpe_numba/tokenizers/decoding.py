@@ -89,7 +89,7 @@ class Decoding(Encoding):
         Returns
         -------
         doc
-            An integer array, `str` or `bytes`; with `out` a part of it.
+            An integer array, `str`, `bytes`, or a list of words; with `out` a part of it, of words their numbers.
 
         Examples
         --------
@@ -162,7 +162,7 @@ class Decoding(Encoding):
         skip: Any = None,
         out: np.ndarray | None = None,
     ) -> Ragged | list[Any]:
-        """Decode documents of ids: to a `Ragged` of integers, or to a list of `str` or `bytes`.
+        """Decode documents of ids: to a `Ragged` of integers, or to a list of `str`, `bytes`, or lists of words.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class Decoding(Encoding):
             if symbols.dtype == np.int32:
                 return Ragged._trusted(symbols, ends)
             return [symbols[a:b] for a, b in pairwise(ends.tolist())]
-        if decoder.dtype == np.int32:
+        if decoder.dtype == np.int32 and tables.model.alphabet.names is None:
             return Ragged._trusted(*decoder.decode(checked, self.n_threads))
         return self._documents(checked, errors)
 

@@ -72,11 +72,11 @@ class Encoding(Fitted):
         Parameters
         ----------
         doc
-            An integer array or list, `str` or `bytes`. TypeError for another kind than was fitted.
+            An integer array or list, `str` or `bytes`, or a list of words. TypeError for another kind than was fitted.
         unknown
             The treatment of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names document and position,
-            ``"skip"`` them, or put the alphabet id, the symbol (``"N"``, ``b"N"``) or the special token (``"[UNK]"``) given here
-            for each. None: as the constructor says.
+            ``"skip"`` them, or put the symbol (``0``, ``"N"``) or the special token (``"[UNK]"``) given here for each;
+            ``"nearest"`` puts the nearest integer, of two the lower. How many is logged (INFO). None: as the constructor says.
         return_offsets
             True: return a pair, the ids, and int64 of as many, the position in the document (in symbols: integers, code points,
             or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. ``"spans"``: int64[n, 2], where
@@ -342,7 +342,8 @@ class Encoding(Fitted):
         encode: Any = self.encode_batch  # the options differ
         ids, starts = encode(docs, offsets, return_offsets=True, **options)
         covers = self.is_lossless and options.get("unknown") in (None, "raise")
-        ends = None if covers else np.diff(read_documents(docs, offsets, self._prepared.encoding).offsets)
+        words = self._fitted().alphabet.names is not None
+        ends = None if covers else np.diff(read_documents(docs, offsets, self._prepared.encoding, words).offsets)
         return spans_of(ids, starts, self._tables.decoder.lengths, ends)
 
     def encode_iter(self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:

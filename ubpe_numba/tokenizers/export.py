@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ubpe_numba.errors import quoted
 from ubpe_numba.formats import table
 from ubpe_numba.formats.export import Exported
 from ubpe_numba.runtime.files import write_atomically
@@ -92,6 +93,8 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     (b'YWI= 256\n', [256, 99])
     """
     write = table.writer(format, options)
+    if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.alphabet.names is not None and format != "ubpe":
+        raise ValueError(f"format: {quoted(format)} has no symbols with names; save(path) keeps them, and 'ubpe' has words")
     made = write(_exported(tok), **options)
     if path is None:
         return made

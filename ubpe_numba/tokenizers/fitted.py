@@ -464,7 +464,7 @@ class Fitted(metaclass=_Class):
         (256, 257, 258, None)
         """
         model, names = self._fitted(), self._names
-        kind = model.alphabet.kind
+        kind, special = model.alphabet.kind, model.segmenter.special
         if isinstance(token, (bytes, bytearray)) and kind == "bytes":
             data = bytes(token)
             if model.segmenter.unknown is None:
@@ -475,10 +475,13 @@ class Fitted(metaclass=_Class):
                 token = data.decode()
             except UnicodeDecodeError:
                 return None
+        elif model.alphabet.names is not None:
+            found = names.ids.get(tuple(token) if isinstance(token, (list, tuple, np.ndarray)) else token)
+            return names.ids.get((token,)) if found is None and not isinstance(token, (list, np.ndarray)) else found
         elif kind == "int" and not isinstance(token, (str, bytes, bytearray)):
             items = token.tolist() if isinstance(token, np.ndarray) else token
             token = tuple(integer(item, "token") for item in (items if isinstance(items, (list, tuple)) else [items]))
-        elif not isinstance(token, str) or kind == "int":
+        elif not isinstance(token, str) or (kind == "int" and (special is None or not special.named.any())):
             expected = "integers" if kind == "int" else kind if kind == "str" else "str or bytes"
             raise TypeError(f"token: expected {expected}, got {describe(token)}")
         return names.ids.get(token)

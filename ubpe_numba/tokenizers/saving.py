@@ -124,12 +124,13 @@ class Saving(Fitted):
                 raise ModelFormatError("rules: expected an object")
             fields = [field.name for field in dataclasses.fields(FitRules) if field.name != "max_token_length"]
             check_fields(rules, fields, "rules")
-            params |= {"rules": FitRules(**rules, max_token_length=longest), "unknown": argument_from_state(params["unknown"])}
+            model = Model.from_state(state, at_most)
+            params["unknown"] = argument_from_state(params["unknown"], model.alphabet)
+            params |= {"rules": FitRules(**rules, max_token_length=longest)}
             if "objective" in names:
                 params["objective"] = objective_from(params["objective"], params.pop("token_weights"))
             tok.set_params(**params)
             tok._settings()
-            model = Model.from_state(state, at_most)
             tok._take(model, History.from_state(state["history"], model.vocabulary) if "history" in state else None)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{where}: {error}") from error

@@ -65,7 +65,7 @@ def _of_tokens(model: Model) -> list[Any]:
     alphabet, vocabulary, segmenter = model
     symbols, places = alphabet.to_symbols(vocabulary.arena), list(itertools.pairwise(vocabulary.offsets.tolist()))
     if alphabet.kind == "int":
-        integers = symbols.tolist()
+        integers: list[Any] = symbols.tolist() if alphabet.names is None else [*map(alphabet.names.__getitem__, symbols.tolist())]
         return [tuple(integers[a:b]) for a, b in places]
     if alphabet.kind == "str":
         text = text_of(symbols)

@@ -49,8 +49,9 @@ class MergeTree(NamedTuple):
 class TokenTable:
     """The tokens of a tokenizer by id, as `encode` gives them and `decode` takes them; made by `Tokenizer.vocabulary`.
 
-    ``v[i]`` is what the token of id i decodes to, special tokens included: an integer array, `str` over characters, `bytes` over
-    bytes. IndexError for an id that no token has; iteration gives None there.
+    ``v[i]`` is what the token of id i decodes to, special tokens included: an integer array, a list of words, `str` over
+    characters, `bytes` over bytes; of a special token without symbols its name. IndexError for an id that no token has, where
+    iteration gives None.
 
     Attributes
     ----------
@@ -152,16 +153,20 @@ class TokenTable:
         """The number V of ids, one more than the largest: the rows of an embedding."""
         return self.lengths.size
 
-    def __getitem__(self, token_id: int) -> NDArray[Any] | str | bytes:
+    def __getitem__(self, token_id: int) -> NDArray[Any] | str | bytes | list[Any]:
         """Decode the token of an id; IndexError if no token has it."""
         i = checked_token(token_id, len(self))
         if self._gaps is not None and self._gaps[i]:
+            if (name := next((name for name, named in self.special.items() if named == i), None)) is not None:
+                return str(name)
             raise IndexError(f"token {i}: no token has this id")
         return self._alphabet.output(self.arena[self.offsets[i] : self.offsets[i + 1]])
 
-    def __iter__(self) -> Iterator[NDArray[Any] | str | bytes | None]:
+    def __iter__(self) -> Iterator[NDArray[Any] | str | bytes | list[Any] | None]:
         """Yield the decoded token of every id in order; None for an id that no token has."""
-        return (None if self._gaps is not None and self._gaps[i] else self[i] for i in range(len(self)))
+        has = np.ones(len(self), bool) if self._gaps is None else ~self._gaps
+        has[[*self.special.values()]] = True
+        return (self[i] if has[i] else None for i in range(len(self)))
 
     __contains__ = None  # `in` would compare arrays
 

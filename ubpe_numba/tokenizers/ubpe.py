@@ -455,7 +455,9 @@ class UBPE(Tokenizer):
             way = "fit one without, as by for_text(pretokenizer=None)"
             raise ValueError(f"{what}: a tokenizer with a pattern, a normalizer or special tokens ranks no segmentations; {way}")
         alphabet, _, segmenter = self._fitted()
-        read = read_documents(docs, offsets, segmenter.encoding) if name == "docs" else read_document(docs, segmenter.encoding)
+        how = segmenter.encoding, alphabet.names is not None
+        read = read_documents(docs, offsets, *how) if name == "docs" else read_document(docs, *how)
         choice = self._unknown(unknown)
-        assert not isinstance(choice, tuple)  # there are no special tokens
+        if isinstance(choice, tuple):
+            raise ValueError(f"unknown: {what} takes 'raise', 'skip' or a symbol, got the special token {quoted(choice[1])}")
         return alphabet.to_ids(read, choice, name=name)

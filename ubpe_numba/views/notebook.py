@@ -92,7 +92,9 @@ def vocabulary_html(v: TokenTable) -> str:
 
 
 def _row(v: TokenTable, token: int, known: NDArray[np.int64]) -> tuple[object, ...]:
-    symbols = v[token]
+    symbols: Any = v[token]
+    if isinstance(symbols, list):
+        symbols = " ".join(map(str, symbols[:_SYMBOLS])) + "…" * (len(symbols) > _SYMBOLS)
     shown = _visible(symbols) if isinstance(symbols, (str, bytes)) else some(symbols, _SYMBOLS)
     return token, f"{known[token]:,}", v.lengths[token], shown
 
@@ -114,7 +116,7 @@ def tokenizer_html(tok: Tokenizer) -> str:
     if (learned := np.flatnonzero(v._learned)).size:
         counts = (v.counts if v.occurrences is None else v.occurrences)[learned].astype(np.float64)
         known = bool(counts.any())
-        drawn = _signals if alphabet.kind == "int" else _strings
+        drawn = _signals if alphabet.kind == "int" and alphabet.names is None else _strings
         motifs = drawn(v, learned, counts if known else np.ones(counts.size), known)
     return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
 
@@ -122,7 +124,7 @@ def tokenizer_html(tok: Tokenizer) -> str:
 def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     """Facts of a fitted tokenizer, by name."""
     alphabet, vocabulary, segmenter = tok._model
-    kind = _KINDS[alphabet.kind]
+    kind = _KINDS[alphabet.kind] if alphabet.names is None else "words"
     facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
     facts.append(("encodes by", "merge rank" if tok._encodes_by == "rank" else tok._encodes_by))
     if vocabulary.n_symbols:
@@ -184,6 +186,7 @@ def _strings(v: TokenTable, learned: NDArray[np.int64], counts: NDArray[np.float
     chosen: list[tuple[int, Any]] = []
     for at in largest(saved, _CANDIDATES).tolist():
         string: Any = v[int(learned[at])]
+        string = " ".join(map(str, string)) if isinstance(string, list) else string
         if not any(string in other or other in string for _, other in chosen):
             chosen.append((at, string))
         if len(chosen) == _MOTIFS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, text_of
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, quoted
-from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.arrays import Named, describe
 from ubpe_numba.runtime.schema import integers_of, pickled
 
 __all__ = ["MAX_SIZE", "Alphabet"]
+
+log = logging.getLogger("ubpe_numba")
 
 SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 MAX_SIZE = 2**31 - 3  # the working text of a fit holds ids and -(id + 2), both in int32
@@ -217,6 +220,8 @@ class Alphabet:
         """
         if kind is not None:
             _limit(kind)
+        if isinstance(kind, Named) or (kind in (None, "int") and has_names(alphabet)):
+            return cls._of_names(alphabet)
         if isinstance(alphabet, (bool, float, Set)) or alphabet is None:
             raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
         if isinstance(alphabet, (int, np.integer)):
@@ -228,6 +233,37 @@ class Alphabet:
             return cls._from_values(values, kind or found, "alphabet")
         order, n, ids = _groups_by_id(alphabet)
         return cls._from_values(values[order], kind or found, "alphabet", n, ids)
+
+    @classmethod
+    def _of_names(cls, given: Any) -> Alphabet:
+        """Make an alphabet of symbols that have names: a sequence of them, or a mapping to ids."""
+        from ubpe_numba.documents.words import names_of  # here only: numbers have no names
+
+        names = names_of(given)
+        if isinstance(given, Mapping):
+            order, n, _ = _groups_by_id(given)
+            if n < len(names):
+                raise ValueError("alphabet: several words have one id; each needs its own")
+            names = tuple(names[i] for i in order.tolist())
+        return cls(Named(names), len(names))
+
+    @property
+    def names(self) -> tuple[Any, ...] | None:
+        """The names of the symbols, if they have any."""
+        return self.kind.names if isinstance(self.kind, Named) else None
+
+    def aligned(self, documents: Documents, name: str = "docs") -> Documents:
+        """Documents of symbols with names, numbered as here: those of others follow. Other documents as they are.
+
+        TypeError if the symbols here have names and those of the documents have none, or the other way round.
+        """
+        if isinstance(self.kind, Named):
+            from ubpe_numba.documents.words import aligned  # here only, as above
+
+            return aligned(documents, self.kind, name)
+        if isinstance(documents.kind, Named) and documents.offsets[-1] > documents.offsets[0]:
+            raise TypeError(f"{name}: the tokenizer was fitted on {_DOCUMENTS[self.kind]}, expected the same, got lists of words")
+        return documents
 
     @classmethod
     def learn(cls, documents: Documents, n_symbols: int | None = None) -> Alphabet:
@@ -251,6 +287,8 @@ class Alphabet:
         array([           -5, 1000000000000])
         """
         values, kind = _window(documents), documents.kind
+        if isinstance(kind, Named):
+            return cls(kind, len(kind.names))
         if kind == "bytes" or values.size == 0:
             return cls(kind, 256 if kind == "bytes" else 1)
         low, high = int(values.min()), int(values.max())
@@ -341,8 +379,8 @@ class Alphabet:
         documents : Documents
             The documents, as `as_documents` returns them.
         unknown : str or int
-            What happens to symbols that are not in the alphabet: ``"raise"``, ``"skip"`` (they are left out), or the id that
-            replaces them.
+            What happens to symbols that are not in the alphabet: ``"raise"``, ``"skip"`` (they are left out), ``"nearest"``
+            (integers become the nearest symbol, of two the lower), or the id that replaces them.
         name : str
             The name of the documents in messages.
 
@@ -355,8 +393,9 @@ class Alphabet:
         """
         if isinstance(unknown, bool) or not isinstance(unknown, (str, int, np.integer)):
             raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
-        if unknown not in ("raise", "skip") and (isinstance(unknown, str) or not 0 <= unknown < self.size):
+        if unknown not in ("raise", "skip", "nearest") and (isinstance(unknown, str) or not 0 <= unknown < self.size):
             raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{self.size - 1}, got {quoted(unknown)}")
+        documents = self.aligned(documents, name)
         self.check_kind(documents, name=name)
         symbols, offsets = _window(documents), documents.offsets
         if offsets[0]:
@@ -369,13 +408,27 @@ class Alphabet:
             at = missing[0]
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             hint = f", 0..{self.size - 1}" if self.is_identity else f" of {self.size} symbols"
-            symbol = chr(symbols[at]) if documents.kind == "str" else int(symbols[at])
+            symbol: Any = chr(symbols[at]) if documents.kind == "str" else int(symbols[at])
+            if isinstance(documents.kind, Named):
+                symbol, hint = documents.kind.names[int(symbols[at])], f" of {self.size} symbols"
             way = "; encode with unknown= to skip or replace it, or fit with it in alphabet="
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint + way)
         if unknown == "skip":
             return Ragged._trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
-        ids[missing] = unknown
+        log.info("unknown: %d of %d symbols replaced", missing.size, ids.size)
+        ids[missing] = self._nearest(symbols[missing]) if unknown == "nearest" else unknown
         return Ragged._trusted(ids, offsets)
+
+    def _nearest(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        """The ids of the symbols nearest to integers, of two the lower: int32[n]. O(n log size)."""
+        order = np.argsort(self.symbols)
+        symbols, given = self.symbols[order].astype(np.int64), values.astype(np.int64)
+        below = (np.searchsorted(symbols, given) - 1).clip(0)
+        above = np.minimum(below + 1, symbols.size - 1)
+        low, high = symbols[below], symbols[above]
+        # unsigned, since a difference may need 64 bits
+        upper = (given >= high) | ((given > low) & ((high - given).view(np.uint64) < (given - low).view(np.uint64)))
+        return order[np.where(upper, above, below)].astype(np.int32)
 
     def _find(self, values: NDArray[Any]) -> tuple[NDArray[np.int32], bool]:
         """The ids, -1 for unknown symbols, and whether all symbols are known."""
@@ -409,8 +462,8 @@ class Alphabet:
             return ids.astype(_DTYPES[self.kind], copy=False)
         return self.symbols[ids]
 
-    def output(self, symbols: NDArray[Any]) -> NDArray[Any] | str | bytes:
-        """The form in which a user gets one document of symbols: `str`, `bytes`, or for integers `symbols` itself.
+    def output(self, symbols: NDArray[Any]) -> NDArray[Any] | str | bytes | list[Any]:
+        """The form in which a user gets one document: `str`, `bytes`, a list of names, or for integers `symbols` itself.
 
         Parameters
         ----------
@@ -424,10 +477,16 @@ class Alphabet:
         """
         if self.kind == "str":
             return text_of(symbols)
+        if isinstance(self.kind, Named):
+            return list(map(self.kind.names.__getitem__, symbols.tolist()))
         return symbols.astype(np.uint8, copy=False).tobytes() if self.kind == "bytes" else symbols
 
     def state(self) -> dict[str, Any]:
         """The arguments of `from_state`: symbols are None for the identity, folded ones only there if there are any."""
+        if self.names is not None:
+            from ubpe_numba.documents.words import to_state  # here only, as above
+
+            return {"kind": "name", "size": self.size, "symbols": to_state(self.names)}
         state = {"kind": self.kind, "size": self.size, "symbols": None if self.is_identity else self.symbols}
         return state if self.is_lossless else {**state, "folded_symbols": self.folded_symbols, "folded_ids": self.folded_ids}
 
@@ -437,6 +496,13 @@ class Alphabet:
     ) -> Alphabet:
         """Make an alphabet from a result of `state`, where arrays may have become lists; symbols as for `from_symbols`."""
         try:
+            if kind == "name":
+                from ubpe_numba.documents.words import from_state  # here only, as above
+
+                made = cls._of_names(from_state(symbols))
+                if made.size != size:
+                    raise ValueError(f"symbols: expected {size}, the size, got {made.size}")
+                return made
             dense = cls.dense(size, kind, "alphabet size")
             made = dense if symbols is None else cls.from_symbols(symbols, kind)
             if made.size != dense.size:
@@ -467,7 +533,7 @@ class Alphabet:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Alphabet):
             return NotImplemented
-        if (self.kind, self.size, self.is_identity) != (other.kind, other.size, other.is_identity):
+        if (self.kind, self.size, self.is_identity, self.names) != (other.kind, other.size, other.is_identity, other.names):
             return False
         names = ("symbols", "folded_symbols", "folded_ids")
         return self.is_identity or all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
@@ -476,6 +542,8 @@ class Alphabet:
         return hash((self.kind, self.size, self.is_identity))
 
     def __repr__(self) -> str:
+        if self.names is not None:
+            return f"Alphabet(size={self.size}, names={list(self.names[:8])}{'...' * (self.size > 8)})"
         if self.is_identity:
             return f"Alphabet(kind={self.kind!r}, size={self.size})"
         shown = ""
@@ -499,6 +567,15 @@ def distinct_symbols(documents: Documents) -> NDArray[Any]:
     for start in range(0, values.size, CHUNK):
         seen[values[start : start + CHUNK].astype(np.int64) - low] = True
     return np.flatnonzero(seen) + low
+
+
+def has_names(alphabet: Any) -> bool:
+    """Whether the argument `alphabet` is a list or a mapping of other things than integers, characters and bytes."""
+    if isinstance(alphabet, np.ndarray) and alphabet.dtype.kind in "OUS":
+        alphabet = alphabet.tolist()
+    if not isinstance(alphabet, (list, tuple, Mapping)) or not len(alphabet):
+        return False
+    return any(len(item) != 1 if isinstance(item, (str, bytes)) else isinstance(item, tuple) for item in alphabet)
 
 
 def alphabet_of(argument: Any, given: Documents) -> Alphabet:

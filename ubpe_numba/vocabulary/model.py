@@ -33,7 +33,7 @@ class Model(NamedTuple):
         h = hashlib.sha256(f"{name}{state['kind']}{state['size']}{options}".encode())
         for name in ("symbols", "folded_symbols", "folded_ids"):
             if state.get(name) is not None:
-                h.update(state[name].astype("<i8").tobytes())
+                h.update(json.dumps(state[name]).encode() if state["kind"] == "name" else state[name].astype("<i8").tobytes())
         if text := self.segmenter.state():
             text |= {"token_ids": [] if self.segmenter.token_ids is None else self.segmenter.token_ids.tolist()}
             h.update(json.dumps(text, sort_keys=True).encode())

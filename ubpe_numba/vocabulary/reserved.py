@@ -10,8 +10,9 @@ symbols of the alphabet, each a token of its own that no other token crosses::
         6      7    -1    BREAK             a break token: documents are cut before and after it, before a pre-tokenizer cuts
         7      8    -1    STOP              a stop token: segments are cut before and after it; without a pre-tokenizer as BREAK
 
-Words from elsewhere may have further flags: no word goes on beside them (SINGLE_WORD), they are found in normalised text
-(NORMALIZED), or in no text, only their id is known (ONLY_DECODED).
+Over integers a special token may have a name in the place of symbols: no document holds it. Words from elsewhere may have further
+flags: no word goes on beside them (SINGLE_WORD), they are found in normalised text (NORMALIZED), or in no text, only their id is
+known (ONLY_DECODED).
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class Reserved:
         The table, words first, and the symbols that its rows point to, as `Documents` holds them.
     ids, flags, lengths, offsets : int32[w], uint16[w], int64[w], int64[w + 1]
         Ids, flags and numbers of symbols of the words, and where their symbols begin in `values`.
-    always, found, late : bool[w]
-        Which words are known words, found in every document; are found in texts at all; are found in normalised text.
+    always, found, late, named : bool[w]
+        Which words are known words, found in every document; are found in texts at all; are found in normalised text; are names.
     has_symbols, has_flags : bool
         Whether there are break or stop tokens; whether a word may be found where there is more than its symbols, or others.
     shared : bool
@@ -82,25 +83,28 @@ class Reserved:
     ) -> None:  # fmt: skip
         """Store words with ids and flags, and symbols, int64[k] ascending; ValueError for a word that is empty or there twice."""
         self.kind, self.words, self.shared = kind, words, shared
-        parts = [(utf8_document if kind == "bytes" else as_document)(word).values for word in words]
-        for word, part in zip(words, parts, strict=True):
-            if part.size == 0:
+        read = utf8_document if kind == "bytes" else as_document
+        is_name = np.array([kind == "int" and isinstance(word, str) for word in words], bool)
+        parts = [_NONE if named else read(word).values for word, named in zip(words, is_name, strict=True)]
+        for word, part, named in zip(words, parts, is_name, strict=True):
+            if not (len(word) if named else part.size):
                 raise ValueError(f"special_tokens: {quoted(word)} is empty")
-        if len({part.tobytes() for part in parts}) < len(words):
+        if len({word if named else part.tobytes() for word, part, named in zip(words, parts, is_name, strict=True)}) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
         symbols = np.concatenate([breaks, stops])
         self.values = np.concatenate([*parts, symbols.astype(_DTYPES[kind])])
-        if kind == "int" and -(2**31) <= self.values.min() <= self.values.max() < 2**31:
+        if kind == "int" and -(2**31) <= self.values.min(initial=0) <= self.values.max(initial=0) < 2**31:
             self.values = self.values.astype(np.int32)  # so that decoded documents are no wider than without words
         w, bounds = len(words), offsets_of(np.array([part.size for part in parts] + [1] * symbols.size, np.int64))
         self.rows = np.zeros(w + symbols.size, RESERVED)
         self.rows["begin"], self.rows["end"] = bounds[:-1], bounds[1:]
         self.rows["id"] = np.concatenate([ids, np.full(symbols.size, -1)])
+        flags = flags | np.where(is_name, ONLY_DECODED, 0).astype(np.uint16)
         self.rows["flags"] = np.concatenate([flags, np.full(breaks.size, BREAK), np.full(stops.size, STOP)])
         self.ids, self.flags = self.rows["id"][:w].copy(), self.rows["flags"][:w].copy()
         self.offsets, self.lengths = bounds[: w + 1], np.diff(bounds[: w + 1])
         self.always, self.found = self.flags & SPECIAL == 0, self.flags & ONLY_DECODED == 0
-        self.late = self.flags & NORMALIZED > 0
+        self.late, self.named = self.flags & NORMALIZED > 0, is_name
         self.has_symbols, self.has_flags = symbols.size > 0, bool((self.flags & (_SIDES | NORMALIZED)).any())
         self.number = {word: i for i, word in enumerate(words)}
         # made when they are needed; no cached_property: that of Python 3.11 has a lock, which a fork may copy held
@@ -455,6 +459,8 @@ def _word(word: Any, kind: str, name: str) -> Word:
         return bytes(word)
     if kind == "int" and not isinstance(word, (str, bytes)):
         return tuple(as_document(word, name=f"{name}: {quoted(word)}").values.tolist())
+    if isinstance(word, str) and name == "special_tokens":
+        return word
     raise TypeError(f"{name}: expected words of {'integers' if kind == 'int' else kind}, got {quoted(word)}")
 
 

@@ -3,8 +3,8 @@
 The argument::
 
     "raise", "skip"     themselves
-    3                   the id 3 of the alphabet
-    "N", b"N"           the id of this symbol, of an alphabet of characters or bytes
+    "nearest"           itself: of an alphabet of integers the nearest one, of two the lower
+    3, "N", b"N"        the id of this symbol of the alphabet
     "[UNK]", (-1, -1)   a special token, which replaces every unknown symbol: its index and itself
 
 The rule: a model whose symbols are characters is held over bytes, and a character that is a token is made of its bytes before
@@ -19,12 +19,13 @@ no ids of their own; they become the ids of their bytes, or the characters that 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.arrays import Named, describe, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -36,46 +37,60 @@ __all__ = [
     "with_ids",
 ]  # fmt: skip
 
-
-#: ``"raise"``, ``"skip"``, an id of the alphabet, or a special token: its index among the words, and the word.
+_EXPECTED = {
+    "int": "'raise', 'skip', 'nearest', an integer of the alphabet or a special token",
+    "name": "'raise', 'skip', a symbol of the alphabet or a special token",
+    "str": "'raise', 'skip', a character of the alphabet or a special token",
+    "bytes": "'raise', 'skip', a byte of the alphabet or a special token",
+}
+#: ``"raise"``, ``"skip"``, ``"nearest"``, an id of the alphabet, or a special token: its index among the words, and the word.
 UnknownChoice = str | int | tuple[int, Any]
 
 
 def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> UnknownChoice:
     """The argument `unknown`, resolved for an alphabet and special tokens.
 
-    TypeError unless it is a word or an id, ValueError for a symbol that is not in the alphabet, a word that is no special
-    token, or an id out of range.
+    TypeError unless it is a word or a symbol, ValueError for a symbol that is not in the alphabet, and for a word that is no
+    special token.
 
     >>> from ubpe_numba.vocabulary.reserved import Reserved
     >>> special = Reserved.from_user(["<s>", "[UNK]"], None, "str", 4)
-    >>> [choice_of(said, Alphabet.from_user("ACGN"), special) for said in ("skip", 2, "N", "[UNK]")]
-    ['skip', 2, 3, (1, '[UNK]')]
+    >>> [choice_of(said, Alphabet.from_user("ACGN"), special) for said in ("skip", "N", "[UNK]")]
+    ['skip', 3, (1, '[UNK]')]
+    >>> choice_of(-5, Alphabet.from_user([-7, -5, 0]), None)
+    1
     """
     if isinstance(unknown, str) and unknown in ("raise", "skip"):
         return unknown
-    if isinstance(unknown, (int, np.integer)) and not isinstance(unknown, bool):
-        if not 0 <= unknown < alphabet.size:
-            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(unknown)}")
-        return int(unknown)
+    if isinstance(alphabet.kind, Named):
+        if isinstance(unknown, Hashable) and unknown in alphabet.kind.number:
+            return alphabet.kind.number[unknown]
+    elif isinstance(unknown, str) and unknown == "nearest" and alphabet.kind == "int":
+        return unknown
+    expected = _EXPECTED["name" if alphabet.names is not None else alphabet.kind]
     word = _word(unknown)
-    if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))):
-        raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
-    symbol = None if alphabet.kind == "int" else symbol_of(word, alphabet)
+    is_symbol = isinstance(word, int) and not isinstance(word, bool)
+    if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))) and not is_symbol:
+        raise TypeError(f"unknown: expected {expected}, got {describe(unknown)}")
+    symbol = symbol_of((word,) if is_symbol else word, alphabet) if is_symbol or alphabet.kind != "int" else None
     if symbol is not None and symbol >= 0:
         return symbol
+    if is_symbol:
+        raise ValueError(f"unknown: expected {expected}, got {word}, which is not in the alphabet")
     index = None if special is None else special.number.get(word)
     if special is None or index is None or special.always[index]:
         way = f"; Preprocessing(special_tokens=[{quoted(word)}]) makes it one" if symbol is None else ""
         what = "is not a special token" if symbol is None else "is neither in the alphabet nor a special token"
-        raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{alphabet.size - 1}, got {quoted(word)}, which {what}{way}")
+        raise ValueError(f"unknown: expected {expected}, got {quoted(word)}, which {what}{way}")
     return index, special.words[index]
 
 
 def _word(unknown: Any) -> Any:
-    """A word in the form of special tokens: `bytes`, tuples of `int`; other tuples are None."""
+    """A word in the form of special tokens: `bytes`, tuples of `int`; other tuples are None. An integer as `int`."""
     if isinstance(unknown, bytearray):
         return bytes(unknown)
+    if isinstance(unknown, np.integer):
+        return int(unknown)
     if not isinstance(unknown, tuple):
         return unknown
     are_integers = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) for i in unknown)
@@ -89,7 +104,7 @@ def symbol_of(word: Any, alphabet: Alphabet) -> int | None:
     [3, -1, None]
     """
     kind = alphabet.kind
-    types: Any = {"int": tuple, "bytes": (bytes, str), "str": str}[kind]
+    types: Any = {"int": tuple, "bytes": (bytes, str, tuple), "str": str}[kind]
     if not isinstance(word, types) or len(word) != 1 or (kind == "bytes" and isinstance(word, str) and not word.isascii()):
         return None
     symbol = ord(word) if isinstance(word, (str, bytes)) else int(word[0])
@@ -106,30 +121,35 @@ def hides_symbols(unknown: Any, alphabet: Alphabet) -> bool:
 
 
 def argument_state(unknown: Any) -> Any:
-    """The argument `unknown` for a model file: a word, an id, ``{"bytes": [78]}``, or a list of integers."""
+    """The argument `unknown` for a model file: a word, ``{"symbol": 78}``, ``{"bytes": [78]}``, or a list of integers."""
     unknown = _word(unknown)
     if isinstance(unknown, bytes):
         return {"bytes": list(unknown)}
     if isinstance(unknown, tuple):
         return list(unknown)
-    return int(unknown) if isinstance(unknown, np.integer) else unknown
+    return {"symbol": unknown} if isinstance(unknown, int) else unknown
 
 
-def argument_from_state(state: Any) -> Any:
-    """The inverse of `argument_state`; ModelFormatError for anything else.
+def argument_from_state(state: Any, alphabet: Alphabet) -> Any:
+    """The inverse of `argument_state`, and of files that have an id of the alphabet; ModelFormatError for anything else.
 
-    >>> argument_from_state({"bytes": [78]}), argument_from_state([7, 7])
-    (b'N', (7, 7))
+    >>> [argument_from_state(state, Alphabet.from_user([5, 7])) for state in ({"bytes": [78]}, [7, 7], {"symbol": 5}, 1)]
+    [b'N', (7, 7), 5, 7]
     """
-    if isinstance(state, str) or type(state) is int:
+    if isinstance(state, str):
         return state
+    if type(state) is int and 0 <= state < alphabet.size:
+        symbol = int(alphabet.symbols[state])
+        return chr(symbol) if alphabet.kind == "str" else symbol
+    if isinstance(state, dict) and len(state) == 1 and type(state.get("symbol")) is int:
+        return state["symbol"]
     numbers = state.get("bytes") if isinstance(state, dict) and len(state) == 1 else state
     if isinstance(numbers, list) and all(type(i) is int for i in numbers):
         if numbers is state:
             return tuple(numbers)
         if all(0 <= i < 256 for i in numbers):
             return bytes(numbers)
-    raise ModelFormatError("unknown: expected a word, an id, bytes or a list of integers")
+    raise ModelFormatError("unknown: expected a word, a symbol, bytes or a list of integers")
 
 
 class Unknown(NamedTuple):

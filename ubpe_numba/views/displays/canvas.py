@@ -94,7 +94,8 @@ def require_signal(tok: Any, what: str) -> None:
 
     Text and bytes are not drawn as levels. Colours and motifs are those of the vocabulary's ids.
     """
-    kind = given_tokenizer(tok)._fitted().alphabet.kind
+    alphabet = given_tokenizer(tok)._fitted().alphabet
+    kind = alphabet.kind if alphabet.names is None else "words"
     if kind != "int":
         raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
     if tok._fitted().segmenter.token_ids is not None:

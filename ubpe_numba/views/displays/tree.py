@@ -73,7 +73,7 @@ class TreeDisplay:
         """
         v = tok.vocabulary
         tree = v.tree(token, depth)
-        parts = [v[i] for i in tree.tokens.tolist()]
+        parts = [" ".join(map(str, part)) if isinstance(part := v[i], list) else part for i in tree.tokens.tolist()]
         labels = [_string(part) if isinstance(part, (str, bytes)) else part.astype(np.float64) for part in parts]
         return cls(tree, labels, v.n_alphabet).plot(ax, theme=theme)
 

@@ -117,6 +117,10 @@ def explore(
     most = positive(max_symbols, "max_symbols")
     bar = Progress(progress, "explore")
     alphabet, vocabulary, segmenter = tok._fitted()
+    if alphabet.names is not None:
+        raise ValueError(
+            "tok: the report shows numbers and text, and symbols with names not yet; get_vocab() and spans() have them"
+        )
     documents = read_documents(docs, offsets, segmenter.encoding)
     alphabet.check_kind(documents)
     as_kind = kind_of(kind, documents)

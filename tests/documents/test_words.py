@@ -1,0 +1,157 @@
+"""Symbols with names: documents of words give what those of their numbers give, and come back as words."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, bounds, export, load
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+NAMES = [f"w{i}" for i in range(5)]
+OTHERS = [("note", 60), "rest", 7, b"x", ("note", 62)]  # in no order
+EVENTS = [["open", "read", "read", "close"], ["open", "read", "close"]] * 4
+DOCUMENTS = st.lists(st.lists(st.integers(0, 4), max_size=20), min_size=1, max_size=8).filter(any)
+
+
+def named(docs: list[list[int]], names: list[Any]) -> list[list[Any]]:
+    return [[names[i] for i in doc] for doc in docs]
+
+
+@pytest.mark.filterwarnings("ignore:every idf is 0")
+@given(DOCUMENTS, st.sampled_from([BPE, UBPEClassic, UBPE]), st.sampled_from([NAMES, OTHERS]), st.integers(1, 2))
+def test_words_are_as_their_numbers(docs: list[list[int]], cls: Any, names: list[Any], n_threads: int) -> None:
+    words = named(docs, names)
+    by_number = cls(12, alphabet=5, n_threads=n_threads).fit(docs, progress=False)
+    by_name = cls(12, alphabet=names, n_threads=n_threads).fit(words, progress=False)
+    assert by_name._model.vocabulary == by_number._model.vocabulary
+    ids = by_name.encode_batch(words)
+    assert ids == by_number.encode_batch(docs) and by_name.decode_batch(ids) == words
+    assert [by_name.encode(doc).tolist() for doc in words] == ids.to_lists() == [x.tolist() for x in by_name.encode_iter(words)]
+    assert [by_name.decode(i) for i in ids] == words and by_name.count(words).tolist() == ids.lengths.tolist()
+    assert by_name.get_vocab() == {tuple(names[i] for i in key): n for key, n in by_number.get_vocab().items()}
+    assert by_name.usage(words).counts.tolist() == by_number.usage(docs).counts.tolist()
+    for i in range(len(by_name.vocabulary)):
+        assert by_name.vocabulary[i] == [names[j] for j in by_number.vocabulary[i]]
+        assert by_name.vocabulary.offsets.size == len(by_name.vocabulary) + 1
+    for other in (pickle.loads(pickle.dumps(by_name)), by_name.fit_more(words, 12)):
+        assert other.encode_batch(words) == ids and other.decode_batch(ids) == words
+
+
+@given(DOCUMENTS)
+def test_a_learned_alphabet_is_sorted_whatever_the_order_of_documents(docs: list[list[int]]) -> None:
+    words = named(docs, NAMES[::-1])
+    tok = BPE(12).fit(words, progress=False)
+    assert tok._model.alphabet.names == tuple(sorted({word for doc in words for word in doc}))
+    assert tok == BPE(12).fit(iter(words), progress=False) == BPE(12).fit([np.array(doc, "U2") for doc in words], progress=False)
+    flat, offsets = [word for doc in words for word in doc], np.cumsum([0, *map(len, words)])
+    assert tok == BPE(12).fit(flat, offsets=offsets, progress=False)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@pytest.mark.parametrize("names", [NAMES, OTHERS], ids=["words", "others"])
+def test_files_keep_names(tmp_path: Any, suffix: str, names: list[Any]) -> None:
+    words = named([[0, 1, 2, 0, 1], [3, 4, 0, 1]], names)
+    tok = BPE(9, unknown=names[1]).fit(words, progress=False)
+    tok.save(tmp_path / f"m{suffix}")
+    again = load(tmp_path / f"m{suffix}")
+    assert again == tok and again.decode_batch(again.encode_batch(words)) == words and again.unknown == names[1]
+    assert again.decode(again.encode(["?"])) == [names[1]]
+    assert (
+        BPE(9, unknown=names[1]).fit(named([[1, 0, 2, 1, 0], [3, 4, 1, 0]], names), progress=False).fingerprint != tok.fingerprint
+    )
+
+
+def test_columns_of_other_packages() -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    tok = BPE(9).fit(EVENTS, progress=False)
+    for docs in (
+        pandas.Series(EVENTS), pyarrow.array(EVENTS), pyarrow.chunked_array([EVENTS[:3], EVENTS[3:]]),
+        [pandas.Series(doc, dtype="category") for doc in EVENTS], [pyarrow.array(doc) for doc in EVENTS],
+    ):  # fmt: skip
+        assert BPE(9).fit(docs, progress=False) == tok
+        assert tok.encode_batch(docs) == tok.encode_batch(EVENTS)
+    assert tok.encode(pandas.Categorical(EVENTS[0])).tolist() == tok.encode(np.array(EVENTS[0])).tolist()
+    polars = pytest.importorskip("polars")
+    assert BPE(9).fit(polars.Series(EVENTS), progress=False) == tok
+
+
+def test_options_of_calls() -> None:
+    tok = BPE(9, preprocessing=Preprocessing(special_tokens=["[PAD]", "[UNK]"]), unknown="[UNK]").fit(EVENTS, progress=False)
+    assert tok.encode(["open", "fly", "close"]).tolist() == [tok.token_to_id(x) for x in ("open", "[UNK]", "close")]
+    assert tok.encode(["open", "fly"], unknown="skip").tolist() == [tok.token_to_id(["open"])]
+    assert tok.decode(tok.encode(["fly"], unknown="read")) == ["read"]
+    assert tok.encode(EVENTS[0], boundaries=[2]).tolist() == [*tok.encode(EVENTS[0][:2]), *tok.encode(EVENTS[0][2:])]
+    assert tok(EVENTS[:2], padding=True, template="$A [PAD]").input_ids.shape[0] == 2
+    plain = BPE(9).fit(EVENTS, progress=False)
+    stream = plain.stream()
+    assert [*stream.push(EVENTS[0][:3]), *stream.push(EVENTS[0][3:]), *stream.finish()] == plain.encode(EVENTS[0]).tolist()
+    paths = UBPE(9, objective="shortest").fit(EVENTS, progress=False)
+    refined = paths.refine(EVENTS, progress=False)
+    assert refined.decode(refined.encode(EVENTS[0])) == EVENTS[0]
+    assert bounds.lower_bound(paths, EVENTS, progress=False).tokens <= paths.encode_batch(EVENTS).total
+    assert "open read" in plain._repr_html_().replace("\u2423", " ") and "open" in plain.vocabulary._repr_html_()
+
+
+def test_dumps_of_ubpe_over_words() -> None:
+    tok = UBPEClassic(9).fit(EVENTS, progress=False)
+    text = export(tok, "ubpe")
+    again = UBPEClassic.load(text.encode())
+    assert again.get_vocab() == tok.get_vocab() and export(again, "ubpe") == text
+    with pytest.raises(ValueError, match="'tokenizer.json' has no symbols with names; save"):
+        export(tok, "tokenizer.json")
+    letters = UBPEClassic(9, alphabet={"a": 0, ("b",): 1}).fit([["a", ("b",)] * 4], progress=False)
+    with pytest.raises(ValueError, match="symbols of a dump are integers, characters or words"):
+        export(letters, "ubpe")
+
+
+NUMBERS, TEXT = BPE(9).fit([[1, 2, 1, 2]], progress=False), BPE(9).fit(["abab"], progress=False)
+WORDS = BPE(9).fit(EVENTS, progress=False)
+REFUSED = [
+    (
+        lambda: WORDS.encode(["open", "fly"]),
+        UnknownSymbolError,
+        "document 0, position 1: symbol 'fly' is not in the alphabet of 3",
+    ),
+    (lambda: WORDS.encode_batch([["open"], ["read", "fly"]]), UnknownSymbolError, "document 1, position 1: symbol 'fly'"),
+    (lambda: WORDS.encode([0, 1]), UnknownSymbolError, "symbol 0 is not"),
+    (lambda: WORDS.encode("open"), TypeError, r"expected a list of words, got str; 'open'.split\(\) makes words"),
+    (lambda: WORDS.encode(["open", None]), TypeError, "position 1: expected a word, .* got None .*; drop or fill missing"),
+    (lambda: WORDS.encode(["open", float("nan")]), TypeError, "got nan .*; drop or fill missing"),
+    (lambda: WORDS.encode(["open", 1.5]), TypeError, "got 1.5 .*; round"),
+    (lambda: WORDS.encode(["open", ["a"]]), TypeError, r"got \['a'\] \(list\)"),
+    (lambda: WORDS.encode(["open", ("a", [])]), TypeError, "position 1: expected a word"),
+    (
+        lambda: WORDS.encode(["fly"], unknown="nope"),
+        ValueError,
+        "expected 'raise', 'skip', a symbol of the alphabet .* got 'nope'",
+    ),
+    (lambda: WORDS.encode(["fly"], unknown="nearest"), ValueError, "got 'nearest'"),
+    (lambda: WORDS.fit_more([["fly"]], 12), UnknownSymbolError, "symbol 'fly'"),
+    (lambda: WORDS.explore(EVENTS), ValueError, "tok: the report shows numbers and text"),
+    (lambda: NUMBERS.encode(["a"]), TypeError, "expected an integer, got 'a'"),
+    (lambda: TEXT.encode(["a"]), TypeError, "encode_batch takes several documents"),
+    (lambda: BPE(9).fit([["a", "b"], ["c", None]]), TypeError, "docs: document 1, position 1: expected a word"),
+    (lambda: BPE(9).fit([[1, 2], ["a"]]), TypeError, "docs: document 1, position 0: expected an integer, got 'a'"),
+    (lambda: BPE(9, alphabet=3).fit(EVENTS), TypeError, "alphabet: the documents are of words"),
+    (lambda: BPE(9, alphabet=["open", "read"]).fit(EVENTS), UnknownSymbolError, "symbol 'close'"),
+    (lambda: BPE(9, alphabet=["open", "read", "open"]).fit(EVENTS), ValueError, "alphabet: symbol 'open' is there twice"),
+    (lambda: BPE(9, alphabet={"open": 0, "read": 0}).fit(EVENTS), ValueError, "several words have one id"),
+    (lambda: BPE(9, alphabet={"open": 0, "read": 2}).fit(EVENTS), ValueError, "alphabet: "),
+    (lambda: BPE.for_text(300).fit(EVENTS), TypeError, "expected an integer, got 'open'"),
+    (lambda: Alphabet.from_state("name", 2, ["a"]), ModelFormatError, "expected 2, the size, got 1"),
+    (lambda: Alphabet.from_state("name", 1, [{"list": []}]), ModelFormatError, "expected names"),
+    (lambda: BPE(9).fit([[frozenset("a"), frozenset("b")]] * 2, progress=False).save("m.json"), TypeError, "not frozenset"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "words"), REFUSED)
+def test_refused(call: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()

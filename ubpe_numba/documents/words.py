@@ -1,0 +1,237 @@
+"""Documents of symbols that have names: words, atoms, activities, moves. They are numbered as they are read.
+
+    ["open", "read", "read"]  ->  Documents([0, 1, 1], [0, 3], Named(("open", "read")))
+
+A name is any hashable object but None, and numbers that are no integers. Names that are all `str`, `bytes` or integers are
+numbered in their order, others as they come.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.errors import ModelFormatError, quoted
+from ubpe_numba.runtime.arrays import MISSING, ROUND, Documents, Named, describe, offsets_of, place_of
+
+_COLUMNS = ("str", "utf8", "categor", "enum", "dictionary")  # in names of types of columns of words
+#: Types whose objects are no names.
+_NO_NAMES = (bool, float, complex, type(None), np.generic)
+
+
+def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tuple[Any, Documents | None]:
+    """The documents of a call, of an iterator another one that gives them all, and as `Documents` if their symbols have names.
+
+    `surely`: they have, as those of a tokenizer of words; else the first symbol tells.
+    """
+    if not surely:
+        if hasattr(docs, "__next__"):
+            held: list[Any] = []
+            for doc in docs:  # up to the first that is not empty
+                held.append(doc)
+                if not hasattr(type(doc), "__len__") or len(doc):
+                    break
+            docs = chain(held, docs)
+        else:
+            held = docs
+        if not _holds_words(held, offsets is not None):
+            return docs, None
+    return docs, words_documents(docs, offsets)
+
+
+def _holds_words(docs: Any, flat: bool) -> bool:
+    """Whether the first symbol of documents, or of a `flat` one, is a name."""
+    if isinstance(docs, (str, bytes, Mapping, Set)) or hasattr(docs, "are_segments"):
+        return False
+    if isinstance(docs, np.ndarray) and docs.dtype.kind in "US" and (flat or docs.ndim == 2):
+        return True
+    if "list" in _type_of(docs) and any(kind in _type_of(docs) for kind in _COLUMNS):
+        return True
+    if not isinstance(docs, Iterable) or getattr(getattr(docs, "dtype", None), "kind", "O") not in "OUS":
+        return False
+    doc: Any = docs if flat else next((doc for doc in docs if not hasattr(type(doc), "__len__") or len(doc)), None)
+    if isinstance(doc, np.ndarray) and doc.ndim == 1:
+        return doc.dtype.kind in "US" or (doc.dtype.kind == "O" and doc.size > 0 and is_word(doc[0]))
+    if isinstance(doc, (list, tuple)):
+        return len(doc) > 0 and is_word(doc[0])
+    is_column = hasattr(type(doc), "__len__") and any(kind in _type_of(doc) for kind in _COLUMNS)
+    return is_column and len(doc) > 0 and is_word(next(iter(doc)))
+
+
+def _type_of(column: Any) -> str:
+    """The type of the items of a column of another library, as it is written there, in lower case; empty without one."""
+    return str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+
+
+def is_word(item: object) -> bool:
+    """Whether an object is a symbol with a name, and no number.
+
+    >>> is_word("open"), is_word(("note", 60)), is_word(3), is_word([1])
+    (True, True, False, False)
+    """
+    is_name = isinstance(item, Hashable) and not isinstance(item, (int, *_NO_NAMES))
+    return is_name or isinstance(item, (np.str_, np.bytes_))
+
+
+def rows_of(docs: Any, name: str) -> list[Sequence[Any]]:
+    """Documents of words as lists: of lists, arrays, columns of Arrow, pandas and polars, a matrix, or an iterator of such."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(docs, method) and not isinstance(docs, (list, tuple)):
+            docs = getattr(docs, method)()
+            break
+    return [_row(doc, f"{name}: document {i}") for i, doc in enumerate(docs)]
+
+
+def _row(doc: Any, where: str) -> Sequence[Any]:
+    """One document of words as a list or tuple."""
+    if isinstance(doc, (list, tuple)):
+        return doc
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(doc, method):
+            found = getattr(doc, method)()
+            if isinstance(found, list):
+                return found
+    way = f"; {quoted(doc)}.split() makes words of a text" if isinstance(doc, str) and len(doc) < 30 else ""
+    raise TypeError(f"{where}: expected a list of words, got {describe(doc)}{way}")
+
+
+def words_document(doc: Any, name: str = "doc") -> Documents:
+    """Read one document of words.
+
+    >>> words_document(["b", "a", "b"])
+    Documents(values=array([1, 0, 1], dtype=int32), offsets=array([0, 3]), kind='int')
+    """
+    return _numbered([_row(doc, name)], name, None)
+
+
+def words_documents(docs: Any, offsets: NDArray[np.int64] | None, name: str = "docs") -> Documents:
+    """Read documents of words; with `offsets`, not checked here, one flat document that these divide."""
+    if offsets is None:
+        return _numbered(rows_of(docs, name), name, 0)
+    return _numbered([_row(docs, name)], name, None)._replace(offsets=offsets)
+
+
+def _numbered(rows: list[Sequence[Any]], name: str, first: int | None) -> Documents:
+    """Documents of lists of names. O(symbols + names log names); TypeError for what is no name, with its place."""
+    flat: list[Any] = list(chain.from_iterable(rows))
+    offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # a new name gets the next number
+    types = set(map(type, flat))
+    odd = {cls for cls in types if issubclass(cls, _NO_NAMES) and not issubclass(cls, (np.str_, np.bytes_, np.integer))}
+    odd |= {cls for cls in types if cls.__hash__ is None}
+    try:
+        if odd:
+            raise TypeError
+        values = np.fromiter(map(numbers.__getitem__, flat), np.int32, len(flat))
+    except TypeError:  # also of a tuple that holds a list
+        at = next(i for i, item in enumerate(flat) if type(item) in odd or not _has_hash(item))
+        item = flat[at]
+        is_missing = item is None or (isinstance(item, float) and item != item)
+        way = MISSING if is_missing else ROUND if isinstance(item, float) else ""
+        where = place_of(name, offsets, at, first)
+        got = f"{quoted(item)} ({type(item).__name__})"
+        raise TypeError(f"{where}: expected a word, or another hashable symbol, got {got}{way}") from None
+    names = tuple(item.item() if isinstance(item, np.generic) else item for item in numbers)
+    if len({type(item) for item in names}) == 1 and isinstance(names[0], (str, bytes, int)):
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), np.int32)
+        rank[order] = np.arange(len(names))
+        values, names = rank[values], tuple(names[i] for i in order)
+    return Documents(values, offsets, Named(names))
+
+
+def _has_hash(item: Any) -> bool:
+    try:
+        hash(item)
+    except TypeError:
+        return False
+    return True
+
+
+def aligned(documents: Documents, kind: Named, name: str) -> Documents:
+    """Documents numbered as the names of a `kind` are; other names follow these. O(symbols + names).
+
+    >>> found = aligned(words_document(["b", "x", "b"]), Named(("a", "b")), "doc")
+    >>> found.values.tolist(), found.kind.names
+    ([1, 2, 1], ('a', 'b', 'x'))
+    """
+    values, offsets, given = documents
+    if offsets[-1] == offsets[0]:
+        return documents._replace(kind=kind)
+    if not isinstance(given, Named):
+        if given != "int":
+            raise TypeError(f"{name}: the tokenizer was fitted on words, expected lists of them, got {given}")
+        some, values = np.unique(values, return_inverse=True)
+        given = Named(tuple(some.tolist()))
+    if given is kind or given.base is kind:
+        return documents
+    others: list[Any] = []
+    table = np.empty(len(given.names), np.int32)
+    for i, word in enumerate(given.names):
+        number = kind.number.get(word, -1)
+        table[i] = number if number >= 0 else len(kind.names) + len(others)
+        if number < 0:
+            others.append(word)
+    return Documents(table[values], offsets, Named((*kind.names, *others), kind))
+
+
+def names_of(given: Any) -> tuple[Any, ...]:
+    """The names of an alphabet that is given; ValueError for one that is there twice, TypeError for what is no name.
+
+    >>> names_of(["open", "read"])
+    ('open', 'read')
+    """
+    if isinstance(given, (bool, int, float, str, bytes, Set)) or given is None:
+        got = describe(given)
+        raise TypeError(f"alphabet: the documents are of words, expected a list of all, or a mapping to ids, got {got}")
+    documents = words_document(list(given), "alphabet")
+    names: tuple[Any, ...] = documents.kind.names  # type: ignore[attr-defined]
+    counts = np.bincount(documents.values, minlength=len(names))
+    if (twice := np.flatnonzero(counts > 1)).size:
+        raise ValueError(f"alphabet: symbol {quoted(names[twice[0]])} is there twice")
+    return tuple(names[i] for i in documents.values.tolist())
+
+
+def to_state(names: Iterable[Any]) -> list[Any]:
+    """Names for a model file: `str` and `int` as they are, others by their type; TypeError for what has no form there.
+
+    >>> to_state(["open", 3, b"x", ("note", 60)])
+    ['open', 3, {'bytes': [120]}, {'tuple': ['note', 60]}]
+    """
+    found: list[Any] = []
+    for name in names:
+        if type(name) in (str, int):
+            found.append(name)
+        elif type(name) is bytes:
+            found.append({"bytes": list(name)})
+        elif type(name) is tuple:
+            found.append({"tuple": to_state(name)})
+        else:
+            raise TypeError(f"alphabet: a model file holds names that are str, int, bytes and tuples of them, not {quoted(name)}")
+    return found
+
+
+def from_state(state: Any) -> tuple[Any, ...]:
+    """The inverse of `to_state`; ModelFormatError for anything else.
+
+    >>> from_state(["open", 3, {"bytes": [120]}, {"tuple": ["note", 60]}])
+    ('open', 3, b'x', ('note', 60))
+    """
+    found: list[Any] = []
+    for item in state if isinstance(state, list) else [None]:
+        if type(item) in (str, int):
+            found.append(item)
+            continue
+        (form, value), = item.items() if isinstance(item, dict) and len(item) == 1 else [("", None)]  # fmt: skip
+        if form == "bytes" and isinstance(value, list) and all(type(b) is int and 0 <= b < 256 for b in value):
+            found.append(bytes(value))
+        elif form == "tuple" and isinstance(value, list):
+            found.append(from_state(value))
+        else:
+            raise ModelFormatError("symbols: expected names")
+    return tuple(found)
