@@ -608,8 +608,6 @@ class ActionTokenizer:
         ------
         ModelFormatError
             For a file that is not one of an `ActionTokenizer`, saying what is wrong.
-        ValueError
-            For another suffix.
         OSError
             If it cannot be read.
 
