@@ -450,7 +450,7 @@ def test_files_that_lie_are_refused(change: Callable[[dict[str, Any]], object], 
             ActionTokenizer.load(path)
         assert path.name in str(error.value)
     (tmp_path / "model.json").write_text("[1]")
-    with pytest.raises(ModelFormatError, match="not a JSON object"):
+    with pytest.raises(ModelFormatError, match="not a valid npz file"):
         ActionTokenizer.load(tmp_path / "model.json")
 
 
