@@ -24,7 +24,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import Corpus, Documents, as_document, text_of, utf8_document
 from ubpe_numba.errors import ModelFormatError, listed, quoted
-from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
+from ubpe_numba.runtime.arrays import Named, describe, distinct, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled
 from ubpe_numba.vocabulary.alphabet import SPARE, Alphabet
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -457,11 +457,12 @@ def _word(word: Any, kind: str, name: str) -> Word:
         return word
     if isinstance(word, (bytes, bytearray)) and kind == "bytes":
         return bytes(word)
-    if kind == "int" and not isinstance(word, (str, bytes)):
+    if kind == "int" and not isinstance(word, (str, bytes)) and not isinstance(kind, Named):
         return tuple(as_document(word, name=f"{name}: {quoted(word)}").values.tolist())
     if isinstance(word, str) and name == "special_tokens":
         return word
-    raise TypeError(f"{name}: expected words of {'integers' if kind == 'int' else kind}, got {quoted(word)}")
+    expected = "names" if isinstance(kind, Named) else f"words of {'integers' if kind == 'int' else kind}"
+    raise TypeError(f"{name}: expected {expected}, got {quoted(word)}")
 
 
 def _ids(given: list[int | None], size: int) -> list[int]:
