@@ -30,7 +30,7 @@ SYMBOLS: dict[str, list[Any]] = {
     "bytes": [97, 98, 0, 255],
 }
 UNKNOWN: dict[str, Any] = {"dense": [0, 99], "sparse": [5, 6], "str": "az"}  # bytes have none
-BAD_DOCUMENTS: list[Any] = [None, 3, [0.5], [[0.5]], [[True]], [["a"]], [[0], "a"], [[0], None], [[2**64]], [0, 1], {0: 1}]
+BAD_DOCUMENTS: list[Any] = [None, 3, [0.5], [[0.5]], [[True]], [["a", None]], [[0], "a"], [[0], None], [[2**64]], [0, 1], {0: 1}]
 
 INDICES = st.lists(st.sampled_from([(0,), (1,), (2,), (3,), (0, 1), (0, 1, 2), (2, 2), (0, 1, 0, 1)]), max_size=12).map(
     lambda parts: [i for part in parts for i in part]

@@ -84,7 +84,7 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.jsonl", "-o", "m.json", "--unknown", "x"], "--unknown: the documents are integers, got 'x'"),
         (["fit", "a.jsonl", "-o", "m.json", "--special-first"], "--special-first: the documents are integers, not text"),
         (["fit", "a.txt", "-o", "m.json", "--special-first"], "--special-first: there are no special tokens"),
-        (["fit", "a.txt", "-o", "m.json", "--unknown", "<end>"], "unknown: expected 'raise', 'skip' or 0..255, got '<end>'"),
+        (["fit", "a.txt", "-o", "m.json", "--unknown", "<end>"], "a byte of the alphabet or a special token, got '<end>'"),
         (["convert", "text.json", "-o", "x.npz", "--unk-token", "<end>"], "--unk-token: for tokenizer.json only, not for npz"),
         (["convert", "text.json", "--to", "tiktoken", "-o", "x", "--special-first"], "--special-first: for tokenizer.json only"),
         (["convert", "text.json", "--to", "tokenizer.json", "-o", "x", *["--template", "$A"] * 3], "--template: expected one"),

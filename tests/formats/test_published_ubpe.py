@@ -48,7 +48,7 @@ DUMPS = [
     ("alphabet", {}, "alphabet: expected 1"), ("alphabet", {"0": 0, "1": 1, "2": 1}, "have the same id 1"),
     ("alphabet", {"0": 0, "1": 1, "2": 3}, "symbol 2 has id 3"),
     ("alphabet", {"0": 0, "1": 1, "2": 2.0}, "expected an integer, got 2.0"),
-    ("alphabet", {"0": 0, "1": 1, "2": HUGE}, "fits int64"), ("alphabet", {"0": 0, "1": 1, "ab": 2}, "alphabet"),
+    ("alphabet", {"0": 0, "1": 1, "2": HUGE}, "fits int64"), ("alphabet", {"0": 0, "1": 1, "ab": 3}, "alphabet"),
     ("alphabet", {"0": 0, "1": 1, "9" * 5000: 2}, "."), ("alphabet", {"0": 0, "1": 1}, "mapper"),
     ("alphabet", {"0": 0, "1": 1, "2": 2, "00": 0}, "alphabet"),  # one symbol
     ("mapper.4", ..., "mapper: expected the id 4 in place 1, got '5'"),

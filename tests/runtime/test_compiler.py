@@ -38,7 +38,7 @@ text = BPE(259, preprocessing=Preprocessing("gpt2", encoding="utf-8")), ["ab ab"
 for tok, docs in (BPE(6), [[1, 2, 3, 1, 2, 3, 1]]), (UBPE(6, 3), [[1, 2, 3, 1, 2], [3, 3, 3], [1, 1, 2]]), text:
     ids = tok.fit(docs).encode_batch(docs)
     print(tok.fingerprint, ids.to_lists(), tok.decode_batch(ids))
-print(*(name.rpartition(".")[2] for name in sys.modules if name.startswith("ubpe_numba.runtime.compiler.")))
+print("parts", *(name.rpartition(".")[2] for name in sys.modules if name.startswith("ubpe_numba.runtime.compiler.")))
 """
 
 

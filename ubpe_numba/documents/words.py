@@ -9,7 +9,7 @@ numbered in their order, others as they come.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from itertools import chain, count
 from typing import Any
 
@@ -30,8 +30,8 @@ def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tu
     `surely`: they have, as those of a tokenizer of words; else the first symbol tells.
     """
     if not surely:
-        if hasattr(docs, "__next__"):
-            held: list[Any] = []
+        if isinstance(docs, Iterable) and not isinstance(docs, Sized):  # may be read once only
+            docs, held = iter(docs), list[Any]()
             for doc in docs:  # up to the first that is not empty
                 held.append(doc)
                 if not hasattr(type(doc), "__len__") or len(doc):

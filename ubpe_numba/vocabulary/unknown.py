@@ -76,7 +76,7 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     if symbol is not None and symbol >= 0:
         return symbol
     if is_symbol:
-        raise ValueError(f"unknown: expected {expected}, got {word}, which is not in the alphabet")
+        raise ValueError(f"unknown: expected {expected}, got {quoted(word)}, which is not in the alphabet")
     index = None if special is None else special.number.get(word)
     if special is None or index is None or special.always[index]:
         way = f"; Preprocessing(special_tokens=[{quoted(word)}]) makes it one" if symbol is None else ""
@@ -108,6 +108,8 @@ def symbol_of(word: Any, alphabet: Alphabet) -> int | None:
     if not isinstance(word, types) or len(word) != 1 or (kind == "bytes" and isinstance(word, str) and not word.isascii()):
         return None
     symbol = ord(word) if isinstance(word, (str, bytes)) else int(word[0])
+    if not -(2**63) <= symbol < 2**63:
+        return -1
     return int(alphabet.lookup(np.array([symbol], np.int64))[0])
 
 
