@@ -99,6 +99,42 @@ def test_options_of_calls() -> None:
     assert "open read" in plain._repr_html_().replace("\u2423", " ") and "open" in plain.vocabulary._repr_html_()
 
 
+def test_a_name_of_several_parts_replaces_unknown_ones(tmp_path: Any) -> None:
+    """It was saved as null, and the file could not be read."""
+    tok = BPE(9, unknown=("note", 60)).fit([[("note", 60), "rest"] * 3], progress=False)
+    tok.save(tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    assert again == tok and again.unknown == ("note", 60) and again.decode(again.encode(["?"])) == [("note", 60)]
+
+
+class Item:
+    """An item of a tensor: it has a class with a length, and none itself."""
+
+    shape = ()
+
+    def __len__(self) -> int:
+        raise TypeError("len() of a 0-d tensor")
+
+
+class Tensor:
+    """One document of integers, whose type is no dtype of NumPy."""
+
+    dtype, shape = "torch.int64", (4,)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array([1, 2, 1, 2], dtype)
+
+    def __len__(self) -> int:
+        return 4
+
+    def __iter__(self) -> Any:
+        return iter([Item()] * 4)
+
+
+def test_a_tensor_is_looked_at_without_its_items() -> None:
+    assert BPE(9).fit(Tensor(), progress=False) == BPE(9).fit(np.array([1, 2, 1, 2]), progress=False)
+
+
 def test_dumps_of_ubpe_over_words() -> None:
     tok = UBPEClassic(9).fit(EVENTS, progress=False)
     text = export(tok, "ubpe")

@@ -179,10 +179,8 @@ class Decoder:
         if wrong.any():
             at = first + int(wrong.argmax())
             document, special = int(np.searchsorted(offsets, at, side="right")) - 1, self.segmenter.special
-            named = (
-                {} if special is None else {i: special.words[n] for n, i in enumerate(special.ids.tolist()) if special.named[n]}
-            )
-            name = str(named.get(int(values[at]), ""))
+            named = [] if special is None else np.flatnonzero(special.named & (special.ids == values[at])).tolist()
+            name = str(special.words[named[0]]) if special is not None and named else ""
             raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size, name)
 
     def _decode(self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int, all_ends: np.ndarray) -> np.ndarray:

@@ -203,7 +203,8 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
     while encodings * size <= len(doc) // _SHARE:
         part = doc[-size:] if left else doc[:size]
         if final:
-            ids = alphabet.to_ids(read_document(part, segmenter.encoding, alphabet.names is not None), unknown)  # type: ignore[arg-type]  # it is plain
+            given = read_document(part, segmenter.encoding, alphabet.names is not None)
+            ids = alphabet.to_ids(given, unknown)  # type: ignore[arg-type]  # it is plain
             if final_ids(final, ids.values, plan.encode(ids).values, -1) >= n:
                 return part
         elif is_text:

@@ -222,9 +222,8 @@ class Plan:
             requested_threads(self.n_threads)  # raises for a bad one, which short documents do not need
         one: One = general
         many: Many = general
-        if isinstance(self.model.alphabet.kind, Named):  # words are numbered first
-            pass
-        elif self.bound is not None and self.tables.is_plain and self.isolated is None:
+        numbered = isinstance(self.model.alphabet.kind, Named)  # words are, before anything else
+        if self.bound is not None and self.tables.is_plain and self.isolated is None and not numbered:
             one, many = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self.bound) or (general, general)
         elif self.words is not None and self.model.segmenter.lone is None:
             from ubpe_numba.coding.word_encoder import short_text  # here only, as the encoder of words

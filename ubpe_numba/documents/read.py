@@ -54,7 +54,7 @@ _ADVICE = {
     "f": ROUND,
     "b": "; use astype('uint8')",
     "O": "; use tolist() for a document each, of integers, str or bytes",
-    "U": "; numpy.unique(words, return_inverse=True) numbers words; tolist() makes a document of each, ''.join() one of all",
+    "U": "; [words] is one document of words, tolist() makes a document of each text, ''.join() one of all",
     "S": "; use tolist() for a document each, b''.join() for one",
 }
 #: End of the message about a flat list in the place of several documents: methods that take one as it is.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from itertools import chain, count
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tu
             docs, held = iter(docs), list[Any]()
             for doc in docs:  # up to the first that is not empty
                 held.append(doc)
-                if not hasattr(type(doc), "__len__") or len(doc):
+                if _filled(doc):
                     break
             docs = chain(held, docs)
         else:
@@ -54,13 +54,17 @@ def _holds_words(docs: Any, flat: bool) -> bool:
         return True
     if not isinstance(docs, Iterable) or getattr(getattr(docs, "dtype", None), "kind", "O") not in "OUS":
         return False
-    doc: Any = docs if flat else next((doc for doc in docs if not hasattr(type(doc), "__len__") or len(doc)), None)
-    if isinstance(doc, np.ndarray) and doc.ndim == 1:
-        return doc.dtype.kind in "US" or (doc.dtype.kind == "O" and doc.size > 0 and is_word(doc[0]))
-    if isinstance(doc, (list, tuple)):
-        return len(doc) > 0 and is_word(doc[0])
-    is_column = hasattr(type(doc), "__len__") and any(kind in _type_of(doc) for kind in _COLUMNS)
-    return is_column and len(doc) > 0 and is_word(next(iter(doc)))
+    doc: Any = docs if flat else next(filter(_filled, docs), None)
+    if isinstance(doc, (str, bytes)):  # of NumPy too: a document of characters
+        return False
+    is_column = isinstance(doc, (list, tuple)) or any(kind in _type_of(doc) for kind in ("<u", "|s", "object", *_COLUMNS))
+    return is_column and isinstance(doc, Sized) and len(doc) > 0 and is_word(next(iter(cast(Any, doc))))
+
+
+def _filled(doc: Any) -> bool:
+    """Whether a document is not empty; one without a length, such as an item of a tensor, is not."""
+    shape = getattr(doc, "shape", None)
+    return (not isinstance(doc, Sized) or len(doc) > 0) if shape is None else 0 not in shape
 
 
 def _type_of(column: Any) -> str:

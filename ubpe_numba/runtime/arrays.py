@@ -332,7 +332,7 @@ def way_of_item(item: Any, name: str, one: bool) -> str:
         return "; token_to_id gives the id of a name" if is_name else ""
     if item is None or (isinstance(item, float) and item != item):
         return MISSING
-    words = "; number words first: numpy.unique(words, return_inverse=True)" if isinstance(item, str) else ""
+    words = "; only a tokenizer fitted on lists of words takes them" if isinstance(item, str) else ""
     return ROUND if isinstance(item, float) else words
 
 

@@ -123,7 +123,11 @@ def hides_symbols(unknown: Any, alphabet: Alphabet) -> bool:
 
 
 def argument_state(unknown: Any) -> Any:
-    """The argument `unknown` for a model file: a word, ``{"symbol": 78}``, ``{"bytes": [78]}``, or a list of integers."""
+    """The argument `unknown` for a model file: a word, a list of integers, ``{"symbol": 78}``, ``{"bytes": [78]}``, or a name."""
+    if isinstance(unknown, tuple) and _word(unknown) is None:
+        from ubpe_numba.documents.words import to_state  # here only: few symbols have names
+
+        return to_state([unknown])[0]
     unknown = _word(unknown)
     if isinstance(unknown, bytes):
         return {"bytes": list(unknown)}
@@ -145,6 +149,10 @@ def argument_from_state(state: Any, alphabet: Alphabet) -> Any:
         return chr(symbol) if alphabet.kind == "str" else symbol
     if isinstance(state, dict) and len(state) == 1 and type(state.get("symbol")) is int:
         return state["symbol"]
+    if isinstance(state, dict) and "tuple" in state:
+        from ubpe_numba.documents.words import from_state  # here only, as above
+
+        return from_state([state])[0]
     numbers = state.get("bytes") if isinstance(state, dict) and len(state) == 1 else state
     if isinstance(numbers, list) and all(type(i) is int for i in numbers):
         if numbers is state:
