@@ -61,7 +61,6 @@ def test_a_text_is_loaded_once() -> None:
     host = Host(as_corpus(DOCS, sample_weight=[1, 2, 3]), 1)
     found = host.load(SETUP._replace(weighted=True))
     assert host.load(SETUP) is found  # another host was lost, and all are told again
-    assert found.symbol_counts.tolist() == [2, 2 + 9, 1 + 6, 0]
     assert (found.documents.tolist(), found.weights.tolist(), found.n_shards) == ([[0, 2]], [[1, 3]], 1)
 
 

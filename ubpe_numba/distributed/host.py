@@ -16,6 +16,7 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -79,7 +80,7 @@ class Loaded(NamedTuple):
     inside: np.ndarray  # bool[K + 1]: whether the shard begins inside a segment
     documents: np.ndarray  # int64[K, 2]: the first and the last document of each shard, -1 if it has none
     weights: np.ndarray  # int64[K, 2]: of the two
-    symbol_counts: np.ndarray  # int64[alphabet], by weight
+    symbol_counts: np.ndarray  # int64[alphabet], by weight: of the last symbols of segments, as `LocalText` has them
     n_shards: int  # wanted; the same part is cut in the same places with as many
 
 
@@ -394,7 +395,6 @@ def make_host(parts: list[Any], how: bytes) -> Host:
     corpora, sizes, called, checks = [], [], names, []
     if joined:
         sizes, called = [len(part) for part in parts], [name_of_range(names)]
-        checks = [zlib.crc32(np.ascontiguousarray(part, np.int64).data) for part in parts]
         parts = [np.concatenate(parts)]
     for i, ((weights, boundaries), name) in enumerate(zip(beside, called, strict=True)):
         documents, parts[i] = parts[i], None  # one after the other may be given back
@@ -406,7 +406,10 @@ def make_host(parts: list[Any], how: bytes) -> Host:
                 corpora.append(_narrow(tokenizer._corpus(documents, None, weights, boundaries)))
         except (TypeError, ValueError, OSError) as error:
             raise with_name(error, name) from None
-    if not joined:
+    if joined:
+        values = corpora[0].given.values
+        checks = [zlib.crc32(values[end - n : end].data) for n, end in zip(sizes, accumulate(sizes), strict=True)]
+    else:
         sizes, checks = [corpus.given.offsets.size - 1 for corpus in corpora], list(map(check_of, corpora))
     return Host(_side_by_side(corpora, called), get_worker().state.nthreads, names, sizes, joined, checks, index)
 

@@ -32,7 +32,7 @@ from ubpe_numba.distributed.hosts import DaskEngine, LostHostsError
 from ubpe_numba.distributed.sources import store_of
 from ubpe_numba.documents.read import MOST
 from ubpe_numba.fitting.fit import Loop, Merges, Settings, room_for
-from ubpe_numba.fitting.kernels import rounds
+from ubpe_numba.fitting.kernels import rounds, text_cells
 from ubpe_numba.fitting.kernels.borders import Borders, borders_of, left_neighbours
 from ubpe_numba.fitting.kernels.merge import MERGED_BY_WEIGHT, Weighted
 from ubpe_numba.fitting.kernels.pair_table import Driver, Task
@@ -118,6 +118,11 @@ class Checkpoint:
             self.cuts = self.found["cuts"].tolist()
         self.agree(version=BUILD, **parameters)
 
+    @property
+    def has_merges(self) -> bool:
+        """Whether there is a fit to go on with; of one that made no merge yet, symbols are not counted either."""
+        return self.found is not None and self.found["learned"].shape[1] > 0
+
     def agree(self, **about: Any) -> None:
         """Note facts of this fit, as JSON has them; ValueError, with the first that differs, if the file is of another fit."""
         for name, value in about.items():
@@ -141,8 +146,10 @@ class Checkpoint:
 
     def restore(self, loop: _RemoteLoop) -> None:
         """Let a loop that has not begun go on where the file is."""
-        if (found := self.found) is None:
+        if not self.has_merges:
             return
+        found = self.found
+        assert found is not None
         n, m = loop.n_alphabet, found["learned"].shape[1]
         loop.state["next_id"] = loop.state["round_start"] = n + m
         loop._grow(0, 0)
@@ -150,7 +157,7 @@ class Checkpoint:
             loop.driver.learned[name][n : n + m] = row
         loop.driver.lengths[: n + m] = found["lengths"]
         loop.task.width[: n + m] = 1
-        loop.text.symbol_counts = found["symbols"]
+        loop.text.symbol_counts, loop.text.counted = found["symbols"], True
 
     def save(self, text: RemoteText) -> None:
         """Write the merges of all whole rounds; a UserWarning if that fails, as the fit itself can go on."""
@@ -194,10 +201,12 @@ class RemoteText:
         self.losses = [0] * engine.n
         self.has_begun = False  # the driver and its task are known
         self.origins = offsets_of(np.array([part.n_symbols for part in self.parts]))
-        resumed = checkpoint is not None and checkpoint.found is not None
+        resumed = checkpoint is not None and checkpoint.has_merges
         message = ("resume", setup, *checkpoint.begins(self)) if checkpoint is not None and resumed else ("load", setup)
         self.loaded: list[Loaded] = self.until_done(lambda: self.engine.ask(*message))
         self.symbol_counts: np.ndarray = np.sum([found.symbol_counts for found in self.loaded], axis=0)
+        # otherwise hosts have counted the last symbols of segments, and the first table of pairs has the others
+        self.counted = setup.alphabet.size > text_cells.DENSE
         sizes = [found.state.size for found in self.loaded]
         self.first = offsets_of(np.array(sizes))  # shard of each host
         self.k = k = int(self.first[-1])
@@ -225,6 +234,11 @@ class RemoteText:
             sums, merged = np.zeros((k, 2, 1), i64), np.zeros((k, merges), MERGED_BY_WEIGHT)
             self.weighted = Weighted(np.zeros(1, i64), none, sums, np.zeros(1, i64), merged)
         self.borders = self._borders(goes_on) if k > 1 else None
+        if self.borders is not None and not self.counted:  # the last symbols of hosts are left parts of pairs across borders
+            left_of = np.empty(k, np.int64)
+            left_neighbours(self.shards, self.borders, left_of)
+            across = self.first[1:-1][left_of[self.first[1:-1]] >= 0]
+            np.subtract.at(self.symbol_counts, self.shards.state["last"][left_of[across]], self.borders.weight[across])
 
     def _borders(self, goes_on: Sequence[tuple[bool, bool]]) -> Borders:
         """The borders between all shards: those inside hosts as the hosts cut them, those between hosts by `goes_on`."""
@@ -242,7 +256,9 @@ class RemoteText:
         return borders_of(continued, joined, documents[:, 0] == documents[:, 1], weight, merges)
 
     def count_symbols(self) -> None:
-        """See `Text`: hosts have counted them."""
+        """See `Text`: without a merge to be made; a host that is made anew has not loaded its part."""
+        if not self.counted:
+            self.until_done(lambda: self.engine.ask("load", self.setup) and self.count_dense(self.setup.alphabet.size))
 
     def count_dense(self, n_tokens: int) -> np.ndarray:
         """See `Text`."""
@@ -252,6 +268,9 @@ class RemoteText:
             total += more.astype(np.int64, copy=False)  # as uint64 it would be added as floats
         left, right, weight = pairs_across(self.shards, self.borders)
         np.add.at(total, left * n_tokens + right, weight)
+        if not self.counted:
+            self.symbol_counts += total.reshape(n_tokens, n_tokens).sum(axis=1)
+            self.counted = True
         return total
 
     def list_dense(self, n_tokens: int, pairs: np.ndarray, slots: np.ndarray) -> None:

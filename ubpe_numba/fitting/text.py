@@ -198,11 +198,11 @@ class _Sorted(NamedTuple):
 class LocalText:
     """Shards of a fit in this process: all of them (`whole`), or those of one host.
 
-    A host's shards take tokens over from other hosts, and count symbols at once. weighted: occurrences have weights, or segments
-    are not documents; room: of tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work
-    on shards. UnknownSymbolError for a symbol outside the alphabet. The attribute `weighted` is None without weights, `borders`
-    of a single shard or of a host; `symbol_counts` are at first only of the last symbols of segments, where the first dense table
-    of pairs adds the others.
+    A host's shards take tokens over from other hosts. weighted: occurrences have weights, or segments are not documents; room: of
+    tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work on shards.
+    UnknownSymbolError for a symbol outside the alphabet. The attribute `weighted` is None without weights, `borders` of a single
+    shard or of a host; `symbol_counts` are at first only of the last symbols of segments, where the first dense table of pairs
+    adds the others (of hosts, the driver does).
     """
 
     def __init__(
@@ -221,9 +221,10 @@ class LocalText:
         self.weighted: Weighted | None = None
         if weighted:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)
-        self._counted = not whole or alphabet.size > s.DENSE
+        self._counted = alphabet.size > s.DENSE
         counts = self.each(lambda k: self._load(k, corpus, alphabet, place, segments[k]))
         self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
+        self._counted |= not whole  # of a host the driver adds the others
         self.borders = allocate_borders(place.segment, place.inside, *given, merges) if whole and self.k > 1 else None
 
     def _load(self, k: int, corpus: Corpus, alphabet: Alphabet, place: Cut, segments: tuple[int, int]) -> np.ndarray:
