@@ -93,6 +93,7 @@ class Bench:
         self.quick, self.native_python = quick, native_python
         self.timeout = 60 if quick else 300
         self.rows: list[tuple[str, ...]] = []
+        self.raw: list[dict[str, Any]] = []  # every job and what its process gave
         self.notes: dict[str, None] = {}
         self.wrong: list[str] = []  # results that are not what they must be; the command then fails
         self._corpora: dict[str, Corpus] = {}
@@ -132,7 +133,9 @@ class Bench:
     def run(self, peer: str, action: str, data: Data, **options: Any) -> Result:
         """Run a job in a process of its own; if that fails, the result's `error` says how."""
         job = _JOB | options | {"peer": peer, "action": action, "data": data.stem}
-        return Result(data.n_symbols, **self.process("peers.py", job))
+        given = self.process("peers.py", job)
+        self.raw.append({"peer": peer, "action": action, "data": data.stem, **options, **given})
+        return Result(data.n_symbols, **given)
 
     def process(self, script: str, job: dict[str, Any], n_threads: int = 1) -> dict[str, Any]:
         """The line of JSON that `script` prints about a job, or {"error": what went wrong}."""
@@ -161,6 +164,7 @@ class Bench:
         for i in range(repeat):
             for peer in peers if i == 0 else list(results.found):
                 given = self.process("encoders.py", shared | {"peer": peer}, shared["n_threads"])
+                self.raw.append({"peer": peer, **{key: shared[key] for key in ("action", "name", "n_threads")}, **given})
                 if "error" not in given:
                     results.found.setdefault(peer, []).append(given["found"])
                     results.versions[peer] = given["version"]

@@ -109,7 +109,7 @@ def tokenizers(job: Job) -> Adapter:
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     if job["action"] == "pieces":
-        pieces = Tokenizer(models.WordPiece.load(job["model"] + ".txt", unk_token="[UNK]"))
+        pieces = Tokenizer(models.WordPiece.from_file(job["model"] + ".txt", unk_token="[UNK]"))
         return Adapter(
             words,
             lambda docs: pieces.encode_batch(docs, is_pretokenized=True),
