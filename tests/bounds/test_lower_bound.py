@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
-from corpora import corpora
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, count_documents
+from ubpe_numba import BPE, UBPE, UBPEClassic, count_documents
 from ubpe_numba.bounds import LowerBound, lower_bound
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 
@@ -29,26 +27,13 @@ def test_a_bound_of_text_is_below_its_own_tokens(cls: Any, options: dict[str, An
     assert all_words.tokens == 17 < found.tokens and all_words.n_tokens == 10_000
 
 
-@pytest.mark.parametrize("name", ["text/60", "dna"])
-def test_no_tokenizer_is_below(name: str) -> None:
-    docs, size = corpora(10_000)[name]
-    docs = [doc[i : i + 200] for doc in docs for i in range(0, len(doc), 200)]
-    n = size + 100
-    ranked = BPE(n, alphabet=size, rules=FitRules(max_token_length=8)).fit(docs, progress=False)
-    shortest = UBPE(n, alphabet=size, objective="shortest", rules=FitRules(max_token_length=8)).fit(docs, progress=False)
-    found = lower_bound(ranked, docs, max_token_length=8, seconds=2, progress=False)
-    assert 0.5 * found.own < found.tokens <= min(found.own, shortest.encode_batch(docs).total)
-    other = lower_bound(shortest, docs, len(ranked._model.vocabulary), max_token_length=8, seconds=2, progress=False)
-    assert other.own == shortest.encode_batch(docs).total
-
-
 @each("options", [{}, {"max_token_length": 4}, {"memory_limit": 3_000_000}])
-@each("docs", [[[0] * 1500], [[0, 1, 1] * 300, [0] * 600]])
+@each("docs", [[[0, 1, 1] * 300, [0] * 600]])
 def test_no_bound_is_above_the_long_tokens_of_the_tokenizer_itself(docs: Any, options: dict[str, Any]) -> None:
     """They are candidates however short those are that there is memory for."""
     tok = UBPE(14, 1, alphabet=2, objective="shortest").fit(docs, progress=False)
     longest = max(len(tok.vocabulary[i]) for i in range(len(tok.vocabulary)))
-    found = lower_bound(tok, docs, seconds=1, progress=False, **options)
+    found = lower_bound(tok, docs, seconds=0.3, progress=False, **options)
     assert found.tokens <= found.own
     assert found.max_token_length is None or found.max_token_length < longest
     assert (found.max_token_length is None) == (options == {})
@@ -69,36 +54,28 @@ def test_documents_are_read_as_by_fit() -> None:
     options: dict[str, Any] = {"max_token_length": 3, "seconds": None}
     want = lower_bound(tok, docs, **options)
 
-    def same(found: LowerBound) -> bool:
-        return (found.tokens, found.own, found.n_edges) == (want.tokens, want.own, want.n_edges)
+    def of(found: LowerBound) -> tuple[int, int, int]:
+        return found.tokens, found.own, found.n_edges
 
     flat, offsets = np.concatenate(docs), [0, 5, 7, 11]
-    assert same(lower_bound(tok, flat, offsets=offsets, **options))
-    assert same(lower_bound(tok, iter(docs), **options)) and same(lower_bound(tok, count_documents(docs), **options))
+    assert of(want) == of(lower_bound(tok, flat, offsets=offsets, **options)) == of(lower_bound(tok, iter(docs), **options))
+    assert of(want) == of(lower_bound(tok, count_documents(docs), **options))
     weighted = lower_bound(tok, docs, sample_weight=[1, 0, 4], **options)
-    repeated = lower_bound(tok, [docs[0], *[docs[2]] * 4], **options)
-    assert (weighted.tokens, weighted.own, weighted.n_edges) == (repeated.tokens, repeated.own, repeated.n_edges)
+    assert of(weighted) == of(lower_bound(tok, [docs[0], *[docs[2]] * 4], **options))
     cut = lower_bound(tok, docs, boundaries=[[2], [], [1]], **options)
     apart = lower_bound(tok, [[0, 1], [2, 0, 1], [0, 1], [2], [2, 0, 1]], **options)
-    assert (cut.tokens, cut.own, cut.n_edges) == (apart.tokens, apart.own, apart.n_edges)
+    assert of(cut) == of(apart)
 
 
 @each(
     "options, error, message",
     [
         ({"n_tokens": 1}, ValueError, "n_tokens: expected at least the 2 symbols"),
-        ({"n_tokens": 2.5}, TypeError, "n_tokens"),
-        ({"n_tokens": 0}, ValueError, "n_tokens"),
         ({"max_token_length": 0}, ValueError, "max_token_length"),
         ({"min_count": 0}, ValueError, "min_count"),
-        ({"min_count": "2"}, TypeError, "min_count"),
         ({"seconds": -1}, ValueError, "seconds"),
-        ({"seconds": math.nan}, ValueError, "seconds"),
         ({"seconds": "1"}, TypeError, "seconds"),
-        ({"memory_limit": 0}, ValueError, "memory_limit"),
         ({"progress": "yes"}, ValueError, "progress"),
-        ({"sample_weight": [1, 2]}, ValueError, "sample_weight"),
-        ({"boundaries": [[9]]}, ValueError, "boundaries"),
         ({"memory_limit": 10}, MemoryError, "memory_limit"),
     ],
 )

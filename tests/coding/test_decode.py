@@ -67,20 +67,10 @@ def test_decode_when_the_size_was_guessed_too_small(monkeypatch: pytest.MonkeyPa
     assert len(rest) == 1 and 0 < rest[0] < ids.size
 
 
-def test_sizes_that_differ_much_are_all_counted() -> None:
-    """One id in 5000 is nine tenths of the result: a sample would be wrong by much."""
-    tok = BPE.from_merges([[0, 0], *([k, k] for k in range(2, 16))], alphabet=2)
-    ids = np.ones(100_000, np.int32)
-    ids[777::5000] = 16
-    lengths = np.where(ids == 16, 2**15, 1)
-    assert np.array_equal(tok.decode(ids), np.repeat(np.where(ids == 16, 0, 1), lengths))
-
-
-@pytest.mark.parametrize("n_threads", [1, 3])
 @each("dtype", ALPHABETS)
-def test_buffers_of_every_dtype_and_the_first_unknown_id_in_several_chunks(dtype: str, n_threads: int) -> None:
+def test_buffers_of_every_dtype_and_the_first_unknown_id_in_several_chunks(dtype: str) -> None:
     """Sizes past the one where threads begin; after an error a buffer is left as it was, also one without room for all."""
-    tok = BPE.from_merges(MERGES, alphabet=ALPHABETS[dtype], n_threads=n_threads)
+    tok = BPE.from_merges(MERGES, alphabet=ALPHABETS[dtype], n_threads=3)
     offsets = np.array([0, 0, 1, 600, 100_000, 200_000, 250_000])
     ids = Ragged(np.random.default_rng(1).integers(0, 9, 250_000).astype(np.int32), offsets)
     want = np.concatenate([np.asarray(tok._model.alphabet.to_symbols(doc)) for doc in of_merges(ids)])

@@ -59,7 +59,7 @@ def test_weights_of_less_than_a_unit(by_bag: bool) -> None:
 
 
 @each("by_bag", [False, True])
-@each("left", [0, 40, 41, 60, 150, 400, 1000])
+@each("left", [0, 40, 41, 150, 1000])
 def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many walks are left before the highest number: in periodic and in random documents, of which walks pass many nodes."""
     kernel = module.kernels.n_best_paths
@@ -84,7 +84,7 @@ def test_walks_whose_numbers_begin_anew(left: int, by_bag: bool, monkeypatch: py
     assert max(highest) <= module.kernels.MOST_WALKS and (left > 40 or min(highest) < 10_000)
 
 
-@each("pattern", [[0], [0, 1], [0, 1, 1, 0, 1]])
+@each("pattern", [[0], [0, 1, 1, 0, 1]])
 def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     """In periodic documents tails do not merge before the document ends, and the tree of tails has to grow."""
     docs = [(pattern * 300)[:n] for n in (300, 211, 97)] + [[1, 0, 0, 1] * 20, [1] * 33, []]
@@ -93,11 +93,10 @@ def test_periodic_documents_equal_the_reference(pattern: list[int]) -> None:
     tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
     doc = (pattern * 150)[:150]
     for by_bag in (False, True):
-        for n in (1, 10):
-            candidates, weights = tok.encode_nbest([doc], n, distinct="bag" if by_bag else "path")[0]
-            want = encode_paths.encode_nbest(doc, tokens, idf, n, by_bag)
-            assert candidates.to_lists() == [list(path) for path, _ in want]
-            assert weights.tolist() == pytest.approx([formula(path, idf) for path, _ in want], rel=1e-12, abs=1e-12)
+        candidates, weights = tok.encode_nbest([doc], 10, distinct="bag" if by_bag else "path")[0]
+        want = encode_paths.encode_nbest(doc, tokens, idf, 10, by_bag)
+        assert candidates.to_lists() == [list(path) for path, _ in want]
+        assert weights.tolist() == pytest.approx([formula(path, idf) for path, _ in want], rel=1e-12, abs=1e-12)
     long = (pattern * 30_000)[:30_000]
     assert all(tok.decode(path).tolist() == long for path in tok.encode_nbest([long], 3, beam=8)[0][0])
 
@@ -146,6 +145,8 @@ def test_options_that_make_no_sense() -> None:
     ):
         with pytest.raises(error, match=message):
             tok.encode_nbest([[0, 1]], 3, **options)
+    with pytest.raises(ValueError, match="n: 1000000000 paths of 2 symbols need"):
+        tok.set_params(objective="additive").encode_nbest([[0, 1]], 10**9)
 
 
 @each("n", [1, 2, 7])
@@ -213,9 +214,3 @@ def test_additive_and_k_best_equal_the_reference(data: st.DataObject, table: Tab
                 assert found.to_lists() == [list(path) for path in best]
                 sums = [sum(weights[t] for t in path) if objective == "additive" else -len(path) for path in best]
                 assert worth.tolist() == sums
-
-
-def test_too_many_tails_are_refused() -> None:
-    tok = UBPE(10, 2, objective="additive").fit(["abab abba", "baab abab", "abc", "", "ccab"], progress=False)
-    with pytest.raises(ValueError, match="n: 1000000000 paths of 4 symbols need"):
-        tok.encode_nbest(["abab"], 10**9)[0]

@@ -94,12 +94,3 @@ def test_tokens_and_ids_that_cannot_be_looked_up_are_refused() -> None:
             call([0, 1])
     with pytest.raises(NotFittedError):
         BPE().index([[0]])
-
-
-def test_an_index_stays_when_its_batch_is_written_to() -> None:
-    tok = BPE.from_merges([[0, 1]], alphabet="ab")
-    ids = tok.encode_batch(["aab", "abab"])
-    index = tok.index(ids)
-    before = [found.documents.tolist() for found in index]
-    ids.values[:] = 0
-    assert [found.documents.tolist() for found in index] == before

@@ -5,15 +5,14 @@ from __future__ import annotations
 import random
 import threading
 
+import byte_vocabularies
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
 from pair_tables import Table, documents, in_any_order, tables
 from reference import decode as reference_decode
 from reference import encode_pairs
-from tables import each
 
 from ubpe_numba import BPE, FitRules, Ragged
 from ubpe_numba.coding.kernels import linear_bpe
@@ -49,6 +48,8 @@ def test_rank_and_batch_equal_the_reference(data: st.DataObject, table: Table) -
     assert [tuple(vocabulary.sequence(t)) for t in range(len(vocabulary))] == reference_decode.expand(shuffled, size)
     for batch, plain in ((False, encode_pairs.encode_rank), (True, encode_pairs.encode_batch)):
         assert PairEncoder(vocabulary, batch).encode(ragged, 1).to_lists() == [plain(d, ranks) for d in docs]
+    found = PairEncoder(vocabulary, batch=False, one_by_one=True).encode(ragged, 2)
+    assert found.to_lists() == [encode_pairs.one_by_one(d, shuffled, size) for d in docs]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -108,25 +109,6 @@ def test_one_long_document_is_encoded_aside(monkeypatch):
     assert in_main == [False, True]
 
 
-@njit
-def _note(trie, document, p, run):
-    return linear_bpe.note_run(trie, document, p, run)
-
-
-def test_a_longer_run_goes_on_from_what_is_noted_of_a_shorter_one() -> None:
-    """The longest token of each length is noted, also of the lengths that no token has, up to the next that one has."""
-    pairs = [(1, 1), *((2 + i, 2 + i) for i in range(6))]  # tokens 2, 3, ... of 2, 4, ... 128 symbols
-    trie = PairEncoder(Vocabulary.from_merges(2, pairs), batch=False).tables[4]
-    longest = [1, *(1 + n.bit_length() - 1 for n in range(2, 129))]
-    for first in (64, 65, 100, 127, 128):
-        document = np.array([1] * first + [0] + [1] * 200, np.int32)
-        run = np.full(linear_bpe.RUN_HEAD + document.size, -1)
-        assert _note(trie, document, first // 2, run) == (0, first)
-        assert (run[linear_bpe.RUN_HEAD :][:first] >> 32).tolist() == longest[:first]
-        assert _note(trie, document, first + 1, run) == (first + 1, document.size)
-        assert (run[linear_bpe.RUN_HEAD :][:128] >> 32).tolist() == longest
-
-
 # ------------------------------------------------------------------------------------------------------------------------ dropout
 
 
@@ -162,36 +144,6 @@ def test_bad_probabilities_and_seeds_are_refused() -> None:
 # ------------------------------------------------------------------------------------------------------------ one merge at a time
 
 
-def some_merges(rng: random.Random, n_symbols: int, ordered: bool) -> list[tuple[int, int]]:
-    """Pairs, each of which makes another sequence; in order of creation, or in any."""
-    texts: list[tuple[int, ...]] = [(i,) for i in range(n_symbols)]
-    pairs: list[tuple[int, int]] = []
-    likely = list(range(97, 100)) if n_symbols == 256 else list(range(n_symbols))
-    for _ in range(rng.randrange(1, 14)):
-        a, b = rng.choice(likely), rng.choice(likely)
-        if texts[a] + texts[b] not in texts and len(texts[a]) + len(texts[b]) < 14:
-            likely.append(len(texts))
-            pairs.append((a, b))
-            texts.append(texts[a] + texts[b])
-    if ordered:
-        return pairs
-    order = rng.sample(range(len(pairs)), len(pairs))
-    number = {n_symbols + old: n_symbols + new for new, old in enumerate(order)}
-    return [(number.get(pairs[i][0], pairs[i][0]), number.get(pairs[i][1], pairs[i][1])) for i in order]
-
-
-@each("seed", range(3))
-def test_any_order_as_the_reference(seed: int) -> None:
-    rng = random.Random(seed)
-    for _ in range(100):
-        n_symbols = rng.choice([1, 2, 3])
-        merges = some_merges(rng, n_symbols, ordered=False) or [(0, 0)]
-        encoder = PairEncoder(Vocabulary.from_merges(n_symbols, merges), batch=False, one_by_one=True)
-        docs = [rng.choices(range(n_symbols), k=rng.choice([0, 1, 2, 5, 40])) for _ in range(12)]
-        found = encoder.encode(Ragged.from_lists(docs), rng.choice([1, 2])).to_lists()
-        assert found == [encode_pairs.one_by_one(doc, merges, n_symbols) for doc in docs], merges
-
-
 def test_long_runs() -> None:
     merges = [*((rank + 2, 0) for rank in range(8)), (0, 0)]  # a run is made of the next shorter one, the longest first
     encoder = PairEncoder(Vocabulary.from_merges(1, merges), batch=False, one_by_one=True)
@@ -199,20 +151,19 @@ def test_long_runs() -> None:
         assert encoder.encode(Ragged.from_lists([[0] * n]), None).to_lists() == [encode_pairs.one_by_one([0] * n, merges, 1)]
 
 
-@each("seed", range(2))
-def test_whole_words_as_by_a_dictionary(seed: int) -> None:
-    rng = random.Random(seed)
+def test_whole_words_as_by_a_dictionary() -> None:
     unstable = 0
-    for _ in range(40):
-        vocabulary = Vocabulary.from_merges(256, some_merges(rng, 256, ordered=True) or [(97, 98)])
+    for rng in map(random.Random, range(80)):
+        vocabulary = Vocabulary.from_merges(256, byte_vocabularies.vocabulary(rng, list(range(256))))
         pairs = PairEncoder(vocabulary, batch=False)
         tokens = {bytes(vocabulary.sequence(t).tolist()): t for t in range(len(vocabulary))}
+        if len(tokens) < len(vocabulary):  # two tokens of the same bytes
+            continue
         alone = pairs.encode(Ragged.from_lists([list(word) for word in tokens]), None).to_lists()
         unstable += sum(len(ids) > 1 for ids in alone)
-        words = [bytes(rng.choices(b"abc", k=rng.choice([1, 2, 3, 5, 8, 30, 70, 200]))) for _ in range(60)] + [*tokens] * 2
+        words = [*byte_vocabularies.segments(rng), *tokens, *tokens]
         rng.shuffle(words)
-        text = np.frombuffer(b"".join(words), np.uint8)
-        segments = np.cumsum([0, *map(len, words)])
+        text, segments = np.frombuffer(b"".join(words), np.uint8), np.cumsum([0, *map(len, words)])
         found = WordEncoder(pairs, whole_words=True).encode(text, np.array([0, text.size]), segments)
         plain = pairs.encode(Ragged.from_lists([list(word) for word in words]), None).to_lists()
         expected = [i for word, ids in zip(words, plain, strict=True) for i in ([tokens[word]] if word in tokens else ids)]

@@ -70,15 +70,6 @@ def test_starts_in_slices_of_a_flat_array_and_in_iterators() -> None:
     assert len(ids) == 2 and spans.tolist() == 2 * BYTES.encode("né", return_offsets="spans", units="characters")[1].tolist()
 
 
-@each("p", [0.0, 0.5, 1.0])
-def test_starts_of_tokens_with_dropout(p: float) -> None:
-    tok = BPE.from_merges([[0, 1], [2, 2]], alphabet="ab")
-    ids, starts = tok.encode_batch(["abababa", "xab"], sample=p, seed=2, unknown="skip", return_offsets=True)
-    for token, start in zip(ids[0], starts[0], strict=True):
-        assert "abababa"[start:].startswith(tok.decode([token]))
-    assert starts[1][0] == 1
-
-
 @each(
     "preprocessing, options, doc, expected",
     [  # start and end of each token in the text as given; it ends where the next one begins, or the document does

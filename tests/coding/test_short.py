@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import copy
 import functools
-import pickle
 import random
 import signal
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,10 @@ PARTS = [
     "a", "B", " ", "  ", "\n", "\r\n", "'s", "'LL", "1", "2345", "é", "ß", "中", "日本", "Ω", "🙂", "\ud800", "\u0301", "<", "<|",
     "\u017f",    "<|end|>", "<end>", "\x00", "_", "!!", "\u3000", "hello", " the cat", "x" * 300,
 ]  # fmt: skip
+OPTIONS: list[dict[str, Any]] = [
+    {"unknown": 0}, {"unknown": "skip"}, {"unknown": 1.5}, {"return_offsets": 1}, {"sample": 0.0}, {"allowed_special": "all"},
+    {"allowed_special": {"<end>"}}, {"allowed_special": 5}, {"disallowed_special": "none"}, {"disallowed_special": {"x"}},
+]  # fmt: skip
 NO_INTEGERS = [True, 1.0, "a", None, np.bool_(True), np.float64(1), np.array(1), 2**31, 2**32 + 1, 2**63, -1, -(2**63), 2**70]
 
 
@@ -32,10 +35,6 @@ class Text(str):
 
 class Items(list):  # type: ignore[type-arg]
     """Not quite a list."""
-
-
-class Array(np.ndarray):
-    """Not quite an array."""
 
 
 @functools.cache
@@ -79,7 +78,6 @@ def texts() -> list[Any]:
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
     made = [
         BPE.for_text(300, pretokenizer="gpt2", known_words=["cat", "the"]).fit(docs),
-        BPE.for_text(300, pretokenizer="o200k").fit(docs),
         BPE.for_text(300, pretokenizer="o200k", special_tokens={f"<{i}>": 300 + i for i in range(40)}).fit(docs),
         BPE.for_text(300, pretokenizer="cl100k", special_tokens=special).fit(docs),
         BPE.for_text(300, pretokenizer=None, special_tokens=["<end>"]).fit(docs),
@@ -100,7 +98,7 @@ def integers() -> list[Any]:
     rng = np.random.default_rng(1)
     docs = [rng.integers(0, 8, 300) for _ in range(4)]
     doubling = [[0, 0], *([2 + i, 2 + i] for i in range(20))]  # an id that stands for a million symbols
-    far = ([5, -3, 10**12, 7], [9, -3, 4], [3, 2**63 - 3], [-(2**63), -(2**63) + 1])
+    far = ([5, -3, 10**12, 7], [9, -3, 4], [-(2**63), -(2**63) + 1])
     made = [
         BPE(40).fit(docs),
         *(BPE(40, alphabet=symbols).fit([rng.choice(symbols, 500)]) for symbols in far),
@@ -108,7 +106,7 @@ def integers() -> list[Any]:
         BPE(30, alphabet=8, preprocessing=Preprocessing(special_tokens={(1, 2): 40})).fit(docs),
         BPE(40, rules=FitRules(encode="batch")).fit(docs),
         BPE(40, rules=FitRules(order="idf")).fit(docs),
-        *(UBPE(60, objective=objective).fit(docs) for objective in ("tfidf", "additive")),
+        UBPE(60).fit(docs),
         BPE.from_merges(doubling, alphabet=2),
         BPE(300, alphabet=bytes(range(256))).fit(docs),
     ]
@@ -133,7 +131,7 @@ def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
         np.repeat(wide, 2)[::2],
     ]
     made += [wide.astype(dtype) for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "u8", ">i4", ">i8", "f8", "?", "O")]
-    made += [wide.view(Array), np.frombuffer(wide.astype(np.int32).tobytes(), np.int32), wide[None], wide[:1][0] if items else 5]
+    made += [np.frombuffer(wide.astype(np.int32).tobytes(), np.int32), wide[None], wide[:1][0] if items else 5]
     return [*made, wide.astype(np.uint8).tobytes(), bytearray(wide.astype(np.uint8)), "abc", range(len(items)), np.ma.array(wide)]
 
 
@@ -156,27 +154,20 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
                         is_same(tok, "decode", form, errors=rng.choice(["replace", "strict", "surrogatepass", "bogus", None]))
                         is_same(tok, "decode", form, as_bytes=True)
         for doc in docs[:2]:
-            options = {
-                "unknown": [0, "skip", "raise", 1.5],
-                "return_offsets": [True, False, 1],
-                "dropout": [0.0, 0.5, 0, False, 2.0],
-            }
-            options |= {"allowed_special": ["all", "none", {"<end>"}, 5], "disallowed_special": ["all", "none", (), {"x"}]}
-            for name, values in options.items():
-                for value in values if name != "dropout" or not isinstance(tok, UBPE) else ():
-                    is_same(tok, "encode", doc, **{name: value})
+            for options in OPTIONS:
+                is_same(tok, "encode", doc, **options)
 
 
 def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[Any]) -> None:
     rng = np.random.default_rng(7)
     for tok in integers:
         symbols = tok._model.alphabet.symbols
-        for size in (0, 1, 2, 5, 16, 24, 25, 200, LONGEST, LONGEST + 1):
+        for size in (0, 1, 5, 24, 25, 200, LONGEST, LONGEST + 1):
             doc = symbols[rng.integers(0, min(symbols.size, 300), size)]
             for given in forms(doc, rng) if size < 200 else (doc, doc.tolist(), doc.astype(">i8")):
                 is_same(tok, "encode", given)
                 is_same(tok, "encode", given, return_offsets=[True, "spans"][size % 2])
-                is_same(tok, "encode_batch", [given, doc, given[:1] if isinstance(given, list) else given])
+                is_same(tok, "encode_batch", [given, doc])
             ids = tok.encode(doc, disallowed_special="none")
             for given in forms(ids[:100], rng):
                 is_same(tok, "decode", given)
@@ -186,57 +177,27 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
             is_same(tok, "decode", given)
 
 
-def test_what_a_user_may_change_acts_at_once() -> None:
-    tok, doc = UBPE(60).fit([np.tile([0, 1, 2, 0, 1], 9), [2, 0, 1, 1, 2, 0, 0, 1, 2]]), [0, 1, 2, 0, 1, 1, 2, 0, 0, 1]
-    weights = np.linspace(0, 1, len(tok._model.vocabulary))
-    changes = [{"objective": "additive"}, {"objective": weights}, {"objective": "additive"}, {"objective": "shortest"}]
-    changes += [{"objective": "other"}, {"objective": "tfidf"}, {"n_threads": 0}, {"n_threads": 2.0}, {"n_threads": True}]
-    for change in [*changes, {"n_threads": 3}]:
-        tok.set_params(**change)
-        fresh = copy.deepcopy(tok)
-        for _ in range(3):
-            assert outcome(tok.encode, doc) == outcome(fresh.encode, doc)
-            assert outcome(tok.decode, doc) == outcome(fresh.decode, doc)
-
-
-def test_a_new_fit_replaces_what_was_made(texts: list[Any]) -> None:
-    tok = ready(BPE(6).fit([[0, 1, 0, 1]]), [0, 1])
-    assert tok.fit([[0, 0, 1, 0, 0]]).encode([0, 0]).tolist() == [2]
-    assert tok.decode([2]).tolist() == [0, 0]
-    for one in texts[:3]:
-        for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
-            assert [other.encode(TEXT).tolist() for _ in range(3)] == [one.encode(TEXT).tolist()] * 3
-
-
 def test_threads_share_tokenizers(texts: list[Any], integers: list[Any]) -> None:
     """Eight threads, two tokenizers in turn, and desks that become full."""
     rng = random.Random(3)
     docs = ["".join(rng.choice(PARTS[:25]) for _ in range(rng.randrange(200))) for _ in range(100)]
     symbols = [np.array([rng.randrange(8) for _ in range(rng.randrange(1500))]) for _ in range(100)]
-    pairs = [(texts[1], docs), (texts[2], docs), (integers[0], symbols), (integers[-5], symbols)]
+    pairs = [(texts[0], docs), (texts[1], docs), (integers[0], symbols), (integers[-3], symbols)]
     expected = [[(general(tok).encode(d).tolist(), general(tok).decode(general(tok).encode(d))) for d in ds] for tok, ds in pairs]
-    wrong: list[Any] = []
 
-    def work() -> None:
-        for _ in range(4):
-            for i in range(100):
-                for (tok, ds), results in zip(pairs, expected, strict=True):
-                    ids = tok.encode(ds[i])
-                    back = tok.decode(ids)
-                    if ids.tolist() != results[i][0] or not np.array_equal(back, results[i][1]):
-                        wrong.append((tok, i))
+    def work(_: int) -> None:
+        for i in [*range(100)] * 4:
+            for (tok, ds), results in zip(pairs, expected, strict=True):
+                ids = tok.encode(ds[i])
+                assert ids.tolist() == results[i][0] and np.array_equal(tok.decode(ids), results[i][1])
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
 def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
-    tok = texts[2]
+    tok = texts[1]
     inner, outer = tok.encode(TEXT).tolist(), tok.encode(TEXT * 3).tolist()
     wrong, seen = [], []
 
@@ -255,17 +216,3 @@ def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert not wrong
-
-
-def test_results_are_not_shared() -> None:
-    """A result belongs to the user: no later call writes to it."""
-    tok = ready(BPE(6).fit([[0, 1, 0, 1]]), [0, 1])
-    one = tok.encode([0, 0, 1])
-    two = tok.encode([1, 1, 1])
-    assert (one.tolist(), two.tolist()) == ([0, 2], [1, 1, 1])
-    assert one.base is None
-    one[:] = 7
-    assert tok.encode([0, 0, 1]).tolist() == [0, 2]
-    symbols = tok.decode([2])
-    tok.decode([1, 1])
-    assert symbols.tolist() == [0, 1]

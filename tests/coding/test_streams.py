@@ -16,10 +16,10 @@ from pair_tables import Table, documents, tables
 from reference import encode_pairs
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, export
+from ubpe_numba import BPE, UBPE, FitRules, Ragged
 from ubpe_numba.coding import streams
 from ubpe_numba.coding.kernels import incremental
-from ubpe_numba.coding.streams import final_ids, groups_of
+from ubpe_numba.coding.streams import final_ids
 from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError
 
 DOCS = ["abab", "", "b", "aab" * 7, "", "babb"]
@@ -162,14 +162,6 @@ def test_stream_phases_that_never_meet() -> None:
             assert np.concatenate(parts).tolist() == tok.encode(text).tolist()
 
 
-def test_a_group_ends_with_the_document_that_fills_it() -> None:
-    """By symbols or by documents, whichever is first."""
-    fives = [np.zeros(5, np.int32)] * 7
-    assert [(first, len(group)) for first, group in groups_of(fives, 11, "docs")] == [(0, 3), (3, 3), (6, 1)]
-    assert [(first, len(group)) for first, group in groups_of(fives, 10, "docs")] == [(0, 2), (2, 2), (4, 2), (6, 1)]
-    assert [(first, len(group)) for first, group in groups_of([[]] * 5, 2, "docs")] == [(0, 2), (2, 2), (4, 1)]
-
-
 # ------------------------------------------------------------------------------------------------- streams that are pushed
 
 
@@ -260,13 +252,6 @@ def test_ids_one_after_the_other(text: str, sizes: list[int], more: bytes) -> No
     raw = BPE.from_merges([[0, 1]], alphabet=bytes(range(256)))
     plain = raw.decode_stream()
     assert b"".join([*(plain.push([i]) for i in raw.encode(data)), plain.finish()]) == data
-
-
-def test_text_that_is_changed_back_as_a_whole() -> None:
-    made: Any = BPE.load(export(BPE.from_merges([[0, 1]], alphabet="ab"), "sentencepiece"))
-    assert made._model.segmenter.restores
-    ids, stream = made.encode("abba"), made.decode_stream()
-    assert "".join(map(stream.push, ids.tolist())) + stream.finish() == made.decode(ids) == "abba"
 
 
 def test_a_fit_or_another_parameter_does_not_reach_streams_that_were_begun() -> None:

@@ -8,7 +8,6 @@ from random import Random
 import byte_vocabularies
 import numpy as np
 import pytest
-from byte_vocabularies import vocabulary
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import njit
@@ -17,30 +16,19 @@ from reference import words as reference
 from tables import each
 from text_samples import text_of
 
-from ubpe_numba import BPE, Preprocessing, Ragged
+from ubpe_numba import BPE, Preprocessing
 from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.kernels import merge_words as word_cache
 from ubpe_numba.coding.kernels.words import encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.word_encoder import WordEncoder, tables_of
+from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.machine.intrinsics import address
-from ubpe_numba.runtime.tables.packed import FREE, NO_PAIR
 from ubpe_numba.text import cut
 from ubpe_numba.text.count_words import count_words
 from ubpe_numba.text.cut import BLOCK, PATTERNS, scan
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
-
-
-def test_documents_in_the_middle_of_an_array() -> None:
-    values = np.frombuffer(b"abc def ghi", np.uint8)
-    offsets = np.array([2, 6, 6, 9])
-    assert scan(values, offsets, "gpt2").tolist() == [2, 3, 6, 7, 9]
-    assert count_words(values, offsets, "gpt2").to_lists() == [b"c", b" de", b"f", b" g"]
-    assert encoder_of(Vocabulary.from_merges(256, [])).encode(values, offsets, "gpt2").to_lists() == [
-        [99, 32, 100, 101], [], [102, 32, 103],
-    ]  # fmt: skip
 
 
 def fitted(documents: list[bytes], n_learned: int) -> BPE:
@@ -165,19 +153,6 @@ def test_long_words() -> None:
     assert ids == tokenizer.encode_batch(documents)
 
 
-def test_many_words_meet_in_the_cache() -> None:
-    """With far more words than the cache has lines, words are replaced, and none gets the ids of another."""
-    rng = np.random.default_rng(1)
-    document = b" ".join(b"%d" % i for i in rng.integers(0, 10**6, 150_000))
-    tokenizer = fitted([document[:20_000]], 300)
-    encoder = encoder_of(tokenizer._model.vocabulary)
-    text = text_of(document)
-    cuts = scan(*text, "gpt2")
-    want = tokenizer.encode_batch(Ragged(text[0].astype(np.int32), cuts))
-    for _ in range(2):
-        assert np.array_equal(encoder.encode(*text, "gpt2").values, want.values)
-
-
 def test_a_byte_that_the_alphabet_has_not() -> None:
     tokenizer = BPE(3, alphabet=b"ab", preprocessing=Preprocessing(pretokenizer="gpt2")).fit(
         [b"ab", b"ba", b"ab"], progress=False
@@ -204,26 +179,8 @@ def test_a_long_document_is_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -
 
 
 @njit
-def _enter_short(bucket, lo, hi, ids, n):
-    word_cache.enter_short(address(bucket), lo, hi, address(ids), n)
-
-
-@njit
 def _is_in_line(line, text, i, n):
     return word_cache.is_in_line(address(line), address(text), i, n)
-
-
-def test_a_bucket_holds_the_last_two_words() -> None:
-    bucket, ids = np.zeros(8, np.uint64), np.array([11, 12, 13, 14], np.int32)
-    words = [(np.uint64(0x1122334455667788 + k), np.uint64(0x0102030405060708 + k)) for k in range(3)]
-    for k, (lo, hi) in enumerate(words):
-        for _ in range(2):  # the second time it is there
-            _enter_short(bucket, lo, hi, ids + 10 * k, k + 1)
-        assert bucket[:2].tolist() == [lo, hi]
-        assert bucket[2:4].view(np.int32).tolist() == [11 + 10 * k, 12 + 10 * k, 13 + 10 * k, k + 1]
-        if k:
-            assert bucket[4:6].tolist() == list(words[k - 1])
-            assert bucket[6:].view(np.int32).tolist() == [1 + 10 * k, 2 + 10 * k, 3 + 10 * k, k]
 
 
 @each("n", [17, 18, 24, 25, 31, 33, 40, 47, word_cache.LONG])
@@ -257,44 +214,3 @@ def test_a_segment_that_is_longer_than_the_room_is_left_to_the_caller() -> None:
                 values, offsets, segments, encoder.tables, caches, scratch, dead, state, out, np.zeros(2, np.int64)
             )
             assert done == (n <= room)
-
-
-# ------------------------------------------------------------------------------------------------------------------------- tables
-
-
-def edges_of(trie: np.ndarray) -> dict[tuple[int, int], int]:
-    """(node, byte) -> child."""
-    return {(e >> 40, e >> 32 & 0xFF): e & 0xFFFFFFFF for e in trie[trie != FREE].tolist()}
-
-
-@each("seed", range(8))
-def test_tables_hold_what_they_say(seed: int) -> None:
-    rng = Random(seed)
-    byte_ids = list(range(256))
-    if seed % 2:
-        rng.shuffle(byte_ids)
-    byte_of = {symbol: byte for byte, symbol in enumerate(byte_ids)}
-    pairs = vocabulary(rng, byte_ids)
-    merges = {pair: (i, 256 + i) for i, pair in enumerate(pairs)}
-    known = Vocabulary.from_merges(256, pairs)
-    tables, stable, arena = tables_of(known, np.array(byte_ids, np.int32))
-    tokens = [known.sequence(t).tolist() for t in range(len(known))]
-    data = [bytes(byte_of[symbol] for symbol in token) for token in tokens]
-
-    assert arena.tobytes() == b"".join(data)
-    assert tables.lengths.tolist() == [len(token) for token in tokens]
-    want = encode_pairs.stable(tokens, merges)
-    assert stable.astype(bool).tolist() == want
-    assert tables.prefixes.tolist() == encode_pairs.prefixes(tokens, want)
-    entries = tables.pairs[tables.pairs != FREE].tolist()
-    assert {(e >> 43, e >> 22 & 0x1FFFFF): e & 0x3FFFFF for e in entries} == {p: t for p, (_, t) in merges.items()}
-    two = {(byte_of[a], byte_of[b]): t for (a, b), (_, t) in merges.items() if a < 256 and b < 256}
-    assert {(k >> 8, k & 0xFF): t for k, t in enumerate(tables.two_bytes.tolist()) if t != NO_PAIR} == two
-
-    edges = edges_of(tables.trie)
-    nodes = {bytes([byte]): byte for byte in range(256)}
-    for text in sorted({d[:n] for t, d in enumerate(data) if want[t] for n in range(2, len(d) + 1)}, key=len):
-        nodes[text] = edges.pop((nodes[text[:-1]], text[-1]))
-    assert not edges and sorted(nodes.values()) == list(range(tables.token_of.size))
-    found = {text: int(tables.token_of[node]) for text, node in nodes.items()}
-    assert {text: t for text, t in found.items() if t >= 0} == {d: t for t, d in enumerate(data) if want[t]}

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fit_cases import CLASSES, make, merges
+from fit_cases import make, merges
 from reference import fit as reference
 from tables import each
 
-from ubpe_numba import BPE, Ragged, count_documents
+from ubpe_numba import BPE, Ragged, UBPEClassic, count_documents
 
 
 @each(
@@ -35,25 +35,23 @@ DOCS = [[0, 1, 2, 0, 1, 2, 0, 1], [], [2, 0, 1, 2, 0], [0, 1, 2]]
 CUTS: list[list[int]] = [[5, 2, 5, 0], [], [1, 4, 5], [3]]
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_boundaries_in_every_container(cls: Any) -> None:
+def test_boundaries_in_every_container() -> None:
     """Boundaries of many documents and of one, for documents in every container."""
-    tok = make(cls, 9, 3, alphabet=3)
-    want = tok.fit(DOCS, boundaries=CUTS, progress=False)._model.vocabulary
-    assert [tuple(merge) for merge in merges(tok)] == reference.fit(DOCS, 3, 9, 1 if cls is BPE else 3, boundaries=CUTS)[0]
-    flat, offsets = Ragged.from_lists(DOCS).values, Ragged.from_lists(DOCS).offsets
+    tok = make(UBPEClassic, 9, 3, alphabet=3)
+
+    def learned(docs: Any, cuts: Any, **options: Any) -> Any:
+        return tok.fit(docs, boundaries=cuts, progress=False, **options)._model.vocabulary
+
+    want = learned(DOCS, CUTS)
+    assert [tuple(merge) for merge in merges(tok)] == reference.fit(DOCS, 3, 9, 3, boundaries=CUTS)[0]
+    batch = Ragged.from_lists(DOCS)
     for cuts in (tuple(CUTS), [np.array(cut, np.uint8) for cut in CUTS], Ragged.from_lists(CUTS)):
-        assert tok.fit(DOCS, boundaries=cuts, progress=False)._model.vocabulary == want
-        assert tok.fit(flat, offsets=offsets, boundaries=cuts, progress=False)._model.vocabulary == want
-    one = tok.fit([DOCS[0]], boundaries=[CUTS[0]], progress=False)._model.vocabulary
-    assert tok.fit(np.array(DOCS[0]), boundaries=CUTS[0], progress=False)._model.vocabulary == one
-    assert tok.fit(bytes(DOCS[0]), boundaries=np.array(CUTS[0]), progress=False)._model.vocabulary == one
-    assert (
-        tok.fit(np.array([DOCS[0]] * 2), boundaries=[CUTS[0]] * 2, progress=False)._model.vocabulary.counts[3]
-        == 2 * one.counts[3]
-    )
-    text = make(cls, 9, 3).fit("".join("aß😀"[i] for i in DOCS[0]), boundaries=CUTS[0], progress=False)._model.vocabulary
-    np.testing.assert_array_equal(text.merges, one.merges)
+        assert learned(DOCS, cuts) == learned(batch.values, cuts, offsets=batch.offsets) == want
+    one = learned([DOCS[0]], [CUTS[0]])
+    assert learned(np.array(DOCS[0]), CUTS[0]) == learned(bytes(DOCS[0]), np.array(CUTS[0])) == one
+    assert learned(np.array([DOCS[0]] * 2), [CUTS[0]] * 2).counts[3] == 2 * one.counts[3]
+    tok = make(UBPEClassic, 9, 3)
+    np.testing.assert_array_equal(learned("".join("aß😀"[i] for i in DOCS[0]), CUTS[0]).merges, one.merges)
 
 
 @each(

@@ -45,12 +45,12 @@ def test_counting_and_merging(kind: str, parts: list[list[tuple[list[int], int]]
         assert plain(counts) == (kind, [KINDS[kind](doc) for doc in want], list(want.values()))
 
 
-@each("parts", [2, 3, 4, 5])
-def test_weights_beyond_2_to_the_62_are_refused(parts: int) -> None:
+def test_weights_beyond_2_to_the_62_are_refused() -> None:
     """From three parts on the sum would not fit int64."""
     counts = count_documents(["a"], sample_weight=[2**62 - 4096])
-    with pytest.raises(OverflowError, match=r"weights reach 2\*\*62"):
-        Counts.merge(*[counts] * parts)
+    for parts in (2, 5):
+        with pytest.raises(OverflowError, match=r"weights reach 2\*\*62"):
+            Counts.merge(*[counts] * parts)
 
 
 def test_counting_other_containers() -> None:

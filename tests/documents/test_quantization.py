@@ -80,20 +80,13 @@ def test_integers_and_steps_of_the_extremes(dtype: str, step: int) -> None:
 @example(np.array([0.0, 5e-324]), 10)
 @example(np.array([7.5]), 3)
 @example(np.array([0.1, 0.3]), 3)
+@example(np.arange(50), 49)  # borders go to the upper level
 def test_equal_levels(signal: np.ndarray, n: int) -> None:
     symbols, scale = quantize(signal, levels=n)
     low, high = signal.min().item(), signal.max().item()
     assert symbols.tolist() == [level_of_equal(x, low, high, n) for x in signal.tolist()]
     assert scale.n_symbols == n and (low < high or scale.restore(symbols).tolist() == [float(low)] * signal.size)
     assert_within_bounds(signal, symbols, scale)
-
-
-@given(st.integers(-1000, 1000), st.integers(1, 300), st.integers(1, 300))
-@example(0, 49, 1)
-def test_integers_on_a_border_go_to_the_upper_level(low: int, n: int, width: int) -> None:
-    borders = low + np.arange(n + 1) * width
-    symbols, _ = quantize(borders, levels=n)
-    assert symbols.tolist() == [*range(n), n - 1]
 
 
 @given(FLOATS, st.integers(1, 300), st.floats(1e-3, 1e5))
@@ -170,25 +163,17 @@ def test_layouts_and_byte_orders(dtype: str) -> None:
     assert np.array_equal(quantize(signal.tolist(), step=2)[0], symbols)
 
 
-def test_channels_have_a_scale_each() -> None:
+def test_channels_have_a_scale_each_and_may_have_a_step_and_a_range() -> None:
     signal = np.array([[0.0, 100], [1.0, 300], [0.5, 200]])
     for channels, expected in (("shared", [[0, 0], [3, 3], [2, 2]]), ("separate", [[0, 4], [3, 7], [2, 6]])):
         symbols, scale = quantize(signal, levels=4, channels=channels)  # type: ignore[arg-type]
-        assert symbols.tolist() == expected
-        assert scale.n_symbols == (4 if channels == "shared" else 8)
+        assert symbols.tolist() == expected and scale.n_symbols == (4 if channels == "shared" else 8)
         assert (np.abs(scale.restore(symbols) - signal) <= scale.max_error).all()
-    one = [quantize(signal[:, c], levels=4)[0].tolist() for c in range(2)]
-    assert one == [[0, 3, 2]] * 2
-
-
-def test_a_step_and_a_range_for_each_channel() -> None:
-    signal = [[0, 100], [10, 300]]
-    symbols, scale = quantize(signal, step=[5, 100], channels="separate")
+    symbols, scale = quantize([[0, 100], [10, 300]], step=[5, 100], channels="separate")
     assert symbols.tolist() == [[0, 3], [2, 5]] and scale.n_levels == (3, 3) and scale.first_symbols == (0, 3)
-    symbols, scale = quantize(signal, levels=10, low=0, high=(10, 1000))
+    symbols, scale = quantize([[0, 100], [10, 300]], levels=10, low=0, high=(10, 1000))
     assert symbols.tolist() == [[0, 1], [9, 3]] and scale.high == (10, 1000)
-    shared = quantize(signal, step=10)[1]
-    assert shared.n_levels == (2, 21) and shared.n_symbols == 21
+    assert quantize([[0, 100], [10, 300]], step=10)[1].n_levels == (2, 21)
 
 
 def test_samples_outside_are_clipped_or_named() -> None:
@@ -202,17 +187,13 @@ def test_samples_outside_are_clipped_or_named() -> None:
             assert any_scale.apply(np.array([far]), clip=True)[0] == (any_scale.n_symbols - 1 if far > 0 else 0)
 
 
-def test_either_end_of_a_mu_scale_says_both() -> None:
+def test_either_end_of_a_mu_scale_says_both_and_signals_may_be_empty() -> None:
     for ends in ({"high": 2}, {"low": -2}, {"low": -2, "high": 2}):
         scale = Quantization.learn([0.5], law="mu", **ends)
         assert (scale.low, scale.high) == ((-2,), (2,))
-
-
-def test_empty_signals() -> None:
     for empty in ([], np.empty(0), np.empty(0, np.uint16)):
         symbols, scale = quantize(empty, levels=5, low=-1, high=1)
-        assert symbols.shape == (0,) and symbols.dtype == np.int32
-        assert scale.restore(symbols).shape == (0,) and scale.apply([0.0]).tolist() == [2]
+        assert symbols.shape == scale.restore(symbols).shape == (0,) and symbols.dtype == np.int32
     assert quantize(np.empty((0, 3)), step=1, low=0, high=1)[0].shape == (0, 3)
 
 
@@ -228,8 +209,7 @@ SCALES = [
 def test_a_scale_is_kept_as_json(scale: Quantization) -> None:
     again = Quantization.from_state(json.loads(json.dumps(scale.state())))
     for other in (again, pickle.loads(pickle.dumps(scale)), copy.deepcopy(scale)):
-        assert other == scale and hash(other) == hash(scale)
-        assert np.array_equal(other.max_error, scale.max_error) and other.n_symbols == scale.n_symbols
+        assert other == scale and hash(other) == hash(scale) and np.array_equal(other.max_error, scale.max_error)
     with pytest.raises(dataclasses.FrozenInstanceError):
         scale.low = (0,)  # type: ignore[misc]
 
@@ -252,10 +232,6 @@ ONE, TWO = quantize([0.0, 1.0], levels=4)[1], quantize([[0, 0], [10, 20]], step=
 STATE = SCALES[0].state()
 
 
-def cut(signal: Any, **options: Any) -> Any:
-    return quantize(signal, **options)
-
-
 def bad(at: tuple[int, int], value: float, dtype: str) -> np.ndarray:
     signal = np.zeros((4, 2), dtype)
     signal[at] = value
@@ -269,73 +245,60 @@ def kept(**change: Any) -> Any:
 #: A call, and words of the message.
 REFUSED: dict[type[Exception], list[tuple[Any, str]]] = {
     ValueError: [
-        *[(lambda x=x, t=t: cut(bad((3, 1), x, t), levels=4), f"signal: channel 1, position 3: expected a finite number, got {x}")
+        *[(lambda x=x, t=t: quantize(bad((3, 1), x, t), levels=4), f"signal: channel 1, position 3: expected a finite .* {x}")
           for x in (np.nan, np.inf, -np.inf) for t in ("f2", "f4", "f8")],
-        (lambda: cut(bad((3, 1), np.nan, "f4")[:, 1], step=1), "signal: position 3: expected a finite number, got nan"),
-        (lambda: cut(bad((3, 1), np.inf, "f8"), levels=4, low=-1, high=1, clip=True), "channel 1, position 3"),
+        (lambda: quantize(bad((3, 1), np.nan, "f4")[:, 1], step=1), "signal: position 3: expected a finite number, got nan"),
         (lambda: ONE.apply([0.0, 0.5, 7.0, -1.0]), r"signal: position 2: expected a sample in 0..1, got 7.0 \(clip=True takes"),
         (lambda: TWO.apply([[0, -3], [10, 20]]), "signal: channel 1, position 0: expected a sample in 0..20, got -3"),
-        (lambda: cut([0, 2], levels=2, low=1, high=2), "signal: position 0: expected a sample in 1..2, got 0"),
-        (lambda: cut([0, 12], step=6)[1].apply([-3, 15, 16]), r"position 2: expected a sample in 0\.\.12, got 16"),
-        (lambda: cut([0.5], law="mu", low=-1, high=2), "low: expected -2, since mu levels lie around 0, got -1"),
-        (lambda: cut([], step=1), "signal: expected at least one sample to learn the range from, or low and high"),
-        (lambda: cut(3, step=1), r"signal: expected the shape \[n\] or \[n, channels\], got an array of int64, shape \(\)"),
-        (lambda: cut(np.ones((2, 2, 2)), step=1), r"signal: expected the shape \[n\] or"),
-        (lambda: cut(np.ones((2, 0)), step=1), "signal: expected at least one channel"),
-        (lambda: cut(np.ones((2, 5)), step=1), r"signal: expected \[n, channels\], got 2 samples of 5 channels; signal.T"),
-        (lambda: cut([[1], [1, 2]], levels=2), "signal: expected an array, got list"),
-        (lambda: cut(np.ma.array([1, 2], mask=[0, 1]), levels=2), "signal: expected every sample, got an array with masked ones"),
-        (lambda: cut([1], step=1, levels=2), "levels: expected one of step and levels, got step=1, levels=2"),
-        (lambda: cut([1], step=1, law="mu"), "step: expected None with the law 'mu'"),
-        (lambda: cut([1], step=1, law="log"), "law: expected 'linear' or 'mu', got 'log'"),
-        (lambda: cut([1], step=1, channels="both"), "channels: expected 'shared' or 'separate', got 'both'"),
-        (lambda: cut([1], step=-2.5), "step: expected more than 0, got -2.5"),
-        (lambda: cut([1], step=np.nan), "step: expected a finite number, got nan"),
-        (lambda: cut([[1, 1]] * 2, step=[1, np.inf]), "step: channel 1: expected a finite number, got inf"),
-        (lambda: cut([[1, 1]] * 2, step=[1, 0]), "step: channel 1: expected more than 0, got 0"),
-        (lambda: cut([[1, 1]] * 2, step=[1]), "step: expected one number, or one for each of 2 channels, got 1"),
-        (lambda: cut([1], levels=0), "levels: expected at least 1, got 0"),
-        (lambda: cut([1], levels=2**31), "levels: expected 1..2147483647, got 2147483648"),
-        (lambda: cut([1], levels=2**16 + 1, law="mu"), "levels: expected 1..65536, got 65537"),
-        (lambda: cut([[1, 2]] * 2, levels=2**30 + 1, channels="separate"), "levels: expected at most 2147483647 symbols, got 21"),
-        (lambda: cut([0, 2**31], step=1), "step: expected at most 2147483647 symbols, got 2147483649"),
-        (lambda: cut([0, 1e300], step=1e-300), r"step: the levels of 0..1e\+300 exceed float64"),
-        (lambda: cut([-1.7e308, 1.7e308], levels=4), r"high: the levels of -1.7e\+308..1.7e\+308 exceed float64"),
-        (lambda: cut([[0, 1e300]] * 2, step=[1, 1e-300]), r"step: channel 1: the levels of 1e\+300..1e\+300 exceed float64"),
-        (lambda: cut([1], levels=2, low=3, high=2), "low: expected at most 2, which is high, got 3"),
-        (lambda: cut([1], levels=2, low=10**400), "low: expected a number that fits float64, got an integer of 1329 bits"),
-        (lambda: cut([1], law="mu", mu=0), "mu: expected 1e-6..1e9, got 0.0"),
+        (lambda: quantize([0, 12], step=6)[1].apply([-3, 15, 16]), r"position 2: expected a sample in 0\.\.12, got 16"),
+        (lambda: quantize([0.5], law="mu", low=-1, high=2), "low: expected -2, since mu levels lie around 0, got -1"),
+        (lambda: quantize([], step=1), "signal: expected at least one sample to learn the range from, or low and high"),
+        (lambda: quantize(3, step=1), r"signal: expected the shape \[n\] or \[n, channels\], got an array of int64, shape \(\)"),
+        (lambda: quantize(np.ones((2, 0)), step=1), "signal: expected at least one channel"),
+        (lambda: quantize(np.ones((2, 5)), step=1), r"signal: expected \[n, channels\], got 2 .* of 5 channels; signal.T"),
+        (lambda: quantize([[1], [1, 2]], levels=2), "signal: expected an array, got list"),
+        (lambda: quantize(np.ma.array([1, 2], mask=[0, 1]), levels=2), "signal: expected every sample, got .* masked ones"),
+        (lambda: quantize([1], step=1, levels=2), "levels: expected one of step and levels, got step=1, levels=2"),
+        (lambda: quantize([1], step=1, law="mu"), "step: expected None with the law 'mu'"),
+        (lambda: quantize([1], step=1, law="log"), "law: expected 'linear' or 'mu', got 'log'"),
+        (lambda: quantize([1], step=1, channels="both"), "channels: expected 'shared' or 'separate', got 'both'"),
+        (lambda: quantize([1], step=-2.5), "step: expected more than 0, got -2.5"),
+        (lambda: quantize([[1, 1]] * 2, step=[1, np.inf]), "step: channel 1: expected a finite number, got inf"),
+        (lambda: quantize([[1, 1]] * 2, step=[1]), "step: expected one number, or one for each of 2 channels, got 1"),
+        (lambda: quantize([1], levels=0), "levels: expected at least 1, got 0"),
+        (lambda: quantize([1], levels=2**31), "levels: expected 1..2147483647, got 2147483648"),
+        (lambda: quantize([1], levels=2**16 + 1, law="mu"), "levels: expected 1..65536, got 65537"),
+        (lambda: quantize([[1, 2]] * 2, levels=2**30 + 1, channels="separate"), "levels: expected at most .* symbols, got 21"),
+        (lambda: quantize([0, 2**31], step=1), "step: expected at most 2147483647 symbols, got 2147483649"),
+        (lambda: quantize([-1.7e308, 1.7e308], levels=4), r"high: the levels of -1.7e\+308..1.7e\+308 exceed float64"),
+        (lambda: quantize([[0, 1e300]] * 2, step=[1, 1e-300]), r"step: channel 1: the levels of 1e\+300..1e\+300 exceed float64"),
+        (lambda: quantize([1], levels=2, low=3, high=2), "low: expected at most 2, which is high, got 3"),
+        (lambda: quantize([1], levels=2, low=10**400), "low: expected a number that fits float64, got an integer of 1329 bits"),
+        (lambda: quantize([1], law="mu", mu=0), "mu: expected 1e-6..1e9, got 0.0"),
         *[(lambda at=at, x=x: TWO.restore(np.where(np.arange(4).reshape(2, 2) == at, x, [0, 3])),
            rf"symbols: channel {at % 2}, position {at // 2}: expected a symbol in {('0..2', '3..7')[at % 2]}, got {x}")
           for at, x in ((2, 3), (1, 2), (3, 8), (0, -1))],
         (lambda: TWO.restore(np.array([0, 3])), r"symbols: expected the shape \[n, 2\], got an array of int64, shape \(2,\)"),
         (lambda: TWO.apply(np.ones((3, 3))), r"signal: expected the shape \[n, 2\], got an array of float64, shape \(3, 3\)"),
         (lambda: ONE.apply(np.array([[1]])), r"signal: expected the shape \[n\], got an array of int64, shape \(1, 1\)"),
-        (lambda: TWO.apply(3), r"signal: expected the shape \[n, 2\], got an array of int64, shape \(\)"),
         (lambda: ONE.restore(np.array([2**64 - 1], np.uint64)), "position 0: expected a symbol in 0..3, got 184467440737095"),
     ],
     TypeError: [
-        *[(lambda signal=signal: cut(signal, step=1), "signal: expected integers or floats of at most 64 bits, got")
+        *[(lambda signal=signal: quantize(signal, step=1), "signal: expected integers or floats of at most 64 bits, got")
           for signal in (np.array([1j]), np.array([True]), np.array(["a"]), [None], np.array([1], object), "abc")],
-        (lambda: cut([1], step="a"), "step: expected a number, got str"),
-        (lambda: cut([1], step=True), r"step: expected a number, got True \(bool\)"),
-        (lambda: cut([1], step=[[1]]), "step: channel 0: expected a number, got list"),
-        (lambda: cut([1], levels=2.5), "levels: expected an int, got 2.5"),
-        (lambda: cut([1], levels=2, high=None, low="x"), "low: expected a number, got str"),
-        (lambda: cut([1], law="mu", mu="x"), "mu: expected a number, got str"),
+        (lambda: quantize([1], step="a"), "step: expected a number, got str"),
+        (lambda: quantize([1], step=[[1]]), "step: channel 0: expected a number, got list"),
+        (lambda: quantize([1], levels=2.5), "levels: expected an int, got 2.5"),
         (lambda: ONE.restore(np.array([0.0])), "symbols: expected integers, got an array of float64"),
     ],
     ModelFormatError: [
         (lambda: kept(law="a"), "law: expected 'linear' or 'mu', got 'a'"),
         (lambda: kept(law=["a"]), "law: expected 'linear' or 'mu'"), (lambda: kept(ndim=3), "ndim: expected 1 or 2, got 3"),
         (lambda: kept(low=1), "low: expected a tuple of one number a channel, got 1"),
-        (lambda: kept(low=[]), r"low: expected a tuple of one number a channel, got \(\)"),
         (lambda: kept(low=[0, 1]), r"low: expected a tuple of one number a channel, got \(0, 1\)"),
         (lambda: kept(high=[1, 2]), "high: expected one number, or one for each of 1 channels, got 2"),
-        (lambda: kept(high=["1"]), "high: channel 0: expected a number, got str"),
-        (lambda: kept(high=[float("nan")]), "high: channel 0: expected a finite number, got nan"),
         (lambda: kept(step=[None]), "step: channel 0: expected a number, got None"),
-        (lambda: kept(levels=4), "levels: expected one of step and levels"), (lambda: kept(mu=None), "mu: expected a number"),
+        (lambda: kept(levels=4), "levels: expected one of step and levels"),
         (lambda: kept(other=1), "unexpected field 'other'"),
         (lambda: Quantization.from_state([]), "quantization: expected a dict, got list"),  # type: ignore[arg-type]
         *[(lambda name=name: Quantization.from_state({k: v for k, v in STATE.items() if k != name}), f"field '{name}' is missing")

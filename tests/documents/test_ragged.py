@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tables import each
 
@@ -67,7 +67,6 @@ def test_frozen_and_unhashable() -> None:
 
 
 @given(LISTS)
-@settings(deadline=None)
 def test_lists_round_trip(lists: list[list[int]]) -> None:
     batch = Ragged.from_lists(lists)
     assert batch.values.dtype == np.int32 and batch.offsets.dtype == np.int64
@@ -84,7 +83,6 @@ def test_from_lists_takes_any_sequence_of_integers() -> None:
 
 
 @given(LISTS, st.slices(8))
-@settings(deadline=None)
 def test_slices_are_those_of_lists(lists: list[list[int]], window: slice) -> None:
     batch = Ragged.from_lists(lists)
     part = batch[window]
@@ -97,7 +95,6 @@ def test_slices_are_those_of_lists(lists: list[list[int]], window: slice) -> Non
 
 
 @given(LISTS.filter(len), st.data())
-@settings(deadline=None)
 def test_take_and_mask(lists: list[list[int]], data: st.DataObject) -> None:
     n = len(lists)
     batch = Ragged.from_lists([[0], *lists])[1:]  # offsets[0] above 0
@@ -129,15 +126,6 @@ def test_pickle_leaves_the_rest_behind() -> None:
     assert len(pickle.dumps(big[5:6])) < 1000
 
 
-def test_to_padded_fills_rows_of_equal_length() -> None:
-    batch = Ragged.from_lists([[9], [1, 2], [], [3]])[1:]
-    padded = batch.to_padded()
-    assert padded.dtype == np.int32 and padded.tolist() == [[1, 2], [-1, -1], [3, -1]]
-    assert batch.to_padded(fill=0, length=3).tolist() == [[1, 2, 0], [0, 0, 0], [3, 0, 0]]
-    assert Ragged.from_lists([]).to_padded().shape == (0, 0)
-    assert batch.to_arrow().to_pylist() == [[1, 2], [], [3]]
-
-
 def test_concat_joins_batches_in_new_memory() -> None:
     batch = Ragged.from_lists([[9], [1, 2], [], [3]])
     for parts in ([batch[1:3], batch[:0], batch[3:]], iter([batch[1:]]), (batch[1:2], batch[2:])):
@@ -148,7 +136,6 @@ def test_concat_joins_batches_in_new_memory() -> None:
 
 
 @given(LISTS, st.none() | st.integers(0, 6), st.sampled_from(["right", "left"]), st.sampled_from([True, "right", "left"]), INT32)
-@settings(deadline=None)
 def test_padding_and_cutting_at_either_side(
     lists: list[list[int]], length: int | None, side: str, cut: bool | str, fill: int
 ) -> None:
@@ -177,22 +164,16 @@ REFUSED: dict[type[Exception], list[tuple[Callable[[], Any], str]]] = {
         *[(lambda lists=lists: Ragged.from_lists(lists), words) for lists, words in [
             ([[1], [2, 3.0]], "lists: document 1, position 1: expected an integer, got 3.0 (float)"),
             ([[], [True]], "lists: document 1, position 0: expected an integer, got True (bool)"),
-            ([np.array([0.5])], "document 0, position 0: expected an integer, got 0.5 (float)"),
             ([[1], 2], "lists: document 1: expected a list of integers, got 2 (int)"),
             (["ab"], "lists: document 0: expected a list of integers, got str"),
         ]],
         (lambda: Ragged.from_lengths(A, [1.0, 2.0]), "lengths: expected a 1-D sequence of integers, got list"),
-        (lambda: Ragged.from_lengths(A, np.array([True])), "lengths: expected a 1-D sequence of integers, got an array of bool"),
-        (lambda: Ragged.from_lengths(A, [[3]]), "lengths: expected a 1-D"),  # type: ignore[list-item]
-        (lambda: Ragged.from_lengths([1], [1]), "values: expected a 1-D array of int32, got list"),  # type: ignore[arg-type]
         (lambda: sliced()["a"], "index: expected an integer, a slice, integers or a mask, got str"),  # type: ignore[call-overload]
         (lambda: sliced()[0, 1], "a slice, integers or a mask, got tuple; ids[i][j] is one value"),  # type: ignore[call-overload]
-        (lambda: sliced()[True], "index: expected an integer, a slice, integers or a mask, got True (bool)"),
         (lambda: sliced()[[0.5]], "indices: expected integers or a mask, got an array of float64"),  # type: ignore[list-item]
         (lambda: sliced().to_padded(length=1.0), "length: expected an integer, got 1.0 (float)"),  # type: ignore[call-overload]
         (lambda: sliced().to_padded(fill=0.5), "fill: expected an integer, got 0.5 (float)"),  # type: ignore[call-overload]
         (lambda: Ragged.concat([sliced(), [[1]]]), "parts: part 1: expected a Ragged, got list"),  # type: ignore[list-item]
-        (lambda: Ragged.concat(sliced()), "parts: part 0: expected a Ragged, got an array of int32"),  # type: ignore[arg-type]
     ],
     ValueError: [
         (lambda: Ragged(A[None], offsets(0, 1)), "values: expected a 1-D array, got an array of int32"),
@@ -200,12 +181,10 @@ REFUSED: dict[type[Exception], list[tuple[Callable[[], Any], str]]] = {
         (lambda: Ragged(A, offsets()), "offsets: expected at least one entry"),
         (lambda: Ragged(A, offsets(-1, 1)), "offsets: expected 0 or more at the start, got -1"),
         (lambda: Ragged(A, offsets(0, 2, 1)), "document 1 ends before it starts: 2, then 1"),
-        (lambda: Ragged(A, offsets(0, 2**63 - 1, -(2**63))), "document 1 ends before it starts"),
         (lambda: Ragged(A, offsets(0, 4)), "expected at most 3, the number of values, got 4"),
         (lambda: Ragged.from_lists([[0], [1, 2**31]]), "document 1, position 1: 2147483648 does not fit int32"),
         (lambda: Ragged.from_lists([[0, 2**63]]), "document 0, position 1: expected an integer that fits int64"),
         (lambda: Ragged.from_lengths(A, [1, -1, 3]), "lengths: document 1: expected a length in 0..3, the size of values, got"),
-        (lambda: Ragged.from_lengths(A, [2**62] * 4), "lengths: document 0: expected a length in 0..3"),
         (lambda: Ragged.from_lengths(A, [1, 1]), "lengths: expected a sum of 3, the size of values, got 2"),
         (lambda: sliced().to_padded(side="top"), "side: expected 'right' or 'left', got 'top'"),  # type: ignore[call-overload]
         *[(lambda cut=cut: sliced().to_padded(truncate=cut), f"truncate: expected False, True, 'right' or 'left', got {cut!r}")
@@ -216,10 +195,8 @@ REFUSED: dict[type[Exception], list[tuple[Callable[[], Any], str]]] = {
     ],
     IndexError: [
         (lambda: sliced()[2], "index: expected a document in -2..1, got 2"),
-        (lambda: sliced()[-3], "index: expected a document in -2..1, got -3"),
         (lambda: sliced()[[0, 2]], "indices: expected documents in -2..1, got 2"),
         (lambda: sliced()[[True]], "indices: expected 1-D integers or a mask of 2, got an array of bool"),
-        (lambda: sliced()[[[0]]], "indices: expected 1-D integers or a mask of 2"),  # type: ignore[list-item]
     ],
 }  # fmt: skip
 
@@ -234,8 +211,6 @@ def test_what_is_refused(error: type[Exception], rows: list[tuple[Callable[[], A
 #: Uses of an array of NumPy, of a `Ragged` of which all lengths are equal and of one of which they are not.
 USES: dict[str, Callable[[Any], Any]] = {
     "asarray": np.asarray,
-    "array": np.array,
-    "of objects": lambda r: np.array(r, object),
     "of two": lambda r: np.array([r, r]),
     "ufunc": lambda r: np.add(r, 1),
     "+": lambda r: r + 1,
@@ -245,15 +220,10 @@ USES: dict[str, Callable[[Any], Any]] = {
     "<": lambda r: r < 3,
     "== list": lambda r: r == [[1, 2], [3, 4]],
     "== number": lambda r: r == 1,
-    "== NumPy's": lambda r: np.int64(1) == r,
     "!= array": lambda r: r != np.ones((2, 2)),
     "in": lambda r: 1 in r,
     "set": lambda r: r.__setitem__(0, [1]),
     "sum": np.sum,
-    "unique": np.unique,
-    "concatenate": lambda r: np.concatenate([r, r]),
-    "array_equal to a matrix": lambda r: np.array_equal(r, np.ones((2, 2))),
-    "assert_array_equal": lambda r: np.testing.assert_array_equal(r, r),
     "shape": lambda r: r.shape,
     "method": lambda r: r.astype(int),
     "Series": lambda r: __import__("pandas").Series(r),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from processes import python
 from tables import each
@@ -35,7 +35,6 @@ def rows(documents: Documents) -> list[list[int]]:
 
 
 @given(st.lists(st.lists(INT64, max_size=4), max_size=5))
-@settings(deadline=None)
 def test_lists_tuples_and_arrays_of_integers(lists: list[list[int]]) -> None:
     assert rows(as_documents(lists)) == rows(as_documents(iter([*lists, []])))[:-1] == lists
     assert rows(as_documents(tuple(map(tuple, lists)))) == lists
@@ -79,6 +78,8 @@ def test_memory_is_shared_where_it_can_be(tmp_path: Path) -> None:
         as_documents(batch),
     ):
         assert np.shares_memory(documents.values, flat)
+    data = bytearray(b"abc")
+    assert np.shares_memory(as_documents([data]).values, np.frombuffer(data, np.uint8))
     assert rows(as_documents(batch)) == [[1, 2], [3, 4, 5]]
     unsigned = flat.astype(np.uint64)
     assert np.shares_memory(as_document(unsigned).values, unsigned)
@@ -120,7 +121,6 @@ def test_what_numpy_takes_for_arrays() -> None:
 
 
 @given(st.lists(TEXT, max_size=5))
-@settings(deadline=None)
 def test_str_becomes_code_points(texts: list[str]) -> None:
     documents = as_documents(texts)
     assert rows(documents) == [list(map(ord, text)) for text in texts]
@@ -132,7 +132,6 @@ def test_str_becomes_code_points(texts: list[str]) -> None:
 
 
 @given(st.lists(st.binary(max_size=5), min_size=1, max_size=5))
-@settings(deadline=None)
 def test_bytes_become_their_values(texts: list[bytes]) -> None:
     for change in (bytes, bytearray, memoryview):
         documents = as_documents(list(map(change, texts)))
@@ -145,24 +144,15 @@ def test_bytes_become_their_values(texts: list[bytes]) -> None:
     assert rows(as_document(backwards[0])) == [list(texts[0][::-1])]
 
 
-def test_bytes_of_one_document_are_not_copied() -> None:
-    data = bytearray(b"abc")
-    assert np.shares_memory(as_documents([data]).values, np.frombuffer(data, np.uint8))
-
-
 @each(
     "docs, expected",
     [
         ([], []),
-        (np.zeros((0, 3), int), []),
         (np.zeros((2, 0)), [[], []]),
         ([[]], [[]]),
-        ([[], ()], [[], []]),
         (np.array([]), [[]]),
         ([np.array([]), [1], np.array([], np.uint8)], [[], [1], []]),
-        ([np.array([]), np.array([])], [[], []]),
         ([""], [[]]),
-        (b"", [[]]),
         (Ragged.from_lists([]), []),
     ],
 )

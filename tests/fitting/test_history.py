@@ -80,13 +80,10 @@ GOOD: dict[str, Any] = {"last_round": 1, "corpora": [[2, 9]], "lengths": [5, 3]}
         ({"corpora": [[3, 9]]}, "history: corpora: expected 2 merges in all"),
         ({"corpora": [[2**62, 9]] * 4}, "history: corpora: expected 2 merges in all"),
         ({"corpora": [2, 9]}, "history: corpora: expected rows of 2"),
-        ({"corpora": [[2, -9]]}, "history: corpora: expected integers of at least 0, got -9"),
         ({"lengths": [5]}, "history: lengths: expected 2 values, as many as counts, got 1"),
         ({"lengths": [5, -3]}, "history: lengths: expected integers of at least 0, got -3"),
         ({"lengths": [[5, 3]]}, "history: lengths: expected a list"),
-        ({"lengths": "53"}, "history: lengths: expected integers"),
         ({"counts": [5, 2]}, "history: the field 'document_frequencies' is missing"),
-        ({"counts": [5], "document_frequencies": [1, 1]}, "history: lengths: expected 1 values, as many as counts"),
         (
             {"counts": [5], "document_frequencies": [1], "lengths": [5], "corpora": [[1, 9]]},
             "history: lengths: expected at least 2 values, one a token, got 1",

@@ -205,6 +205,8 @@ def test_where_there_is_room_for_all_words_each_is_one_token() -> None:
     new = [stems[a] + ends[b] for a, b in sorted(unseen)]
     assert fewer.encode_batch(new).total == 2 * len(new)
     assert tok.set_params(n_threads=3).refine(texts, progress=False).fingerprint == fewer.fingerprint
+    likely = tok.refine(texts, objective="likelihood", progress=False)  # by the segments of text, too
+    assert likely.usage(texts).counts.tolist() == likely.vocabulary.occurrences.tolist()
 
 
 # ------------------------------------------------------------------------------------------------------------- for the likelihood
@@ -259,20 +261,6 @@ def bits(tok: UBPE, docs: list[np.ndarray]) -> float:
     logs = tok._model.vocabulary.log_probabilities
     assert logs is not None
     return float(-logs[tok.encode_batch(docs).compact().values].sum())
-
-
-def test_text_that_is_cut_is_pruned_by_its_segments() -> None:
-    docs = ["low lower lowest", "slow slower slowest", "newest widest lowest new", "<end>low new"] * 5
-    tok = UBPE.for_text(285, pretokenizer="gpt2", special_tokens=["<end>"], objective="shortest").fit(docs, progress=False)
-    likely = tok.refine(docs, objective="likelihood", progress=False)
-    size = min(285, 256 + likely._model.vocabulary.n_learned)
-    assert likely._model.vocabulary.merges is None and len(likely._model.vocabulary) == size > len(tok._model.vocabulary)
-    assert likely.vocabulary.special == {"<end>": size}
-    ids = likely.encode("slowest <end>newer", allowed_special="all")
-    assert size in ids.tolist() and likely.decode(ids) == "slowest <end>newer"
-    batch = likely.encode_batch(docs, allowed_special="all")
-    used = np.bincount(batch.compact().values, minlength=size + 1)
-    assert likely._model.vocabulary.occurrences.tolist() == used[:size].tolist()  # type: ignore[union-attr]
 
 
 # -------------------------------------------------------------------------------------------------------------------------- units

@@ -88,7 +88,7 @@ def test_substrings_against_counting_all(
 
 @each("size, n_units, min_count", [(2, 1, 1), (4, 300, 7), (300, 1, 7), (2**31, 3, 7)])
 def test_substrings_of_large_texts(size: int, n_units: int, min_count: int) -> None:
-    unit_list = large(size, 12_000, n_units, size + n_units)
+    unit_list = large(size, 6_000, n_units, size + n_units)
     weights = [[3, 0, 2**40, 4096, 7][u % 5] for u in range(n_units)]
     wanted, length = candidates(unit_list, weights, 9, min_count, ALL)
     assert size > 4 or max(candidate.count for candidate in wanted) > 4095

@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import pathlib
 import pickle
-import subprocess
-import sys
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
 from numba import njit
+from processes import python
 from tables import each
 
-import ubpe_numba
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, WordPiece
 from ubpe_numba.kernels import NO_ROOM
-
-ROOT = pathlib.Path(ubpe_numba.__file__).parents[1]
 
 
 @njit(nogil=True)
@@ -43,19 +39,6 @@ def both(k: Any, doc: Any) -> Any:
     return ids, k.decode(ids)
 
 
-@njit
-def over(k: Any, batch: Any, ids: Any, symbols: Any) -> Any:
-    """How many ids and symbols of all documents, written one after the other, and how many are counted."""
-    n = m = counted = 0
-    for doc in batch:
-        more = k.encode_into(doc, ids[n:])
-        symbols_more = k.decode_into(ids[n : n + more], symbols[m:])
-        counted += k.count(doc)
-        n += more
-        m += symbols_more
-    return n, m, counted
-
-
 def corpus(seed: int = 0) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     return [rng.integers(0, 3, n).cumsum() % 7 for n in (300, 200, 0, 1, 400, 150)]
@@ -64,14 +47,13 @@ def corpus(seed: int = 0) -> list[np.ndarray]:
 def tokenizers() -> dict[str, Any]:
     docs = corpus()
     fitted = UBPE(60, 4).fit(docs, progress=False)
-    by = {name: fitted.with_objective(name) for name in ("tfidf", "shortest", "additive", "log_frequency", "likelihood")}
+    by = {name: fitted.with_objective(name) for name in ("tfidf", "shortest", "likelihood")}
     far = [np.array([-5, 10**12, 3])[doc % 3] for doc in docs]
     return {
         **by,
         "rank": fitted.with_objective("rank"),
         "sentencepiece": fitted.with_objective("sentencepiece"),
         "tokenizers": fitted.with_objective("tokenizers"),
-        "other order": BPE(60, rules=FitRules(order="idf")).fit(docs, progress=False),
         "batch": BPE(60, rules=FitRules(encode="batch")).fit(docs, progress=False),
         "far symbols": BPE(20).fit(far, progress=False),
         "near symbols": BPE(20, alphabet=[9, 2, -4, 3, 6, 0, 1, 5, 4]).fit(docs, progress=False),
@@ -97,26 +79,22 @@ def some(tok: Any, n: int, rng: Any) -> list[np.ndarray]:
 
 @each("name", TOKENIZERS)
 def test_ids_counts_and_symbols_are_those_of_the_library(name: str) -> None:
-    tok, rng = TOKENIZERS[name], np.random.default_rng(1)
-    docs = some(tok, 1000, rng)
-    k = tok.kernels
+    tok = TOKENIZERS[name]
+    docs, k = some(tok, 1000, np.random.default_rng(1)), tok.kernels
     known = tok.encode_batch([bytes(doc) for doc in docs] if name == "bytes" else docs)
-    total = sum(map(len, docs))
-    out, symbols = np.zeros(total, np.int32), np.zeros(total, k.dtype)
-    given = numba.typed.List([doc.astype(np.int64) for doc in docs])
-    n, m, counted = over(k, given, out, symbols)
-    assert n == counted
-    assert np.array_equal(out[:n], known.values)
-    assert np.array_equal(symbols[:m], np.concatenate(docs))
-    for doc, ids in zip(docs[:30], known, strict=False):
-        assert np.array_equal(k.encode(doc), ids) and k.count(doc) == ids.size  # from Python
-        assert np.array_equal(k.decode(np.array(ids)), doc)
-        for found, expected in zip(both(k, doc), (ids, doc), strict=True):
-            assert np.array_equal(found, expected)
+    out, symbols = np.zeros(200, np.int32), np.zeros(200, k.dtype)
+    for i, (doc, ids) in enumerate(zip(docs, known, strict=True)):
+        given = doc.astype(np.int64)
+        assert encode_into(k, given, out) == ids.size == count(k, given) and np.array_equal(out[: ids.size], ids)
+        assert decode_into(k, out[: ids.size], symbols) == doc.size and np.array_equal(symbols[: doc.size], doc)
+        if i < 30:
+            assert np.array_equal(k.encode(doc), ids) and k.count(doc) == ids.size  # from Python
+            assert np.array_equal(k.decode(np.array(ids)), doc)
+            assert all(map(np.array_equal, both(k, given), (ids, doc)))
 
 
 @each("name", TOKENIZERS)
-@each("n", [0, 1, 2, 5_000, 70_000])
+@each("n", [0, 1, 70_000])
 def test_documents_of_any_length(name: str, n: int) -> None:
     tok = TOKENIZERS[name]
     symbols = tok._model.alphabet.symbols[:7]
@@ -135,7 +113,7 @@ def test_packed_costs_that_do_not_suffice() -> None:
     assert np.array_equal(both(tok.kernels, doc)[0], ids)
 
 
-@each("dtype", "bHiqQ")
+@each("dtype", "bqQ")
 def test_every_dtype_strides_and_read_only(dtype: str) -> None:
     k, doc = TOKENIZERS["rank"].kernels, corpus(2)[0]
     ids, out = TOKENIZERS["rank"].encode(doc), np.zeros(doc.size, np.int32)
@@ -293,9 +271,7 @@ for thread in threads:
     thread.join()
 print(len(wrong))
 """
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0"]
+    assert python(script, options=("-W", "ignore")) == "0"
 
 
 SCRIPT = """
@@ -319,6 +295,5 @@ print(n, first, out[:n].tolist(), symbols.tolist())
 
 @pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT", "UBPE_PLAIN_NUMBA"])
 def test_one_program_in_every_mode(variable: str, tmp_path: pathlib.Path) -> None:
-    env = {**os.environ, "PYTHONPATH": str(ROOT), variable: "1", "UBPE_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[0] == "4 2 [3, 2, 3, 3] [0, 1, 2, 0, 1, 0, 1]"
+    done = python(SCRIPT, options=("-W", "ignore"), UBPE_CACHE_DIR=str(tmp_path), **{variable: "1"})
+    assert done.split("\n")[0] == "4 2 [3, 2, 3, 3] [0, 1, 2, 0, 1, 0, 1]"

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from .fit import Pair, adjacent, replace
 
 Ranked = dict[Pair, tuple[int, int]]
-Tokens = list[list[int]]
 WORD = 2**64 - 1
 
 
@@ -134,27 +133,3 @@ def encode_dropout(
             new.append((token, at))
             i += 1
         text = new
-
-
-def stable(tokens: Tokens, merges: Ranked) -> list[bool]:
-    """Which tokens encode to themselves; the alphabet is 0..255.
-
-    >>> tokens = [*([b] for b in range(256)), [0, 1], [1, 1], [0, 1, 1]]
-    >>> stable(tokens, {(0, 1): (0, 256), (1, 1): (1, 257), (0, 257): (2, 258)})[256:]
-    [True, True, False]
-    """
-    return [encode_rank(token, merges) == [t] for t, token in enumerate(tokens)]
-
-
-def prefixes(tokens: Tokens, is_stable: list[bool]) -> list[int]:
-    """The longest stable token that is a proper prefix of each stable token; -1 for the others and for single bytes.
-
-    >>> prefixes([[0], [1], [0, 1], [0, 1, 1]], [True] * 4)
-    [-1, -1, 0, 2]
-    """
-    known = {tuple(token): t for t, token in enumerate(tokens) if is_stable[t]}
-    found = []
-    for t, token in enumerate(tokens):
-        shorter = [known[tuple(token[:n])] for n in range(1, len(token)) if tuple(token[:n]) in known]
-        found.append(shorter[-1] if shorter and is_stable[t] else -1)
-    return found

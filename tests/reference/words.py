@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -72,6 +73,7 @@ def cut_by(steps: Iterable[Any], text: str) -> list[int]:
     return sorted(cuts)
 
 
+@functools.lru_cache(4096)
 def decoded(data: bytes) -> list[tuple[str, int]]:
     r"""The code points of any bytes, and of how many bytes each is: surrogates are code points, a stray byte is one of its own.
 

@@ -183,10 +183,10 @@ def test_what_is_not_followed_is_refused_by_name(pattern: str, told: str) -> Non
 def test_a_pattern_that_leaves_text_out_is_refused_as_one_of_tiktoken() -> None:
     """Such text is dropped there; given by the user the pattern keeps it."""
     peer = pytest.importorskip("tiktoken")
-    for pattern, char in ((r"\p{N}", r"\x00"), (r"\w+|\s+(?!x)|[^\w\s]", r"\t"), (r"(?>\w|\S)|\s", r"\x00")):
+    for pattern, char in ((r"\p{N}", r"\x00"), (r"\w+|\s+(?!x)|[^\w\s]", r"\t")):
         made = peer.Encoding("x", pat_str=pattern, mergeable_ranks=BYTES, special_tokens={})
         with pytest.raises(ValueError, match=re.escape(f"{pattern!r} may match nothing at '{char}': tiktoken drops such text")):
             ubpe_numba.load(made)
         assert ubpe_numba.load(made, pretokenizer=pattern).encode("a 1").tolist() == [97, 32, 49]
-    for pattern in (NAMED["kimi"], NAMED["o200k"], r"\X", r"(?s:.)+", r"(?i)[a-z]+|[^a-z]", r"\w++\W*+|\W"):
+    for pattern in (NAMED["kimi"], r"\X"):
         assert not left_out(pattern)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import regex
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ubpe_numba.documents.read import code_points
@@ -32,7 +32,6 @@ def by_regex(cuts: MarkCuts, text: str) -> list[int]:
     return sorted({0, len(text), *(at for span in spans for at in span)})
 
 
-@settings(max_examples=200)
 @given(st.sampled_from(CASES), st.lists(st.lists(pieces, max_size=8).map("".join), max_size=4))
 @example(CASES[1], [">\u2581", "</"])
 def test_cuts_are_those_of_the_pattern(cuts: MarkCuts, texts: list[str]) -> None:

@@ -58,6 +58,7 @@ def test_spellings_are_found_and_other_engines_cut_alike(steps: tuple[str, ...],
     whole = theirs.pre_tokenizers.Sequence(parts)
     few = ["'", "s", "S", "l", "V", "e", "A", "中", "\u0301", "1", "!", "/", " ", "\t", "\n"]
     texts = ["".join(text) for n in (1, 2, 3) for text in itertools.product(few, repeat=n)]
+    texts = [*texts[:240], *texts[240 + len(steps[0]) % 7 :: 7]]  # of three others with other spellings
     for text in [*texts, *SAMPLES.splitlines(), SAMPLES]:
         if oniguruma:
             found = sorted({0, len(text), *(at for _, span in whole.pre_tokenize_str(text) for at in span)})

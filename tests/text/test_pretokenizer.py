@@ -57,13 +57,6 @@ def test_text_is_cut_as_by_a_plain_search(pattern: str, documents: list[str], ot
     assert cutter.split(values, offsets).tolist() == [3, *(3 + np.cumsum([*map(len, want)])).tolist()]
 
 
-def test_long_runs_do_not_take_long() -> None:
-    for name in NAMED:
-        for unit in b" a1'\n^":
-            run = np.full(100_000, unit, np.uint8)
-            assert Pretokenizer(name).split(run, np.array([0, run.size]))[-1] == run.size
-
-
 def test_identity_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     named, same, other = Pretokenizer("gpt2"), Pretokenizer(NAMED["gpt2"]), Pretokenizer("a+")
     assert named == same and hash(named) == hash(same) and same.name == "gpt2" and named != other and named != "gpt2"

@@ -62,8 +62,6 @@ def test_a_pattern_is_a_value_and_kept_in_files(tmp_path: Any) -> None:
     assert repr(cutter) == r"PythonPattern('(\\w+|\\W)')"
     tok = BPE(30, preprocessing=Preprocessing(pretokenizer=cutter)).fit(["low lower lowest"])
     tok.save(tmp_path / "m.json")
-    again = BPE.load(tmp_path / "m.json")
-    assert again._prepared.pretokenizer == cutter and again.fingerprint == tok.fingerprint
     text = (tmp_path / "m.json").read_text()
     (tmp_path / "m.json").write_text(text.replace("python_pattern", "pretokenizer"))
     with pytest.raises(ModelFormatError):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ubpe_numba.errors import ModelFormatError
@@ -49,7 +49,7 @@ def theirs(steps: list[dict[str, Any]]) -> Any:
     return tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "pre_tokenizer": step, "model": model})).pre_tokenizer
 
 
-@settings(max_examples=400)
+@example(text="aé 1", steps=[STEPS[-7]])
 @given(text=TEXT, steps=st.lists(st.sampled_from(STEPS), max_size=4) | st.sampled_from(STEPS).map(lambda step: [step]))
 def test_sequences_as_the_package_tokenizers(text: str, steps: list[dict[str, Any]]) -> None:
     kinds = [step["type"] for step in steps]
@@ -122,6 +122,7 @@ def test_state_and_pickle() -> None:
         ([{"type": "Split", "pattern": {"Regex": "a{9000}" + letter}, "behavior": "Isolated"} for letter in "abcde"],
          "Split: all patterns together are too long, or repeat too often"),
         ([{"type": "Marks", "inside": "x", "end": "y"}] * 2, "Marks: expected at most one such step"),
+        (["ByteLevel", "Metaspace"], "after a ByteLevel step there can only be steps that cut"),
     ],
 )  # fmt: skip
 def test_hostile_states(state: Any, message: str) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import pathlib
 import subprocess
 import sys
 import unicodedata
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ import unicode_tables as tables
 
 from ubpe_numba.text import unicode_classes as code_points
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
-from ubpe_numba.text.unicode_data import OLDER, UNICODE_VERSION
+from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 SAME_UNICODE = tables.unicode_of_regex() == UNICODE_VERSION
 
@@ -24,20 +22,6 @@ SAME_UNICODE = tables.unicode_of_regex() == UNICODE_VERSION
 @pytest.mark.skipif(not SAME_UNICODE, reason=f"this regex knows another Unicode than {UNICODE_VERSION}")
 def test_the_committed_classes_are_those_of_regex() -> None:
     assert np.array_equal(tables.flags_by_regex(), code_points.flags_of_code_points())
-
-
-def test_the_written_source_holds_the_classes() -> None:
-    made: dict[str, Any] = {}
-    older = {version: code_points.flags_of_code_points(version) for version in code_points.VERSIONS[1:]}
-    source = tables._source(code_points.flags_of_code_points(), UNICODE_VERSION, older)
-    assert source == pathlib.Path(code_points.__file__).with_name("unicode_data.py").read_text("ascii")
-    exec(source.replace(UNICODE_VERSION, "1.2.3"), made)
-    assert made["UNICODE_VERSION"] == "1.2.3" and list(made["OLDER"]) == list(OLDER)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(code_points, "RUNS", made["RUNS"])
-        patch.setattr(code_points, "OLDER", made["OLDER"])
-        for version, flags in older.items():
-            assert np.array_equal(code_points.flags_of_code_points(version), flags)
 
 
 def test_the_classes_are_those_of_pythons_unicode() -> None:

@@ -8,20 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pair_tables import Table, tables
 from reference.decode import merge_tree
 from tables import each
 
 from ubpe_numba import BPE, UBPE
-from ubpe_numba.types import MergeTree, TokenTable
-
-
-@st.composite
-def vocabularies(draw: st.DrawFn) -> TokenTable:
-    pairs: list[tuple[int, int]] = []
-    for _ in range(draw(st.integers(0, 8))):
-        part = st.integers(0, 2 + len(pairs))
-        pairs.append(draw(st.tuples(part, part).filter(lambda pair: pair not in pairs)))
-    return BPE.from_merges(pairs, 3).vocabulary
+from ubpe_numba.types import MergeTree
 
 
 def nested(tree: MergeTree, node: int = 0) -> tuple[Any, ...]:
@@ -30,14 +22,15 @@ def nested(tree: MergeTree, node: int = 0) -> tuple[Any, ...]:
     return (int(tree.tokens[node]), *(nested(tree, i) for i in below))
 
 
-@given(vocabularies(), st.data())
-def test_equal_to_the_definition(v: TokenTable, data: st.DataObject) -> None:
+@given(tables(), st.data())
+def test_equal_to_the_definition(table: Table, data: st.DataObject) -> None:
+    size, merges, _ = table
+    v = BPE.from_merges(merges, size).vocabulary
     token = data.draw(st.integers(0, len(v) - 1))
     tree = v.tree(token)
-    merges = [] if v.merges is None else v.merges.tolist()
-    assert nested(tree) == merge_tree(merges, 3, token)
+    assert nested(tree) == merge_tree(merges, size, token)
     assert tree.above[0] == -1 and (tree.above[1:] < np.arange(1, tree.tokens.size)).all()
-    leaves = tree.tokens < 3
+    leaves = tree.tokens < size
     assert tree.tokens[leaves].tolist() == v[token].tolist()  # symbols from left to right
     assert tree.starts[leaves].tolist() == list(range(v[token].size))
     for t, start in zip(tree.tokens.tolist(), tree.starts.tolist(), strict=True):
@@ -46,7 +39,7 @@ def test_equal_to_the_definition(v: TokenTable, data: st.DataObject) -> None:
     depth = data.draw(st.integers(0, 3))
     cut = v.tree(token, depth)
     assert cut.tokens.tolist() == tree.tokens[tree.depths <= depth].tolist()
-    assert v.parents(token) == (None if token < 3 else tuple(merges[token - 3]))
+    assert v.parents(token) == (None if token < size else merges[token - size])
 
 
 def test_deep_trees_do_not_recurse() -> None:
@@ -70,13 +63,12 @@ def test_tokens_without_a_tree_are_refused() -> None:
         v.tree(2, -1)
 
 
-@each("bad", [1.0, "1", None, True, np.float64(1), np.array([1]), [1]])
+@each("bad", [1.0, "1", True, np.array([1])])
 def test_what_is_no_integer_is_named(bad: Any) -> None:
     vocabulary = BPE.from_merges([[0, 1]], 2).vocabulary
     for ask in (vocabulary.parents, vocabulary.tree, vocabulary.__getitem__):
         with pytest.raises(TypeError, match="token: expected an integer, got"):
             ask(bad)
-    if bad is not None:
-        with pytest.raises(TypeError, match="depth: expected an integer, got"):
-            vocabulary.tree(2, bad)
+    with pytest.raises(TypeError, match="depth: expected an integer, got"):
+        vocabulary.tree(2, bad)
     assert vocabulary.parents(np.uint8(2)) == (0, 1) and vocabulary.tree(np.int64(2), np.int8(0)).tokens.tolist() == [2]

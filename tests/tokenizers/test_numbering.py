@@ -48,14 +48,6 @@ def with_bytes() -> str:
     return json.dumps({"added_tokens": [], "decoder": {"type": "ByteFallback"}, "model": bpe})
 
 
-def unigrams(scores: dict[str, float]) -> str:
-    """A tokenizer.json of unigrams, of which the first is a special token too."""
-    added = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False, "special": True}
-    unigram = {"type": "Unigram", "unk_id": 0, "vocab": [list(pair) for pair in scores.items()], "byte_fallback": False}
-    words = [{"id": 0, "content": next(iter(scores)), **added}]
-    return json.dumps({"added_tokens": words, "model": unigram, "decoder": {"type": "Fuse"}})
-
-
 def own() -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, special in SPECIALS.items():
@@ -79,14 +71,9 @@ def foreign() -> dict[str, Any]:
     pieces = [("<unk>", 0.0, 2), ("▁", -1.0, 1), ("a", -1.0, 1), ("b", -1.2, 1), ("ab", -1.1, 1), ("▁ab", -1.3, 1)]
     return {
         "tokenizer.json": lambda: load(renumbered(text)),
-        "tokenizer.json classic": lambda: load(renumbered(text), tokenizer="UBPEClassic"),
         "bytes of characters": lambda: load(with_bytes()),
-        "unigrams": lambda: load(unigrams({"<unk>": 0.0, "a": -1.0, "b": -1.5, "ab": -1.7, "aba": -2.0})),
         "sentencepiece unigrams": lambda: load(model(pieces, kind=1)),
-        "sentencepiece pairs": lambda: load(model(pieces, kind=2)),
         "tiktoken": lambda: load(export(text, "tiktoken"), pretokenizer="gpt2", special_tokens={"<s>": 420}),
-        "dump": lambda: load(export(BPE(20).fit(["abab abc"], progress=False), "ubpe"), kind="str"),
-        "WordPiece": lambda: WordPiece(["[UNK]", "un", "##able", "a", "##ly"]),
         "WordPiece words": lambda: WordPiece(
             {"[UNK]": 3, "un": 1, "##able": 12, "[CLS]": 0},
             preprocessing=Preprocessing("BertPreTokenizer", {"[CLS]": 0}, normalizer="BertNormalizer"),

@@ -1,4 +1,4 @@
-"""Equal tokenizers pickle to equal bytes, used or not, copied or not: what caches of results by their hash rely on."""
+"""Equal tokenizers pickle to equal bytes, used or not, copied or not: what caches of results by their hash rely on; and files."""
 
 from __future__ import annotations
 
@@ -8,31 +8,57 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece, load
+from ubpe_numba.text.pretokenizer import PythonPattern
 
 DOCS = [*["low lower lowest newer newest"] * 3, "a b new"]
 CUT = Preprocessing("BertPreTokenizer", {"[CLS]": 3}, normalizer="BertNormalizer")
-MADE: dict[str, Callable[[], Any]] = {
-    "bytes": lambda: BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<pad>"]).fit(DOCS),
-    "characters": lambda: BPE(40, preprocessing=Preprocessing(known_words=["low"], normalizer="NFC")).fit(DOCS),
-    "integers": lambda: BPE(30).fit([[1, 2, 3, 1, 2], [5, 1, 2]]),
-    "by idf": lambda: UBPEClassic(40, rules=FitRules(order="idf", encode="batch")).fit(DOCS),
-    "likelihood": lambda: UBPE(40, objective="likelihood").fit(DOCS),
-    "merges": lambda: BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["x", "y"])),
-    "words": lambda: WordPiece(["[UNK]", "lo", "##w", "[CLS]"], preprocessing=CUT),
-    "not fitted": lambda: BPE(30),
+PIECES: dict[str, int] = {"": 7, "un": 2**31 - 1, "?": 0, "é\U0001f600": 3, "\nable": 5}
+INTEGERS, FAR, DNA = (
+    [[1, 2, 3, 1, 2], [5, 1, 2]],
+    [[7, -(2**62), 2**40, -(2**62)], [7, 7]],
+    ["ACGTacgtNNnnACgt", "acgtACGTTTaacc", ""],
+)
+NOTES = [[("note", 60), "rest", 7, ("note", 60), "rest"], [b"x", 7, ("note", 60), "rest"]]
+BARS = ["ab|cd-", "ab|ab-ab"]
+LONE: dict[str, Any] = {"break_tokens": "|", "stop_tokens": ["-"]}
+
+
+def fitted(cls: Any, docs: Any, *args: Any, **params: Any) -> Any:
+    return cls(*args, **params).fit(docs, progress=False)
+
+
+#: What makes a tokenizer, and documents of it.
+MADE: dict[str, tuple[Callable[[], Any], list[Any]]] = {
+    "bytes": (lambda: BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<pad>"]).fit(DOCS), DOCS),
+    "characters": (lambda: fitted(BPE, DOCS, 40, preprocessing=Preprocessing(known_words=["low"], normalizer="NFC")), DOCS),
+    "integers": (lambda: fitted(BPE, INTEGERS, 30), INTEGERS),
+    "by idf": (lambda: fitted(UBPEClassic, DOCS, 40, rules=FitRules(order="idf", encode="batch")), DOCS),
+    "likelihood": (lambda: fitted(UBPE, DOCS, 40, objective="likelihood"), DOCS),
+    "weights": (lambda: fitted(UBPE, DOCS, 16, objective="shortest").set_params(objective=np.linspace(-1, 1, 16)), DOCS),
+    "merges": (lambda: BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["x", "y"])), ["ab"]),
+    "names": (lambda: fitted(BPE, NOTES, 9, unknown=("note", 60)), [*NOTES, ["?"]]),  # of several parts: was saved as null
+    "folded": (lambda: fitted(BPE, DNA, 8, alphabet=dict(zip("ACGTNacgtn", [*range(5)] * 2, strict=True))), DNA),
+    "folded integers": (lambda: fitted(BPE, FAR, 8, alphabet={2**40: 0, -(2**62): 1, 7: 0}), FAR),
+    "lone characters": (lambda: fitted(BPE, BARS, preprocessing=Preprocessing(**LONE)), BARS),
+    "lone integers": (lambda: fitted(BPE, INTEGERS, 9, preprocessing=Preprocessing(break_tokens={3}, stop_tokens=[5])), INTEGERS),
+    "pattern of re": (lambda: fitted(BPE, DOCS, 40, preprocessing=Preprocessing(PythonPattern(r"(\w+|\W)"))), DOCS),
+    "pieces": (lambda: WordPiece(["[UNK]", "lo", "##w", "[CLS]"], preprocessing=CUT), DOCS),
+    "words": (lambda: WordPiece(PIECES, unknown="?", prefix="", longest=9), [["unun", "ununununun", "é\U0001f600", "é"]]),
+    "not fitted": (lambda: BPE(30), DOCS),
 }
 
 
 @each("name", MADE)
-def test_equal_tokenizers_pickle_to_equal_bytes(name: str, tmp_path: Any) -> None:
-    tok, again = MADE[name](), MADE[name]()
+def test_equal_tokenizers_pickle_to_equal_bytes(name: str) -> None:
+    make, docs = MADE[name]
+    tok, again, doc = make(), make(), docs[0]
     expected = pickle.dumps(tok)
-    parts = [tok._model, *tok._model] if name not in ("words", "not fitted") else [tok]
+    parts = [tok._model, *tok._model] if hasattr(tok, "_model") else [tok]
     before = [pickle.dumps(part, protocol) for part in parts for protocol in (2, 4, 5)]
-    doc: Any = [1, 2, 3, 1] if name == "integers" else DOCS[0]
     calls: tuple[Callable[[], object], ...] = (
         lambda: tok.encode(doc), lambda: tok.encode_batch([doc] * 2, allowed_special="all"), lambda: tok.decode([0]),
         tok.get_vocab, lambda: tok.fingerprint, lambda: tok.spans([doc]), lambda: tok.usage([doc]), lambda: repr(tok),
@@ -44,7 +70,22 @@ def test_equal_tokenizers_pickle_to_equal_bytes(name: str, tmp_path: Any) -> Non
     for other in (again, tok, copy.deepcopy(tok), pickle.loads(expected), pickle.loads(pickle.dumps(tok))):
         assert pickle.dumps(other) == expected
     assert [pickle.dumps(part, protocol) for part in parts for protocol in (2, 4, 5)] == before
-    if len(parts) > 1:
-        tok.save(tmp_path / "m.json")
-        loaded = type(tok).load(tmp_path / "m.json")._model
-        assert [pickle.dumps(part, protocol) for part in (loaded, *loaded) for protocol in (2, 4, 5)] == before
+
+
+@each("name", [name for name in MADE if name != "not fitted"])
+def test_files_keep_everything(name: str, suffix: str, tmp_path: Any) -> None:
+    make, docs = MADE[name]
+    tok = make()
+    tok.save(tmp_path / f"m{suffix}")
+    again = load(tmp_path / f"m{suffix}", n_threads=2)
+    again.save(tmp_path / f"n{suffix}")
+    assert (tmp_path / f"n{suffix}").read_bytes() == (tmp_path / f"m{suffix}").read_bytes()
+    ids = tok.encode_batch(docs)
+    for other in (again, pickle.loads(pickle.dumps(tok))):
+        assert other == tok and other.is_lossless == tok.is_lossless
+        assert other.encode_batch(docs) == ids and [*map(list, other.decode_batch(ids))] == [*map(list, tok.decode_batch(ids))]
+        assert other.preprocessing == tok.preprocessing and other.get_vocab() == tok.get_vocab()
+    if isinstance(tok, WordPiece):
+        assert repr(again.set_params(n_threads=None)) == repr(tok)
+    else:
+        assert [pickle.dumps(part) for part in again._model] == [pickle.dumps(part) for part in tok._model]

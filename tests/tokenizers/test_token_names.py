@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from typing import Any
 
@@ -31,23 +30,6 @@ def test_names_are_those_of_hugging_face(kind: str, special_first: bool) -> None
         assert (tok.token_to_id(name), tok.id_to_token(i)) == (i, name)
     assert tok.token_to_id("nowhere") is None is other.token_to_id("nowhere")
     assert tok.id_to_token(tok.vocab_size) is None is other.id_to_token(tok.vocab_size)
-
-
-@each("model", [
-    {"type": "BPE", "vocab": {"<unk>": 0, "a": 1, "b": 2, "ab": 3, "é": 4}, "merges": ["a b"], "unk_token": "<unk>"},
-    {"type": "BPE", "vocab": {f"<0x{byte:02X}>": byte for byte in range(256)} | {"a": 256, "é": 257, "aé": 258},
-     "merges": ["a é"], "byte_fallback": True},
-    {"type": "BPE", "vocab": {"a": 0, "b": 1, "b</w>": 2, "ab</w>": 3, "a</w>": 4, "<unk>": 5}, "merges": ["a b</w>"],
-     "end_of_word_suffix": "</w>", "unk_token": "<unk>"},
-])  # fmt: skip
-def test_names_in_files_of_others(model: dict[str, Any]) -> None:
-    Tokenizer = pytest.importorskip("tokenizers").Tokenizer  # noqa: N806
-
-    file = json.dumps({"model": model, "added_tokens": []})
-    tok, other = BPE.load(file), Tokenizer.from_str(file)
-    theirs = other.get_vocab()
-    assert {name: i for name, i in tok.get_vocab().items() if i in theirs.values()} == theirs
-    assert all(tok.token_to_id(tok.id_to_token(i)) == i for i in theirs.values())
 
 
 def test_bytes_are_told_from_names_that_look_alike() -> None:
@@ -142,20 +124,3 @@ def test_arguments_that_hold_arrays_are_compared() -> None:
         == BPE(40, preprocessing=Preprocessing(special_tokens={"b": 2, "a": 1}))
         != BPE(40, preprocessing=Preprocessing(special_tokens={"a": 1}))
     )
-
-
-def test_items_of_a_vocabulary() -> None:
-    vocabulary = BPE.from_merges([[0, 1], [3, 2]], alphabet="abc")._model.vocabulary
-    expected = [[0], [1], [2], [0, 1], [0, 1, 2]]
-    assert [token.tolist() for token in vocabulary] == [vocabulary[i].tolist() for i in range(5)] == expected
-    assert [vocabulary[i].tolist() for i in range(-5, 0)] == expected and vocabulary[np.int32(3)].tolist() == [0, 1]
-    for part in (slice(None), slice(3, None), slice(None, None, -2), slice(-2, 99), slice(4, 2)):
-        assert vocabulary[part].to_lists() == expected[part]
-    for wrong in (5, -6):
-        with pytest.raises(IndexError, match=rf"index: expected a token in -5..4, got {wrong}"):
-            vocabulary[wrong]
-    for odd in ("a", 1.0, None, True):
-        with pytest.raises(TypeError, match="index: expected an integer"):
-            vocabulary[odd]
-    with pytest.raises(TypeError):
-        _ = 0 in vocabulary

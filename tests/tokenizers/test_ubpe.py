@@ -54,13 +54,10 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
 @each(("arguments", "error", "match"), [
     ({"sample": -0.5}, ValueError, "sample: expected a number from 0 to 10000, got -0.5"),
     ({"sample": float("nan")}, ValueError, "sample: expected a number from 0"),
-    ({"sample": float("inf")}, ValueError, "sample: expected a number from 0"),
-    ({"sample": 10**400}, ValueError, "sample: expected a number from 0"),
     ({"sample": "1"}, TypeError, "sample: expected a number, got '1'"),
     ({"sample": 1000}, ValueError, "alpha: expected weights times alpha in -66..66, got -"),
     ({"seed": -1}, ValueError, r"seed: expected 0..2\*\*64 - 1, got -1"),
     ({"seed": True}, TypeError, "seed: expected an int"),
-    ({"sample": True}, TypeError, "sample: expected a number, got True"),
 ])  # fmt: skip
 def test_arguments_of_sampling(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     tok = UBPE(5, 1, objective="likelihood").fit(DOCS, progress=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from typing import Any
@@ -21,7 +22,8 @@ def test_digests_are_those_of_references_and_of_the_library(part: Part) -> None:
         warnings.simplefilter("ignore", UserWarning)
         for given in inputs(part)[:40]:
             assert list(part.run(given)) == list(REFERENCES[part.name](given))
-    assert digests(part) == json.loads(FILE.read_text())[part.name]
+    n = None if os.environ.get("UBPE_FULL") == "1" else 40
+    assert digests(part, n) == json.loads(FILE.read_text())[part.name][:n]
 
 
 def test_nothing_differs() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tables import each
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_document, as_documents
-from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -40,14 +40,10 @@ def wide(symbols: list[int]) -> Alphabet:
         (iter([7, 2]), None, [7, 2], "int"),
         ({-1: 1, 10**12: 0}, None, [10**12, -1], "int"),
         ("ba", None, [98, 97], "str"),
-        (["b", "\ud800"], "str", [98, 0xD800], "str"),
         (np.array(["b", "a"]), None, [98, 97], "str"),
         (np.array(["b", "a"], object), None, [98, 97], "str"),
-        ({"a": 1, "b": 0}, None, [98, 97], "str"),
         (b"ba", None, [98, 97], "bytes"),
-        ([b"b", b"a"], "bytes", [98, 97], "bytes"),
         ([98, 97], "bytes", [98, 97], "bytes"),
-        ({97: 1, 98: 0}, "bytes", [98, 97], "bytes"),
         ({b"a": np.int8(1), b"b": 0}, None, [98, 97], "bytes"),
     ],
 )
@@ -64,33 +60,26 @@ def test_alphabets_in_every_form(alphabet: Any, kind: str | None, symbols: list[
 @each(
     "alphabet, kind, error, message",
     [
-        (0, None, ValueError, f"expected 1..{MAX_SIZE} symbols for kind 'int', got 0"), (-1, None, ValueError, "expected 1.."),
-        (2**31 - 2, None, ValueError, "expected 1..2147483645 symbols for kind 'int', got 2147483646"),
+        (0, None, ValueError, f"expected 1..{MAX_SIZE} symbols for kind 'int', got 0"),
+        (MAX_SIZE + 1, None, ValueError, "expected 1..2147483645 symbols for kind 'int', got 2147483646"),
         (257, "bytes", ValueError, "expected 1..256 symbols for kind 'bytes', got 257"), ([], None, ValueError, "expected 1.."),
         (0x110001, "str", ValueError, "expected 1..1114112 symbols for kind 'str', got 1114113"),
-        ("", None, ValueError, "expected 1.."), ({}, None, ValueError, "expected 1.."),
-        (True, None, TypeError, "expected a size, a sequence or a mapping, got True (bool)"), (4.0, None, TypeError, "got 4.0"),
-        (None, None, TypeError, "got None"), ({1, 2}, None, TypeError, "got set"), (object(), None, TypeError, "got object"),
+        (True, None, TypeError, "expected a size, a sequence or a mapping, got True (bool)"),
+        ({1, 2}, None, TypeError, "got set"), (object(), None, TypeError, "got object"),
         ([1, 2, 1], None, ValueError, "symbol 1 is there twice, as entry 0 and entry 2"),
         ("abca", None, ValueError, "symbol 'a' is there twice, as entry 0 and entry 3"),
         ([0, 256], "bytes", ValueError, "entry 1: expected 0..255, got 256"),
-        ([-1], "bytes", ValueError, "entry 0: expected 0..255, got -1"),
         (["a", "bc"], "str", ValueError, "entry 1: expected str of length 1, got 'bc'"),
         ([b"a", b""], "bytes", ValueError, "entry 1: expected bytes of length 1, got b''"),
         (["a", 1], None, TypeError, "entry 1: expected str of length 1, got 1"),
-        ([1, "a"], None, TypeError, "position 1: expected an integer, got 'a' (str)"),
-        ([1, True], None, TypeError, "position 1: expected an integer, got True (bool)"),
         ([1, 2.0], None, TypeError, "position 1: expected an integer, got 2.0 (float)"),
-        ([2**63], None, ValueError, "position 0: expected an integer that fits int64"),
         (np.array([[1]]), None, ValueError, "expected a 1-D integer array"),
         ("ab", "int", TypeError, "expected integers, got characters"), ([1, 2], "str", TypeError, "characters, got integers"),
         (b"ab", "str", TypeError, "expected characters, got bytes"),
         ({"a": 0, "b": 2}, None, ValueError, "symbol 'b' has id 2, expected 0..1"),
         ({"a": 0, "b": -1}, None, ValueError, "symbol 'b' has id -1, expected 0..1"),
         ({5: 1, 6: 1, 7: 1}, None, ValueError, "no symbol has id 0, though 5 has 1"),
-        ({b"a": 0, b"b": 2, b"c": 2}, None, ValueError, "no symbol has id 1, though b'b' has 2"),
         ({"a": 0.0}, None, TypeError, "ids, position 0: expected an integer, got 0.0 (float)"),
-        ({"a": "b"}, None, TypeError, "ids, position 0: expected an integer, got 'b' (str)"),
     ],
 )  # fmt: skip
 def test_from_user_refuses(alphabet: Any, kind: str | None, error: type[Exception], message: str) -> None:
@@ -103,8 +92,8 @@ def test_others_refuse() -> None:
         Alphabet.from_user(3, "text")
     with pytest.raises(TypeError, match="size: expected an integer, got True"):
         Alphabet.dense(True)
-    with pytest.raises(ValueError, match="symbols: entry 0: expected 0..1114111, got 1114112"):
-        Alphabet.from_symbols([0x110000], "str")
+    with pytest.raises(TypeError, match="symbols: expected integers, got characters"):
+        Alphabet.from_symbols("ab", "int")
     with pytest.raises(TypeError, match=r"unknown: expected 'raise', 'skip' or an id, got True \(bool\)"):
         Alphabet.dense(3).to_ids(as_document([0]), True)
     with pytest.raises(ValueError, match="unknown: expected 'raise', 'skip' or 0..2, got 'drop'"):
@@ -123,14 +112,11 @@ def test_the_largest_alphabet_takes_no_memory() -> None:
     ("docs", "kind", "symbols"),
     [
         ([], "int", [0]),
-        ([[], []], "int", [0]),
         (["", ""], "str", [0]),
-        ([b""], "bytes", [*range(256)]),
         ([b"ab"], "bytes", [*range(256)]),
         (["ba", "\ud800b"], "str", [97, 98, 0xD800]),
         ([[3, 1]], "int", [0, 1, 2, 3]),
         ([[65535]], "int", [*range(65536)]),
-        ([[65536, 2]], "int", [2, 65536]),
         ([[3, -1, 3]], "int", [-1, 3]),
         ([[2**63 - 1, -(2**63)]], "int", [-(2**63), 2**63 - 1]),
         (np.array([200, 7], np.uint8), "int", [*range(201)]),
@@ -157,13 +143,10 @@ def test_learn_counts_symbols_and_stays_inside_the_offsets() -> None:
 def test_learn_of_distinct_documents() -> None:
     """How many symbols the corpus has decides whether integers from 65536 on are their own ids."""
     documents = as_documents([[70_000, 1]])
-    assert Alphabet.learn(documents).size == 2
-    assert Alphabet.learn(documents, 17_500).size == 2
-    assert Alphabet.learn(documents, 17_501).size == 70_001
+    assert [Alphabet.learn(documents, *n).size for n in ((), (17_500,), (17_501,))] == [2, 2, 70_001]
 
 
 @given(st.lists(st.lists(ANY, max_size=6), max_size=4) | st.lists(st.text(max_size=4), min_size=1, max_size=4))
-@settings(deadline=None)
 def test_learned_alphabet_knows_its_corpus(docs: list[Any]) -> None:
     documents = as_documents(docs)
     learned = Alphabet.learn(documents)
@@ -173,7 +156,6 @@ def test_learned_alphabet_knows_its_corpus(docs: list[Any]) -> None:
 
 
 @given(st.lists(ANY, min_size=1, max_size=20, unique=True), st.lists(ANY, max_size=20))
-@settings(deadline=None)
 def test_lookup_equals_a_dictionary(symbols: list[int], values: list[int]) -> None:
     ids = {symbol: i for i, symbol in enumerate(symbols)}
     given_values = np.array(values + symbols, np.int64)
@@ -181,7 +163,7 @@ def test_lookup_equals_a_dictionary(symbols: list[int], values: list[int]) -> No
     assert found.dtype == np.int32 and found.tolist() == [ids.get(v, -1) for v in given_values.tolist()]
 
 
-@each("dtype", [f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)])
+@each("dtype", ["i1", "u1", "i4", "i8", "u8"])
 @each("symbols", [[*range(100)], [*range(128)], [*range(300)], [5, -3, 300], [10**9, 4]])
 def test_lookup_in_any_dtype(dtype: str, symbols: list[int]) -> None:
     info = np.iinfo(dtype)
@@ -190,13 +172,6 @@ def test_lookup_in_any_dtype(dtype: str, symbols: list[int]) -> None:
     before = values.copy()
     assert wide(symbols).lookup(values).tolist() == expected
     assert np.array_equal(values, before)
-
-
-def test_ids_are_in_memory_of_their_own() -> None:
-    dense, values = Alphabet.dense(4), np.array([3, 0, 1], np.int32)
-    ids = dense.to_ids(as_document(values)).values
-    assert ids.flags.carray and ids.tolist() == [3, 0, 1] and not np.shares_memory(ids, values)
-    assert np.shares_memory(dense.to_symbols(values), values)
 
 
 UNKNOWN = [
@@ -233,17 +208,9 @@ def test_unknown_symbols(alphabet: Alphabet, docs: list[Any], where: tuple[Any, 
     assert alphabet.to_ids(part, 1) == replaced[:-1]
 
 
-def test_kinds_that_mix() -> None:
-    assert Alphabet.dense(256, "bytes").to_ids(as_documents([[1, 255]])).to_lists() == [[1, 255]]
-    assert Alphabet.dense(256).to_ids(as_documents([b"a"])).to_lists() == [[97]]
-    assert wide([97, 300]).to_ids(as_document(b"a")).to_lists() == [[0]]
-    for kind in ("int", "str", "bytes"):
-        for nothing in ([], [[]], [""], [b""]):
-            ids = Alphabet.dense(5, kind).to_ids(as_documents(nothing))
-            assert len(ids) == len(nothing) and ids.total == 0 and ids.values.dtype == np.int32
-
-
 def test_output_gives_back_what_went_in() -> None:
+    assert Alphabet.dense(256).to_ids(as_documents([b"a"])).to_lists() == [[97]]  # kinds that mix
+    assert wide([97, 300]).to_ids(as_document(b"a")).to_lists() == [[0]]
     for alphabet, doc in [
         (Alphabet.from_user("\ud800é"), "é\ud800é"),
         (Alphabet.dense(128, "str"), "ab\0"),
@@ -258,69 +225,13 @@ def test_output_gives_back_what_went_in() -> None:
     assert ints.output(symbols) is symbols and symbols.dtype == np.int64 and symbols.tolist() == [10**12, 5]
 
 
-EVERY = [Alphabet.dense(9), Alphabet.dense(256, "bytes"), wide([5, -3]), wide([2**40, 0])]
-EVERY += [Alphabet.from_user("b\ud800"), Alphabet.from_user(b"ba"), Alphabet.dense(9, "str"), Alphabet.dense(8)]
-
-
-def test_equality_hash_and_pickle() -> None:
-    for i, one in enumerate(EVERY):
-        one.lookup(np.array([1]))  # a look-up table is no part of it
-        state = one.state()
-        listed = None if state["symbols"] is None else state["symbols"].tolist()
-        for again in (
-            pickle.loads(pickle.dumps(one)),
-            Alphabet.from_state(**state),
-            Alphabet.from_state(one.kind, one.size, listed),
-            Alphabet.from_symbols(one.symbols, one.kind),
-        ):
-            assert again == one and hash(again) == hash(one) and again.symbols.dtype == one.symbols.dtype
-        assert [one == other for other in EVERY] == [j == i for j in range(len(EVERY))]
-    assert wide([5, -3]) != wide([-3, 5])
-    assert EVERY[0].__eq__(9) is NotImplemented
-
-
-def test_repr_shows_the_first_symbols() -> None:
-    assert repr(Alphabet.dense(9)) == "Alphabet(kind='int', size=9)"
-    assert repr(wide([5, -3])) == "Alphabet(kind='int', size=2, symbols=[5, -3])"
-    assert repr(Alphabet.from_user(b"ba")) == "Alphabet(kind='bytes', size=2, symbols=b'ba')"
-    assert repr(Alphabet.from_user("bcdefghij")) == "Alphabet(kind='str', size=9, symbols='bcdefghi'...)"
-
-
 def test_an_alphabet_is_frozen() -> None:
     one = wide([5, -3])
     with pytest.raises(AttributeError, match="an Alphabet is frozen: cannot set or delete 'size'"):
         one.size = 3
-    with pytest.raises(AttributeError, match="an Alphabet is frozen: cannot set or delete 'kind'"):
-        del one.kind
     with pytest.raises(ValueError, match="read-only"):
         one.symbols[0] = 1
     source = np.array([5, -3], np.int32)
     made = Alphabet.from_user(source)
     source[0] = 6
-    assert made == one
-
-
-@each(
-    ("state", "message"),
-    [
-        (("text", 3, None), "alphabet: kind: expected 'int', 'str' or 'bytes', got 'text'"),
-        ((["int"], 3, None), "alphabet: kind: expected 'int', 'str' or 'bytes', got ['int']"),
-        (("int", 0, None), "alphabet: alphabet size: expected 1..2147483645 symbols"),
-        (("int", 2**40, None), "alphabet: alphabet size: expected 1..2147483645 symbols"),
-        (("int", 3.0, None), "alphabet: alphabet size: expected an integer, got 3.0 (float)"),
-        (("int", "3", None), "alphabet: alphabet size: expected an integer, got str"),
-        (("int", 3, [5, 6]), "alphabet: symbols: expected 3, the size, got 2"),
-        (("int", 2, [5, 5]), "alphabet: symbols: symbol 5 is there twice, as entry 0 and entry 1"),
-        (("int", 2, [5, 6.0]), "alphabet: symbols, position 1: expected an integer, got 6.0 (float)"),
-        (("int", 2, {"5": 6}), "alphabet: symbols: expected one document"),
-        (("int", 1, [2**70]), "alphabet: symbols, position 0: expected an integer that fits int64"),
-        (("int", 1, np.zeros((1, 1), int)), "alphabet: symbols: expected a 1-D integer array"),
-        (("int", 2, "ab"), "alphabet: symbols: expected integers, got characters"),
-        (("str", 1, [-1]), "alphabet: symbols: entry 0: expected 0..1114111, got -1"),
-        (("bytes", 1, [256]), "alphabet: symbols: entry 0: expected 0..255, got 256"),
-        (("bytes", 1, []), "alphabet: symbols: expected 1..256 symbols for kind 'bytes', got 0"),
-    ],
-)
-def test_from_state_refuses(state: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(ModelFormatError, match=re.escape(message)):
-        Alphabet.from_state(*state)
+    assert made == one != 9

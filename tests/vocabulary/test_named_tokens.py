@@ -42,15 +42,6 @@ def test_names_have_ids_of_their_own(tmp_path: Any, cls: Any, first: bool) -> No
     assert tok.fit_more(DOCS, tok.vocab_size + 2).token_to_id("[PAD]") == tok.token_to_id("[PAD]") or cls is UBPE
 
 
-def test_transformers_have_the_names() -> None:
-    pytest.importorskip("transformers")
-    from ubpe_numba import export
-
-    tok = BPE(12, alphabet=5, preprocessing=Preprocessing(special_tokens=NAMES)).fit(DOCS, progress=False)
-    other = export(tok, "transformers", pad_token="[PAD]", unk_token=False)
-    assert other.pad_token_id == tok.token_to_id("[PAD]") and other.convert_tokens_to_ids("[BOS]") == tok.token_to_id("[BOS]")
-
-
 def test_a_name_replaces_unknown_symbols() -> None:
     tok = BPE(12, unknown="[UNK]", preprocessing=Preprocessing(special_tokens=["[UNK]"])).fit(DOCS, progress=False)
     unknown = tok.token_to_id("[UNK]")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pair_tables import Table, tables
 from reference import fit as reference
 from reference.trim import is_closed, rearrange
 from sample_corpora import SIGNAL, fitted
@@ -18,23 +17,10 @@ from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
 RULES = ["closed", "one_level", "published_0_2", "published_0_3"]
 
 
-@st.composite
-def tables(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[float], int]:
-    """Random pair tables, parents before children, with many equal weights."""
-    size = draw(st.integers(1, 4))
-    pairs: list[tuple[int, int]] = []
-    for i in range(draw(st.integers(1, 25))):
-        pairs.append(draw(st.tuples(st.integers(0, size + i - 1), st.integers(0, size + i - 1))))
-    weights = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=len(pairs), max_size=len(pairs)))
-    return pairs, weights, size
-
-
 @pytest.mark.parametrize("trim", RULES)
 @given(tables(), st.integers(0, 30))
-def test_trimmed_pair_tables_equal_the_reference(
-    trim: str, table: tuple[list[tuple[int, int]], list[float], int], more: int
-) -> None:
-    pairs, weights, size = table
+def test_trimmed_pair_tables_equal_the_reference(trim: str, table: Table, more: int) -> None:
+    size, pairs, weights = table
     want = rearrange(pairs, weights, size, size + more, trim)
     stay = keep_by_weight(np.array(weights), np.array(pairs), size, size + more, trim)
     got, dangling = renumber(np.array(pairs), size, stay)
@@ -67,19 +53,8 @@ def test_a_table_that_is_not_closed_is_refused() -> None:
     assert tok.decode(tok.encode(docs[0])).tolist() == docs[0]
 
 
-MANY = [UBPEClassic, UBPE]
-
-
 def test_a_table_by_idf_cannot_be_cut_by_creation() -> None:
     tok = fitted(UBPEClassic, SIGNAL, None).truncate(200, by="idf")
     with pytest.raises(ValueError, match="not in order of creation; use by='idf'"):
         tok.truncate(tok._model.vocabulary.n_alphabet + 1)
     fitted(UBPE, SIGNAL, None).truncate(200, by="idf").truncate(30)  # flat sequences need no others
-
-
-@pytest.mark.parametrize("cls", MANY, ids=lambda cls: cls.__name__)
-def test_order_by_idf_at_fit(cls: Any) -> None:
-    tok = fitted(cls, rules=FitRules(order="idf"))
-    assert (np.diff(tok._model.vocabulary.weights[tok._model.vocabulary.n_alphabet :]) <= 0).all()
-    assert tok._model.vocabulary.weights.tolist() == fitted(cls).truncate(80, by="idf")._model.vocabulary.weights.tolist()
-    assert tok.decode_batch(tok.encode_batch(SIGNAL)).to_lists() == [doc.tolist() for doc in SIGNAL]

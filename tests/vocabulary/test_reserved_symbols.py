@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import pickle
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,14 @@ from reference.reserved import parts_at
 from tables import each
 
 from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, UBPEClassic, export
-from ubpe_numba.documents.read import as_corpus, as_documents
+from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.vocabulary.reserved import BREAK, STOP, Reserved
 
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 documents = st.lists(st.lists(st.integers(0, 4), max_size=30), min_size=1, max_size=5)
 lone = st.sets(st.integers(0, 4), max_size=3).map(sorted)
-OBJECTIVES = ["tfidf", "shortest", "additive", "likelihood", "sentencepiece"]
+OBJECTIVES = ["tfidf", "shortest", "likelihood", "sentencepiece"]
 
 
 def bounds(docs: list[list[int]], alone: list[int]) -> list[list[int]]:
@@ -43,24 +43,6 @@ def test_cuts_equal_reference(docs: list[list[int]], breaks: list[int], stops: l
     lengths = np.diff(cuts).tolist()
     assert [flat[a : a + n].tolist() for a, n in zip(cuts.tolist(), lengths, strict=False)] == want
     assert set(offsets.tolist()) <= set(cuts.tolist())
-
-
-@given(documents, lone.filter(bool), st.booleans(), st.booleans(), st.data())
-def test_parts_of_a_corpus_are_boundaries(
-    docs: list[list[int]], alone: list[int], weigh: bool, bound: bool, data: st.DataObject
-) -> None:
-    found = Reserved.from_user(None, None, "int", None, breaks=alone)
-    assert found is not None
-    given_bounds = [data.draw(st.lists(st.integers(0, len(doc)), max_size=3)) for doc in docs] if bound else [[] for _ in docs]
-    weights = data.draw(st.lists(st.integers(0, 3), min_size=len(docs), max_size=len(docs))) if weigh else None
-    got = found.part(as_corpus(docs, None, weights, given_bounds if bound else None))
-    both = [a + b for a, b in zip(given_bounds, bounds(docs, alone), strict=True)]
-    want = as_corpus(docs, None, weights, both)
-    assert got.offsets.tolist() == want.offsets.tolist() and got.document_of is not None and want.document_of is not None
-    assert got.document_of.tolist() == want.document_of.tolist()
-    assert (got.weights is None) == (want.weights is None)
-    assert got.weights is None or (want.weights is not None and got.weights.tolist() == want.weights.tolist())
-    assert (got.n_documents, got.n_symbols, got.n_empty) == (want.n_documents, want.n_symbols, want.n_empty)
 
 
 def corpus(seed: int = 0, n: int = 30) -> list[list[int]]:
@@ -93,19 +75,22 @@ def by_parts(tok: Any, doc: list[int], alone: list[int]) -> list[int]:
     return [i for part in parts_at(doc, alone) for i in (part if len(part) == 1 else tok.encode(part).tolist())]
 
 
+@functools.cache
+def plain_ones(fitted_so: bool) -> list[tuple[Any, dict[str, Any], Any]]:
+    """Of every kind, over five symbols, without symbols that stand alone; `fitted_so`: no token holds these."""
+    docs, kinds = corpus(1), [(BPE, {}), (UBPEClassic, {"n_candidates": 4}), (UBPEClassic, {"rules": FitRules(encode="batch")})]
+    kinds += [(UBPE, {"n_candidates": 4, "objective": name}) for name in OBJECTIVES]
+    cuts = bounds(docs, [0, 3]) if fitted_so else None
+    return [(cls, options, cls(40, alphabet=5, **options).fit(docs, boundaries=cuts)) for cls, options in kinds]
+
+
 def tokenizers(**params: Any) -> list[Any]:
-    """Of every kind, over five symbols; the vocabularies hold symbols that stand alone, or not."""
-    docs = corpus(1)
+    """Tokenizers whose vocabularies hold symbols that stand alone, or not, and those without such symbols."""
     made = []
-    for fitted_so in (True, False):
-        for cls, options in [
-            (BPE, {}), (UBPEClassic, {"n_candidates": 4}), (UBPEClassic, {"rules": FitRules(encode="batch")}),
-            *((UBPE, {"n_candidates": 4, "objective": name}) for name in OBJECTIVES),
-        ]:  # fmt: skip
-            plain = cls(40, alphabet=5, **options).fit(docs, boundaries=bounds(docs, [0, 3]) if fitted_so else None)
-            tok = cls(40, alphabet=5, preprocessing=Preprocessing(**params), **options)
-            tok._adopt(plain._model._replace(segmenter=tok._segmenter("int", 40)))
-            made.append((tok, plain))
+    for cls, options, plain in (*plain_ones(True), *plain_ones(False)):
+        tok = cls(40, alphabet=5, preprocessing=Preprocessing(**params), **options)
+        tok._adopt(plain._model._replace(segmenter=tok._segmenter("int", 40)))
+        made.append((tok, plain))
     return made
 
 
@@ -142,25 +127,19 @@ def test_streams_without_frames_are_certain_where_no_token_holds_a_symbol() -> N
 
 def test_samples_and_dropout_never_cross() -> None:
     doc = corpus(4)[3] * 4
-    for tok, _ in tokenizers(break_tokens=[0, 3]):
-        if isinstance(tok, UBPE):
-            found = [tok.encode(doc, sample=0.3, seed=seed) for seed in range(5)]
-        elif tok.rules is None:
-            found = [tok.encode(doc, sample=0.3, seed=seed) for seed in range(5)]
-        else:
-            continue
-        for ids in found:
+    for tok in (tok for tok, _ in tokenizers(break_tokens=[0, 3]) if isinstance(tok, UBPE) or tok.rules is None):
+        for ids in [tok.encode(doc, sample=0.3, seed=seed) for seed in range(5)]:
             assert tok.decode(ids).tolist() == doc
             assert [i for i in ids.tolist() if i in (0, 3)] == [s for s in doc if s in (0, 3)]
 
 
 def test_the_n_best_by_sums_are_those_without_tokens_that_cross() -> None:
-    for tok, plain in tokenizers(break_tokens=[0, 3])[:8]:
+    for tok, plain in tokenizers(break_tokens=[0, 3])[:7]:
         if isinstance(tok, UBPE) and tok.objective != "tfidf":
             got, weights = tok.encode_nbest([[1, 2, 1, 0, 2, 1]], 5)[0]
             want, others = plain.encode_nbest([[1, 2, 1, 0, 2, 1]], 5)[0]
             assert got.to_lists() == want.to_lists() and weights.tolist() == others.tolist()
-    for tok, _ in tokenizers(break_tokens=[0, 3])[8:]:
+    for tok, _ in tokenizers(break_tokens=[0, 3])[7:]:
         if isinstance(tok, UBPE):
             with pytest.raises(ValueError, match="encode_nbest: a tokenizer with a pattern"):
                 tok.encode_nbest([[1, 0, 1]], 2)[0]
@@ -201,32 +180,12 @@ def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> No
     assert stopped.encode("  |a").tolist() == [32, 32, 124, 97]
 
 
-@each("suffix", [".json", ".npz"])
-def test_files_pickles_and_parameters(suffix: str, tmp_path: Any) -> None:
-    for docs, params in [
-        (corpus(), {"break_tokens": {0, 3}, "stop_tokens": np.array([4, 0])}),
-        (["ab|cd-", "ab|ab-ab"], {"break_tokens": "|", "stop_tokens": ["-"]}),
-        ([b"ab|cd-", b"ab|ab-ab"], {"break_tokens": [124], "stop_tokens": [b"-"]}),
-    ]:
-        tok = BPE(40 if docs == corpus() else None, preprocessing=Preprocessing(**params)).fit(docs)
-        tok.save(tmp_path / f"m{suffix}")
-        loaded = BPE.load(tmp_path / f"m{suffix}")
-        for other in (loaded, pickle.loads(pickle.dumps(tok)), BPE(**loaded.get_params()).fit(docs)):
-            assert other.fingerprint == tok.fingerprint
-            assert other.encode_batch(docs).to_lists() == tok.encode_batch(docs).to_lists()
-        state = tok._model.state()["text"]
-        assert state == loaded._model.state()["text"] and set(state) == {"break_tokens", "stop_tokens"}
-        assert tok.truncate(len(tok._model.vocabulary) - 1)._model.segmenter.lone is not None
-
-
 @each(
     "text, match",
     [
         ({"break_tokens": [1, 1]}, "break_tokens: expected ascending"),
-        ({"stop_tokens": [2, 1]}, "stop_tokens: expected ascending"),
-        ({"break_tokens": ["a"]}, "break_tokens: expected integers"), ({"break_tokens": 1}, "break_tokens: expected integers"),
+        ({"break_tokens": ["a"]}, "break_tokens: expected integers"), ({"stop_tokens": 1}, "stop_tokens: expected integers"),
         ({"break_tokens": [[1]]}, "break_tokens: expected ascending"),
-        ({"break_tokens": [True]}, "break_tokens: expected integers"),
         ({"break_tokens": [7]}, "break_tokens: 7 is not in the alphabet"), ({"stop_tokens": [2**63]}, "fit int64"),
         ({"stop_tokens": [-1]}, "stop_tokens: -1 is not in the alphabet"), ({"break": [1]}, "break"),
         ({"python_pattern": "a"}, "python_pattern: expected an object"),
