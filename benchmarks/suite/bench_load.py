@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba import BPE, export
-from ubpe_numba.errors import ModelFormatError
+import ubpe_numba  # its names are looked up where they are used: commits of the past have not all of them
+from ubpe_numba import BPE
 
 from .common import first_ids, rate, text_model, timed
 
@@ -97,7 +97,7 @@ class TextModel:
 
     def setup_cache(self) -> None:
         text_model().save("model.npz")
-        export(text_model(), "tiktoken", "model.tiktoken")
+        ubpe_numba.export(text_model(), "tiktoken", "model.tiktoken")
         first_ids("warm", "model.npz")
         self._from_ranks()
 
@@ -125,7 +125,7 @@ def _worst(measure: Callable[[Callable[[], object]], float]) -> tuple[float, str
             def load(path: pathlib.Path = path, what: str = what) -> None:
                 try:
                     BPE.load(path)
-                except ModelFormatError:
+                except ubpe_numba.errors.ModelFormatError:
                     return
                 raise AssertionError(f"{what}: not refused")
 
