@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import pathlib
 import struct
 import tempfile
@@ -22,6 +24,8 @@ from ubpe_numba.formats import gguf as gguf_module
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.gguf import _STEPS, read_fields
 from ubpe_numba.text.characters import byte_characters
+from ubpe_numba.text.patterns import NAMED
+from ubpe_numba.text.splitter import Splitter
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 VALUES = st.one_of(
@@ -251,18 +255,43 @@ def test_patterns_by_the_names_of_llama_cpp(tmp_path: pathlib.Path) -> None:
         assert cutter is not None and cutter.name == pattern
 
 
-@pytest.mark.parametrize("name", [None, *(name for name, steps in _STEPS.items() if len(steps) > 1 or name == "bloom")])
-def test_patterns_in_several_steps_cut_as_by_tokenizers(tmp_path: pathlib.Path, name: str | None) -> None:
-    """What llama.cpp has in several patterns, one after the other; without a name those of "default"."""
+#: Steps of the models' own files that are written otherwise in the table.
+PUBLISHED = {
+    "laguna": [
+        {"type": "Split", "pattern": {"Regex": r"(?:\r?\n)+(?!\r?\n)"}, "behavior": "MergedWithNext"}, _STEPS["laguna"][1],
+    ],
+    "deepseek-llm": [*_STEPS["deepseek-llm"][:3], r"\s+$", *_STEPS["deepseek-llm"][4:]],
+}  # fmt: skip
+
+
+_UNNAMED = [name for name, steps in _STEPS.items() if len(steps) > 1 or steps[0] not in NAMED.values()]
+
+
+@pytest.mark.parametrize("name", [None, *_UNNAMED])
+def test_patterns_without_a_name_cut_as_by_tokenizers(tmp_path: pathlib.Path, name: str | None) -> None:
+    """What llama.cpp has in several patterns, one after the other, as the models were published; first those of "default"."""
     tokenizers = pytest.importorskip("tokenizers")
-    theirs, names = tokenizers.pre_tokenizers, [*byte_characters(), "ab", "12", "Ġa", "!!"]
-    merges = [("a", "b"), ("1", "2"), ("Ġ", "a"), ("!", "!")]
+    names = byte_characters()
+    merges = [(names[a], names[b]) for a, b in itertools.product(b"abAZ127 \n\r!,", repeat=2)]
+    names += map("".join, merges)
     fields = {} if name is None else {"pre": name}
     tok = BPE.load(written(tmp_path / "m.gguf", "gpt2", names, merges=[*map(" ".join, merges)], **fields))
-    splits = [theirs.Split(tokenizers.Regex(regex), "isolated") for regex in _STEPS[name or "default"]]
-    peer = tokenizers.Tokenizer(tokenizers.models.BPE({name: i for i, name in enumerate(names)}, merges))
-    peer.pre_tokenizer = theirs.Sequence([*splits, theirs.ByteLevel(add_prefix_space=False, use_regex=False)])
-    texts = ["ab 1234567 ab!!", "it's  abab\n\n\tab", "中文abかな 한국12", " a!!ab, $12+ 3", *TEXTS]
+    steps = [
+        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} if isinstance(step, str) else step
+        for step in PUBLISHED.get(name or "", _STEPS[name or "default"])
+    ]
+    steps += [] if name == "falcon" else [{"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]
+    model = {"type": "BPE", "vocab": {name: i for i, name in enumerate(names)}, "merges": merges}
+    cutter = {"type": "Sequence", "pretokenizers": Splitter(steps).state()}
+    peer = tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "pre_tokenizer": cutter, "model": model}))
+    texts = ["ab 1234567 ab!!", "it's  abab\n\n\tab", "中文abかな 한국12", " a!!ab, $12+ 3", *TEXTS, "ü½¼12ü 12aAbZ ZAabA"]
+    texts += [
+        "12 1234\r\n\r\nab  \n ab\r",
+        "1½2345 ٣٤٥٦",
+        "<sentinel:12> IMGIMGABZ\tab    a",
+        "a      \n         b  ",
+        "ba'S 12'll",
+    ]
     for text in texts:
         assert tok.encode(text).tolist() == peer.encode(text).ids, text
         assert tok.decode(tok.encode(text)) == text

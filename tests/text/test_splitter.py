@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.text.characters import bytes_of
 from ubpe_numba.text.patterns import NAMED, published_steps
 from ubpe_numba.text.splitter import Splitter, split_text
 
@@ -72,8 +73,8 @@ def check(mine: Splitter, text: str) -> None:
         assert len(origins) == len(piece) and all(0 <= i < len(text) for i in origins) and origins == sorted(origins)
     data = np.frombuffer(text.encode(), np.uint8)
     values, _, segments, came = split_text(mine, data, np.array([0, data.size]), np.array([True]), True)
-    assert values.tobytes() == b"".join(map(mine.data_of, pieces))
-    assert np.diff(segments).tolist() == [len(mine.data_of(piece)) for piece in pieces]
+    parts = [bytes_of(piece) if mine.bytewise else piece.encode() for piece in pieces]
+    assert values.tobytes() == b"".join(parts) and np.diff(segments).tolist() == [*map(len, parts)]
     assert came is not None and came.size == values.size
     if mine.is_lossless:
         assert values.tobytes() == data.tobytes() and came.tolist() == sorted(came.tolist())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from ubpe_numba.runtime.arrays import describe, offsets_of, writable
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from ubpe_numba.vocabulary.reserved import Reserved
 
 _SHORT = 500  # ids that NumPy copies without a pause for other threads
 _SAMPLE = 8192  # ids that the size is estimated from
@@ -297,12 +294,12 @@ def joined(names: Iterable[str], decoding: Decoding) -> str:
     return text[decoding.n_stripped(code_points(text)) :]
 
 
-def ids_to_skip(skip: Any, skip_special: bool, special: Reserved | None) -> np.ndarray | None:
+def ids_to_skip(skip: Any, skip_special: bool, segmenter: Segmenter) -> np.ndarray | None:
     """The ids that `skip` names, one or several, and those of special tokens if asked for: int64, or None for nothing to do.
 
-    TypeError for what is no integer.
+    A special token that is shown as another text is left out only if that is one, too. TypeError for what is no integer.
 
-    >>> ids_to_skip((-1, 3), False, None)
+    >>> ids_to_skip((-1, 3), False, Segmenter())
     array([-1,  3])
     """
     if skip is None and not skip_special:
@@ -311,7 +308,9 @@ def ids_to_skip(skip: Any, skip_special: bool, special: Reserved | None) -> np.n
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise TypeError(f"skip: expected an id or several, got {describe(skip)}")
     own = np.zeros(0, np.int64)
-    if skip_special and special is not None:
+    if skip_special and (special := segmenter.special) is not None:
         own = special.ids[~special.always & (special.found | special.named)]
+        as_others = ((i, special.number.get(word)) for i, word in segmenter.shown.items())
+        own = np.setdiff1d(own, [i for i, at in as_others if at is None or special.always[at]])
     both: np.ndarray = np.concatenate([given.astype(np.int64), own.astype(np.int64)])
     return both

@@ -52,7 +52,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 from ubpe_numba.vocabulary.weights import log_probabilities
 
 _PAIRS = 100  # so many samples, and pairs of them, are tried with the tokens that a template puts around them
-_NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
 _SOME = "XNn0_.,;- \t\néÉß中語\U0001f600\u0301\ue000"  # of many kinds, for samples and messages
 _TEXTS = 300  # at most so many samples with unknown characters, of a model of unigrams
 _OTHER_INTEGERS = 4  # so many integers outside an alphabet are part of samples
@@ -454,7 +453,7 @@ def loss_of(model: Model) -> str | None:
         ways += ", or fit over bytes (BPE.for_text), of which none is unknown"
     else:
         missing = np.setdiff1d(np.arange(256), alphabet.symbols)
-        if set(missing.tolist()) <= _NEVER:
+        if set(missing.tolist()) <= huggingface.NEVER:
             return None
         lost, of = f"bytes such as {quoted(bytes([missing[0]]))}", f"{alphabet.size} bytes"
         ways += ", or the tokenizer all 256 bytes as its alphabet (BPE.for_text)"

@@ -32,7 +32,7 @@ from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOW
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.files import open_regular
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.patterns import NAMED
+from ubpe_numba.text.patterns import NAMED, published_steps
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.reserved import ONLY_DECODED
 
@@ -52,11 +52,31 @@ _NAMES = {  # of patterns, and the names of tokenizers in llama.cpp that cut by 
     "kimi": "kimi-k2",
 }
 _BLOOM = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
-#: Patterns one after the other, each of which cuts what the ones before left.
-_STEPS = {name: (NAMED[pattern],) for pattern, names in _NAMES.items() for name in names.split()} | {
+_DIGITS: dict[str, Any] = {"type": "Digits", "individual_digits": True}
+_CASED = (  # letters of deepseek-llm
+    "A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝ"
+    "Ὗ-\u1f7dᾀ-ᾴᾶ-ᾼ\u1fbeῂ-ῄῆ-ῌῐ-\u1fd3ῖ-\u1fdbῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\u2126ℨ\u212a-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛ"  # noqa: RUF001
+    "Ꜣ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃"  # noqa: RUF001
+)
+_CJK, _OF_V3 = published_steps("deepseek")[1:]
+#: Patterns one after the other, each of which cuts what the ones before left; or a step as of a tokenizer.json.
+_STEPS: dict[str, tuple[Any, ...]] = {name: (NAMED[pattern],) for pattern, names in _NAMES.items() for name in names.split()} | {
     "default": (r"[\p{P}\$\+<=>\^~\|]+", NAMED["gpt2"], NAMED["digits"], "[0-9][0-9][0-9]"),
-    "falcon": (r"[\p{P}\$\+<=>\^~\|`]+", NAMED["gpt2"], "[0-9][0-9][0-9]"),
-    "deepseek-coder": (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", NAMED["digits1"]),
+    "falcon": (
+        {"type": "Punctuation", "behavior": "Contiguous"}, {"type": "ByteLevel", "add_prefix_space": False}, {"type": "Digits"},
+        "[0-9][0-9][0-9]",
+    ),
+    "deepseek-coder": ("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", _DIGITS),
+    "deepseek-llm": (
+        "[\r\n]", rf"\s?[{_CASED}]+", "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+", r"\s+(?![\s\S])",
+        "[一-龥ࠀ-一가-퟿]+", _DIGITS,
+    ),
+    "spark2_5": (NAMED["digits3"], _CJK, _OF_V3.replace("[\r\n]*|\\s*[\r\n]+", "|[\r\n]"), _DIGITS),
+    "afmoe": (
+        r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
+        "[一-\u9fff㐀-\u4dbf豈-\ufaff\u3040-ヿ･-ﾟ⼀-\u2fdfเ-\u0e7f\u0e80-\u0effក-\u17ffက-႟ꩠ-ꩿꧠ-\ua9ff가-\ud7afᄀ-ᇿ]+",
+        _OF_V3,
+    ),
     "bloom": (_BLOOM,), "poro-chat": (_BLOOM,), "gpt3-finnish": (_BLOOM,), "viking": (_BLOOM, NAMED["digits1"]),
     "minicpm5": (NAMED["digits3"], NAMED["llama3"].replace("{1,3}", "+")),
     "seed-coder": (NAMED["qwen2"].replace(r" ?[^\s\p{L}\p{N}]+[\r\n]*", r" ?[^\s\p{L}\p{N}\r\n]+"),),
@@ -64,11 +84,27 @@ _STEPS = {name: (NAMED[pattern],) for pattern, names in _NAMES.items() for name 
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}"
         r"| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+",
     ),
+    "jais-2": (
+        NAMED["llama3"].removesuffix(r"\s+(?!\S)|\s+")
+        + "".join(rf"\s{{{n}}}(?!\S)|" for n in (512, 256, 128, 64, 32, 16, 8, 4, "1,2")) + r"\s{1}",
+    ),
+    "youtu": (
+        "[가-힣ㄱ-ㆎ]+|[\uff01…“”\u2018\u2019—\uff1a\uff1b\uff0c、-\u303f\ufe30-\ufe4f]+|[ㄅ-ㄯ]+|[一-龥\u3040-ヿ]+",
+        NAMED["o200k"].replace("{1,3}", ""),
+    ),
+    "chameleon": (
+        "<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", "([\\t\\n]|    |  )", NAMED["digits1"],
+        r"[\p{P}!-/:-@\[-`{-~]", NAMED["gpt2"],
+    ),
+    "superbpe": (NAMED["digits"], r"(?=(\d{3})+(?!\d))"),
+    "ufakzeka": (NAMED["qwen2"].partition("|'d)|")[2],),
+    "laguna": (r"(?:\r?\n)+(?:(?!\r?\n)[\s\S])*", NAMED["qwen2"]),
+    **dict.fromkeys(("tiny_aya", "cohere2moe"), (r"\d{1,3}(?=(?:\d{3})*\b)", NAMED["o200k"])),
 }  # fmt: skip
 #: Tokenizers of which a word that equals a token becomes it before any merge.
 _WHOLE = frozenset([
     "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken",
-    "minicpm5", "granite-embed-multi-97m",
+    "minicpm5", "granite-embed-multi-97m", "youtu",
 ])  # fmt: skip
 _START = "\u2581"  # before pieces that begin a word
 _IS_NAME = re.compile(r"(?s)\[.+\]").fullmatch  # of a token, not of a piece of text
@@ -152,8 +188,11 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
             f"how text is cut. Known are {shortened(', '.join(_STEPS), 500)}"
         )
     level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
-    cuts = [{"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated"} for regex in _STEPS[name]]
-    pattern, splitter = cut_of(Splitter([*cuts, level]))
+    cuts = [
+        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} if isinstance(step, str) else step
+        for step in _STEPS[name]
+    ]
+    pattern, splitter = cut_of(Splitter(cuts if name == "falcon" else [*cuts, level]))
     merges = found.get("merges")
     pairs = two_parts(merges) if isinstance(merges, list) else None
     if pairs is None:

@@ -30,10 +30,10 @@ from ubpe_numba.vocabulary.reserved import FLAGS, NORMALIZED, ONLY_DECODED, SING
 from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 
-_quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
+in_json = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}  # bytes that are in no text, as they are named, and as in a `str`
 _WITHOUT_MARKS = Decoding(((_MARKS[False][0], ""), (_MARKS[False][1], " ")))  # a space at the end of each word
-_NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # in no UTF-8
+NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
 
 
 def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[str, Any] | None = None) -> Table:
@@ -105,7 +105,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         splitter, pattern = None, _cuts(vocab, table.runs) if cut_runs else None
     if splitter is not None and splitter.cutters is not None:
         pattern, splitter = cut_of(splitter)
-    if bytewise and not whole and not has_affixes and not _NEVER | set(table.symbols) >= set(range(256)):
+    if bytewise and not whole and not has_affixes and not NEVER | set(table.symbols) >= set(range(256)):
         stand_in = _stand_in_of_bytes(model, table)
     decoding = _WITHOUT_MARKS if has_affixes else None
     if kind != "int":
@@ -187,7 +187,7 @@ def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
     if model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES):
         ids = np.array([vocab.get(name, one) for name in BYTE_NAMES], np.int32)
         for name, byte in BYTE_NAMES.items():  # that of a character is not asked for, and some bytes are in no text
-            if name not in vocab and (chr(byte) not in vocab if byte < 0x80 else one < 0 or byte not in _NEVER):
+            if name not in vocab and (chr(byte) not in vocab if byte < 0x80 else one < 0 or byte not in NEVER):
                 raise ModelFormatError(f"model: byte_fallback: the token {name} is missing; expected those of all 256 bytes")
     return None if ids is None and one < 0 else Unknown(ids, one, model.get("fuse_unk") is True)
 
@@ -279,8 +279,8 @@ def write(
     # json would write the two large parts by a loop in Python, since they are indented
     text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
     by_id = sorted(ids, key=ids.__getitem__)
-    names = ",\n   ".join(map(": ".join, zip(map(_quoted, by_id), map(str, map(ids.__getitem__, by_id)), strict=True)))
-    sides = zip(map(_quoted, merges[0]), map(_quoted, merges[1]), strict=True)
+    names = ",\n   ".join(map(": ".join, zip(map(in_json, by_id), map(str, map(ids.__getitem__, by_id)), strict=True)))
+    sides = zip(map(in_json, merges[0]), map(in_json, merges[1]), strict=True)
     pairs = "\n   ],\n   [\n    ".join(map(",\n    ".join, sides))
     parts = f"\n   {names}\n  " if ids else "", f"\n   [\n    {pairs}\n   ]\n  " if merges[0] else ""
     before, end = text.rsplit('"vocab": {},\n  "merges": []', 1)
@@ -351,8 +351,6 @@ def added_of(
             raise ModelFormatError(f"added_tokens[{i}]: {odd}: expected true or false, got {quoted(token[odd])}")
         found[not token.get("special")][word] = token_id
         flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
-        if normalizer is not None and flags[word] & NORMALIZED and (shown := normalizer.apply(word)) != word:
-            others.append(f"added_tokens[{i}]: {quoted(word)} is normalized, so that decode of tokenizers shows {quoted(shown)}")
     if others:
         more = f" ({len(others)} like this)" if len(others) > 1 else ""
         warnings.warn(others[0] + more, UserWarning, stacklevel=2)

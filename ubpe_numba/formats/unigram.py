@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface import added_of, configured, cut_of, decoding_of, file_of, outer, steps_of
+from ubpe_numba.formats.huggingface import added_of, configured, cut_of, decoding_of, file_of, in_json, outer, steps_of
 from ubpe_numba.formats.json_floats import read_numbers, write_numbers
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, names
@@ -32,7 +32,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _MOST = 1e6  # of a score, either way
 _PENALTY = 10.0
-_quoted = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 
 
 def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, document: Any = None) -> Model:
@@ -188,7 +187,7 @@ def write(
     if max(rows) >= len(rows):
         raise ValueError("token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary")
     texts = write_numbers(np.array([rows[i][1] for i in range(len(rows))]))
-    pieces = ",\n".join(f"   [{_quoted(rows[i][0])}, {text}]" for i, text in enumerate(texts))
+    pieces = ",\n".join(f"   [{in_json(rows[i][0])}, {text}]" for i, text in enumerate(texts))
     unk_id = unknown if unknown >= 0 else unk_id
     parts: dict[str, Any] = {"type": "Unigram", "unk_id": unk_id, "byte_fallback": by_bytes, "vocab": []}
     before, end = json.dumps(file_of(table, special, known, parts, post_processor), ensure_ascii=False, indent=1).rsplit(

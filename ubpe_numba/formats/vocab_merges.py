@@ -40,20 +40,13 @@ def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: s
 
 def _pairs(merges: str) -> Pairs:
     """The pairs of a text of merges, line by line; ModelFormatError names the first line that is not valid."""
-    lines = merges.split("\n")
-    is_headed = lines[0].startswith("#version")
-    if "\r" not in merges and (found := two_parts(list(filter(None, lines[is_headed:])))) is not None:
-        return found
-    pairs: Pairs = [], []
-    for number, line in enumerate(lines, 1):
-        if not line.strip("\r") or (number == 1 and is_headed):
-            continue
-        parts = line.rstrip("\r").split(" ")
-        if len(parts) != 2 or not all(parts):
-            raise ModelFormatError(f"merges: line {number}: expected two tokens with a space between, got {quoted(line)}")
-        for side, part in zip(pairs, parts, strict=True):
-            side.append(part)
-    return pairs
+    lines = [line.rstrip("\r") for line in merges.split("\n")]
+    lines[0] = "" if lines[0].startswith("#version") else lines[0]
+    if (found := two_parts(list(filter(None, lines)))) is None:
+        number = next(n for n, line in enumerate(lines) if line and two_parts([line]) is None)
+        told = f"merges: line {number + 1}: expected two tokens with a space between, got {quoted(lines[number])}"
+        raise ModelFormatError(told)
+    return found
 
 
 def write(vocab: dict[str, int], merges: Pairs) -> tuple[str, str]:

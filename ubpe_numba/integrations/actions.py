@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
-from ubpe_numba.formats import model_file
+from ubpe_numba.formats.readers import Source, own
 from ubpe_numba.integrations.action_chunks import (
     as_blocks,
     check_dimensions,
@@ -33,6 +33,7 @@ from ubpe_numba.integrations.action_chunks import (
     without_torch,
 )
 from ubpe_numba.runtime.arrays import describe, integer, offsets_of, places_of, positive
+from ubpe_numba.runtime.files import naming
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.tokenizers.base import Tokenizer
@@ -620,14 +621,16 @@ class ActionTokenizer:
         >>> ActionTokenizer.load(path)
         ActionTokenizer(scale=10.0, time_horizon=8, action_dim=2): 5 tokens, coefficients 0..0
         """
-        where = os.fspath(path)
-        state, n_bytes = model_file.load(path)
+        where = os.fsdecode(path)
+        source = Source(where)
+        with naming(where):
+            state = own(source).model
         name, settings = state["tokenizer"], state.pop("actions", None)
         if name not in [cls.__name__ for cls in _CLASSES]:
             raise ModelFormatError(f"{where}: there is no tokenizer {quoted(name)}")
         if settings is None:
             raise ModelFormatError(f"{where}: a {name} without the settings of actions: use {name}.load")
-        tokenizer = class_of(name)._loaded(where, state, n_bytes, n_threads, max_symbols)
+        tokenizer = class_of(name)._loaded(where, state, source.n_bytes, n_threads, max_symbols)
         try:
             check_fields(settings, _FIELDS, "actions")
             return cls(tokenizer, settings.pop("scale"), **settings)

@@ -197,16 +197,6 @@ class Splitter(Steps):
             pieces = [found for i, piece in enumerate(pieces) for found in stage(*piece, at_start and i == 0)]
         return pieces
 
-    def data_of(self, piece: str) -> bytes:
-        """The bytes of a piece, which a tokenizer of bytes encodes: named by its characters after ByteLevel, else its UTF-8.
-
-        Parameters
-        ----------
-        piece
-            One of `pieces`.
-        """
-        return bytes_of(piece) if self.bytewise else piece.encode("utf-8", "surrogateescape")
-
 
 def _cutters(step: dict[str, Any], version: str | None = VERSION_OF_OTHERS) -> tuple[Pretokenizer, ...] | None:
     """Patterns that cut as a step does, where that keeps all of a text and is known here; None for others.
@@ -328,7 +318,7 @@ def split_text(
         numbers.append(len(parts))
     if splitter.bytewise and values.dtype == np.uint8:
         lengths = np.fromiter(map(len, parts), np.int64, len(parts))
-        new = np.frombuffer(splitter.data_of("".join(parts)), np.uint8)
+        new = np.frombuffer(bytes_of("".join(parts)), np.uint8)
     else:
         new, lengths = symbols_of(parts, values)
     segments = offsets_of(lengths)

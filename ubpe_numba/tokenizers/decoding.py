@@ -111,7 +111,7 @@ class Decoding(Encoding):
                 return doc  # type: ignore[no-any-return]
         now = self._now()
         model, decoder = now._fitted(), now._tables.decoder
-        gone = ids_to_skip(skip, skip_special_tokens, model.segmenter.special)
+        gone = ids_to_skip(skip, skip_special_tokens, model.segmenter)
         checked = decoder.ids(as_document(ids, name="ids"), gone)
         if out is not None:
             return decoder.decode_into(checked, out, now.n_threads)[0]
@@ -126,13 +126,14 @@ class Decoding(Encoding):
     def _documents(self, ids: Ragged, errors: str) -> list[Any]:
         """The decoded documents, but for integers of int32."""
         alphabet, _, segmenter = self._fitted()
-        decoding, decoder = segmenter.decoding, self._tables.decoder
-        if decoding is not None and decoding.by_names:
+        decoder = self._tables.decoder
+        if segmenter.by_names:
             decoder.check(ids.values, ids._offsets, int(ids._offsets[0]))
             from ubpe_numba.text.steps import decoder_of  # here only: integers need not wait for it
 
             join, names = decoder_of(json.dumps((segmenter.file or {}).get("decoder"))), self._names.names
-            return [join([names[i] for i in doc.tolist()]) if doc.size else "" for doc in ids]
+            shown = segmenter.shown
+            return [join([shown.get(i) or names[i] for i in doc.tolist()]) if doc.size else "" for doc in ids]
         symbols, ends = decoder.decode(ids, self.n_threads)
         places = decoder.places(ids, symbols, ends)
         if segmenter.encoding is None and alphabet.kind == "str":
@@ -149,7 +150,7 @@ class Decoding(Encoding):
                 found.append(str(view[a:b], "utf-8"))
             except UnicodeDecodeError:
                 names = self._names.names
-                found.append(joined([names[i] for i in doc.tolist()], decoding or Rules()))
+                found.append(joined([names[i] for i in doc.tolist()], segmenter.decoding or Rules()))
         return found
 
     def decode_batch(
@@ -179,7 +180,7 @@ class Decoding(Encoding):
         """
         check_errors(errors)
         tables = self._tables
-        decoder, gone = tables.decoder, ids_to_skip(skip, skip_special_tokens, tables.model.segmenter.special)
+        decoder, gone = tables.decoder, ids_to_skip(skip, skip_special_tokens, tables.model.segmenter)
         checked = decoder.ids(as_documents(batch, offsets, name="batch"), gone)
         if out is not None:
             symbols, ends = decoder.decode_into(checked, out, self.n_threads)
@@ -239,9 +240,9 @@ class Decoding(Encoding):
         held: frozenset[int] | None = None
         if segmenter.restores or segmenter.has_bytes:
             whole = functools.partial(self.decode, errors=errors)
-            if segmenter.decoding is None or not segmenter.decoding.by_names:  # else all may change until the end
+            if not segmenter.by_names:  # else all may change until the end
                 held = frozenset(i for i, name in self._names.names.items() if len(name) == 6 and name.startswith("<0x"))
-        gone = ids_to_skip(skip, skip_special_tokens, segmenter.special)
+        gone = ids_to_skip(skip, skip_special_tokens, segmenter)
         return DecoderStream(self._fitted(), self._tables.decoder, gone, errors, whole, held)
 
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:

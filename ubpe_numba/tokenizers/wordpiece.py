@@ -257,12 +257,12 @@ class WordPiece(Decoding, Saving):
 
     def _texts(self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace") -> list[str]:
         check_errors(errors)
-        gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
+        gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter)
         checked = WordByWord(self._names.names, self._spaced).ids(documents, gone)
         bounds = checked.offsets - checked.offsets[0]
         ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
         if self._joins[0] is not None:
-            join, called = decoder_of(self._joins[0]), self._names.names
+            join, called = decoder_of(self._joins[0]), self._names.names | self._model.segmenter.shown
             return [join([called[i] for i in ids[a:b]]) if a < b else "" for a, b in pairwise(bounds.tolist())]
         names = [self._spaced(i) for i in ids]
         for at in set(bounds[:-1][np.diff(bounds) > 0].tolist()):
@@ -279,7 +279,7 @@ class WordPiece(Decoding, Saving):
 
     def _spaced(self, token: int, first: bool = False) -> str:
         """The text of an id that follows others, if it is not the first: with a space before it, or without the prefix."""
-        name: str = self._names.names[token]
+        name: str = self._model.segmenter.shown.get(token) or self._names.names[token]
         if self.prefix and not first:
             name = name[len(self.prefix) :] if name.startswith(self.prefix) else f" {name}"
         for old, new in _CLEANUP if self._joins[1] and " " in name else ():
@@ -290,7 +290,7 @@ class WordPiece(Decoding, Saving):
         self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None
     ) -> DecoderStream:
         check_errors(errors)
-        gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter.special)
+        gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter)
         decoder: Any = WordByWord(self._names.names, self._spaced)
         return DecoderStream(self._model, decoder, gone, errors, None if self._joins[0] is None else self.decode)
 

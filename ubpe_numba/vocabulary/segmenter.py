@@ -200,10 +200,24 @@ class Segmenter(NamedTuple):
         return self.normalizer is not None or self._splitter is not None
 
     @property
+    def shown(self) -> dict[int, str]:
+        """Words of a `tokenizer.json` that a normalizer changes, by ids, as normalised text has them: they are decoded so."""
+        if self.special is None or self.normalizer is None or self.file is None or not self.special.late.any():
+            return {}
+        changed, index = self.special.normalized(self.normalizer.apply)
+        pairs = zip(index.tolist(), changed.words, strict=True)
+        return {int(self.special.ids[i]): str(word) for i, word in pairs if word != self.special.words[i]}
+
+    @property
+    def by_names(self) -> bool:
+        """Whether documents are decoded by the decoder of a file, from the names of tokens."""
+        return (self.decoding is not None and self.decoding.by_names) or bool(self.shown)
+
+    @property
     def restores(self) -> bool:
         """Whether a decoded text is changed as a whole."""
-        at_start = self.decoding is not None and (self.decoding.n > 0 or self.decoding.by_names)
-        return at_start or (self.normalizer is not None and self.normalizer.restores)
+        at_start = self.decoding is not None and self.decoding.n > 0
+        return at_start or self.by_names or (self.normalizer is not None and self.normalizer.restores)
 
     @property
     def has_bytes(self) -> bool:
