@@ -6,14 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ubpe_numba.formats import export as export
     from ubpe_numba.formats import model_file as model_file
-    from ubpe_numba.formats import published_ubpe as published_ubpe
     from ubpe_numba.formats import table as table
 
 
 def __getattr__(name: str) -> Any:
     """Modules of files, imported when one is first used: most programs need none of them."""
-    if name not in ("export", "model_file", "published_ubpe", "table"):
+    if name not in ("model_file", "table"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")

@@ -9,9 +9,10 @@
         9                  an array                                       type: 4 bytes, how many: 8 bytes, and the values
 
 The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces (sentencepiece.py); ``gpt2`` is
-BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names; ``bert`` is
-WordPiece, with a mark before the pieces that begin a word and none before the others. The patterns are those that the models were
-published with: llama.cpp has simpler ones for o200k and tekken.
+BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names; ``gemma4`` is
+BPE over characters, with bytes for those that it does not know; ``bert`` is WordPiece, with a mark before the pieces that begin a
+word and none before the others. The patterns are those that the models were published with: llama.cpp has simpler ones for o200k
+and tekken.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
-from ubpe_numba.formats import sentencepiece
-from ubpe_numba.formats.huggingface import cut_of
-from ubpe_numba.formats.pair_table import Table, from_names, read_vocab, two_parts
+from ubpe_numba.formats import huggingface, sentencepiece
+from ubpe_numba.formats.huggingface import AS_BYTES, cut_of
+from ubpe_numba.formats.pair_table import NamePairs, Table, from_names, read_vocab, two_parts
 from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOWN_PIECE, USER, Pieces
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.files import open_regular
@@ -100,6 +101,7 @@ _STEPS: dict[str, tuple[Any, ...]] = {name: (NAMED[pattern],) for pattern, names
     "ufakzeka": (NAMED["qwen2"].partition("|'d)|")[2],),
     "laguna": (r"(?:\r?\n)+(?:(?!\r?\n)[\s\S])*", NAMED["qwen2"]),
     **dict.fromkeys(("tiny_aya", "cohere2moe"), (r"\d{1,3}(?=(?:\d{3})*\b)", NAMED["o200k"])),
+    **dict.fromkeys(("gemma4", "granite-embed-multi-311m", "sarvam-moe"), ()),  # of characters, which nothing cuts
 }  # fmt: skip
 #: Tokenizers of which a word that equals a token becomes it before any merge.
 _WHOLE = frozenset([
@@ -122,17 +124,15 @@ def read(path: Any) -> Pieces | Table | Words:
     types = _numbers(found, "token_type", "iu", [sentencepiece.NORMAL] * len(names)).astype(np.int64)
     if types.shape != (len(names),) or types.min() < sentencepiece.NORMAL or types.max() > BYTE:
         raise ModelFormatError("tokenizer.ggml.token_type: expected a type of 1 to 6 for every token")
-    if not isinstance(kind, str):
-        raise ModelFormatError("tokenizer.ggml.model: expected a text")
     if kind in ("llama", "t5"):
         return _pieces(found, names, types, kind == "t5")
-    if kind == "gpt2":
-        return _table(found, names, types)
+    if kind in ("gpt2", "gemma4"):
+        return _table(found, names, types, "gemma4" if kind == "gemma4" else found.get("pre", "default"))
     if kind == "bert":
         return _words(found, names, types)
     raise ModelFormatError(
-        f"tokenizer.ggml.model: {quoted(kind)} is not supported; there are llama, t5, gpt2 and bert. Read the file that the "
-        "model was published with, if there is one"
+        f"tokenizer.ggml.model: {quoted(kind)} is not supported; there are llama, t5, gpt2, gemma4 and bert. Read the file that "
+        "the model was published with, if there is one"
     )
 
 
@@ -179,20 +179,13 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
     return pieces
 
 
-def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
-    """The table of a BPE over bytes."""
-    name = found.get("pre", "default")
+def _table(found: dict[str, Any], names: list[str], types: np.ndarray, name: Any) -> Table:
+    """The table of a BPE over bytes, cut as `name` says, or over characters, as Gemma's."""
     if not isinstance(name, str) or name not in _STEPS:
         raise ModelFormatError(
             f"tokenizer.ggml.pre: the pattern of {quoted(name)} is not known; read the tokenizer.json of the model, which says "
             f"how text is cut. Known are {shortened(', '.join(_STEPS), 500)}"
         )
-    level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
-    cuts = [
-        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} if isinstance(step, str) else step
-        for step in _STEPS[name]
-    ]
-    pattern, splitter = cut_of(Splitter(cuts if name == "falcon" else [*cuts, level]))
     merges = found.get("merges")
     pairs = two_parts(merges) if isinstance(merges, list) else None
     if pairs is None:
@@ -202,6 +195,19 @@ def _table(found: dict[str, Any], names: list[str], types: np.ndarray) -> Table:
         raise ModelFormatError("tokenizer.ggml.tokens: a token is there twice")
     special = {names[i]: i for i in np.flatnonzero(np.isin(types, (CONTROL, UNKNOWN_PIECE))).tolist()}
     known = {names[i]: i for i in np.flatnonzero(types == USER).tolist()}
+    if not _STEPS[name]:
+        unknown = next((names[i] for i in np.flatnonzero(types == UNKNOWN_PIECE).tolist()), None)
+        spaces = {"type": "Replace", "pattern": {"String": " "}, "content": _START}
+        back = {"type": "Replace", "pattern": {"String": _START}, "content": " "}
+        words = [{"id": i, "content": word, "special": word in special} for word, i in (special | known).items()]
+        model = {"type": "BPE", "vocab": vocab, "merges": NamePairs.of(pairs), "byte_fallback": True, "unk_token": unknown}
+        decoder = {"type": "Sequence", "decoders": [back, {"type": "ByteFallback"}, {"type": "Fuse"}]}
+        return huggingface.read({"added_tokens": words, "normalizer": spaces, "decoder": decoder, "model": model}, None)
+    cuts = [
+        {"type": "Split", "pattern": {"Regex": step}, "behavior": "Isolated"} if isinstance(step, str) else step
+        for step in _STEPS[name]
+    ]
+    pattern, splitter = cut_of(Splitter(cuts if name == "falcon" else [*cuts, AS_BYTES]))
     table = from_names(read_vocab(vocab), pairs, "bytes", special, known, pattern, loose=True)
     unheard = dict.fromkeys(table.special.keys() - special.keys(), ONLY_DECODED)
     return table._replace(whole=name in _WHOLE, flags=unheard, splitter=splitter)
@@ -236,7 +242,6 @@ _NUMBERS = {
 }  # fmt: skip
 _DTYPES = {kind: np.dtype(name) for kind, name in _NUMBERS.items()}
 _STRING, _ARRAY = 8, 9
-_VERSIONS = (2, 3)
 _MOST_FIELDS = 1 << 12
 _MOST_BYTES = 1 << 28  # of all fields together; a vocabulary of a quarter of a million tokens has 12 million
 _MOST_STRINGS = 1 << 21  # of an array
@@ -252,9 +257,9 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
         if head.take(4, "the beginning") != b"GGUF":
             raise ModelFormatError("not a file of gguf: it does not begin with GGUF")
         version = head.number("<I", "the version")
-        if version not in _VERSIONS:
+        if version not in (2, 3):
             other = int.from_bytes(version.to_bytes(4, "little"), "big")
-            what = "the high bytes of its numbers are first" if other in (1, *_VERSIONS) else f"version {version}"
+            what = "the high bytes of its numbers are first" if other in (1, 2, 3) else f"version {version}"
             raise ModelFormatError(f"a file of gguf that is not supported: {what}; there are versions 2 and 3, low bytes first")
         head.number("<Q", "the number of tensors")
         n = head.number("<Q", "the number of fields")

@@ -290,7 +290,7 @@ def write(
 # ---------------------------------------------------------------------------------------------------- parts of all kinds
 
 _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
-_AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Splitter | None]:
@@ -308,7 +308,7 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
             raise ModelFormatError("pre_tokenizer: Metaspace: the prepend_scheme first is not supported with this normalizer")
     if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
         changer = Normalizer(changer.steps[:-1])
-        splitter = Splitter.from_state([_AS_BYTES, *(() if splitter is None else splitter.steps)])
+        splitter = Splitter.from_state([AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
 
 
@@ -541,7 +541,7 @@ def file_of(
     are not used.
     """
     own = table.file or {}
-    level = {**_AS_BYTES}
+    level = {**AS_BYTES}
     steps: list[dict[str, Any]] = [] if table.splitter is None else table.splitter.state()
     bytewise = table.kind == "bytes" and table.unknown is None
     for pattern in () if table.pattern is None else published_steps(table.pattern):
