@@ -186,13 +186,13 @@ def write(
         raise ValueError("vocabulary: two tokens, or a special one, have the same symbols; a Unigram model allows one")
     if max(rows) >= len(rows):
         raise ValueError("token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary")
-    texts = write_numbers(np.array([rows[i][1] for i in range(len(rows))]))
-    pieces = ",\n".join(f"   [{in_json(rows[i][0])}, {text}]" for i, text in enumerate(texts))
     unk_id = unknown if unknown >= 0 else unk_id
+    n_pieces = 1 + max(*ids, -1 if unk_id is None else unk_id)  # words after them get these ids there, and are no pieces
+    texts = write_numbers(np.array([rows[i][1] for i in range(n_pieces)]))
+    pieces = ",\n".join(f"   [{in_json(rows[i][0])}, {text}]" for i, text in enumerate(texts))
     parts: dict[str, Any] = {"type": "Unigram", "unk_id": unk_id, "byte_fallback": by_bytes, "vocab": []}
-    before, end = json.dumps(file_of(table, special, known, parts, post_processor), ensure_ascii=False, indent=1).rsplit(
-        '"vocab": []', 1
-    )
+    file = json.dumps(file_of(table, special, known, parts, post_processor), ensure_ascii=False, indent=1)
+    before, end = file.rsplit('"vocab": []', 1)
     return f'{before}"vocab": [\n{pieces}\n  ]{end}'
 
 
