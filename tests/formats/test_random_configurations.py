@@ -7,6 +7,7 @@ import importlib
 import itertools
 import json
 import pathlib
+import random
 from collections import Counter
 from typing import Any
 
@@ -17,6 +18,7 @@ from ubpe_numba import BPE, WordPiece, export
 
 pytestmark = pytest.mark.filterwarnings("ignore:added_tokens")  # of words that a normalizer changes
 pytest.importorskip("tokenizers")
+test_matrix: Any = importlib.import_module("formats.test_matrix")
 fuzz_configurations = pytest.importorskip("fuzz.fuzz_configurations")
 
 
@@ -29,15 +31,12 @@ def test_random_configurations(tmp_path: pathlib.Path) -> None:
             continue
         mine = fuzz_configurations.ours(case.text)
         kind = json.loads(case.text)["model"]
-        if kind.get("unk_id", 0) is None:  # an unknown character is an error
-            continue
         mine.save(path)
         others = [ubpe_numba.load(path)]
         with contextlib.suppress(ValueError):
             loss = {} if kind["type"] == "WordPiece" else {"unk_token": False}
             others.append(type(mine).load(export(mine, "tokenizer.json", **loss)))
-        options = {} if isinstance(mine, WordPiece) else {"allowed_special": "all"}
-        options |= {"unknown": "skip"} if isinstance(mine, BPE) else {}
+        options = {} if isinstance(mine, WordPiece) else {"allowed_special": "all", "unknown": "skip"}
         for other in others:
             assert other.get_vocab() == mine.get_vocab()
             assert other.encode_batch(case.docs, **options) == mine.encode_batch(case.docs, **options)
@@ -59,6 +58,22 @@ def test_mutations_give_the_same_or_are_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(fuzz_mutations, "load", lambda text: 0)
     with pytest.raises(AssertionError, match="loaded here, refused there"):
         fuzz_mutations.fuzz(1, 0, ("words",))
+
+
+@pytest.mark.parametrize("name", ["byte_level", "llama", "unigram", "words", "suffixes", "characters"])
+@pytest.mark.parametrize("kind", ["Lowercase", "NFKC", "Prepend"])
+def test_words_that_a_normalizer_changes_are_found_and_shown_as_there(name: str, kind: str) -> None:
+    """In normalised text; decoded as it, and special ones left out only if that is a special token too."""
+    fuzz_mutations = importlib.import_module("fuzz.fuzz_mutations")
+    file = json.loads(getattr(test_matrix, name)())
+    file["normalizer"] = {"type": kind, **({"prepend": "l"} if kind == "Prepend" else {})}
+    size = len({token["content"] for token in file["added_tokens"]} | {*dict(file["model"]["vocab"])})
+    late = {"normalized": True, "special": True}
+    words = [("<NEW>", late), ("LOW é", {"normalized": True, "rstrip": True}), ("ﬁ", late), ("<new>", {"special": True})]
+    file["added_tokens"] += [_word(word, size + i, **flags) for i, (word, flags) in enumerate(words)]
+    docs = [*test_matrix.TEXTS, "<NEW>low<new> ﬁ fi LOW é  low é", "l<NEW>ﬁlLOW é"]
+    said = fuzz_mutations.check(json.dumps(file), docs, random.Random(0))
+    assert not said or "is not in the alphabet" in said, said
 
 
 def _file(model: dict[str, Any], **parts: Any) -> str:

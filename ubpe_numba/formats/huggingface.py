@@ -277,12 +277,13 @@ def write(
         if "decoder" not in (table.file or {}):
             file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
     # json would write the two large parts by a loop in Python, since they are indented
-    text, ids = json.dumps(file, ensure_ascii=False, indent=1), {**vocab, **special, **known}
-    by_id = sorted(ids, key=ids.__getitem__)
-    names = ",\n   ".join(map(": ".join, zip(map(in_json, by_id), map(str, map(ids.__getitem__, by_id)), strict=True)))
+    text, rows = json.dumps(file, ensure_ascii=False, indent=1), sorted((i, name) for name, i in (vocab | words).items())
+    if [i for i, _ in rows] == list(range(len(rows))):  # words after the vocabulary get these ids there, and are no tokens of it
+        del rows[1 + max([*vocab.values(), words.get(model["unk_token"], -1)]) :]
+    names = ",\n   ".join(f"{in_json(name)}: {i}" for i, name in rows)
     sides = zip(map(in_json, merges[0]), map(in_json, merges[1]), strict=True)
     pairs = "\n   ],\n   [\n    ".join(map(",\n    ".join, sides))
-    parts = f"\n   {names}\n  " if ids else "", f"\n   [\n    {pairs}\n   ]\n  " if merges[0] else ""
+    parts = f"\n   {names}\n  " if rows else "", f"\n   [\n    {pairs}\n   ]\n  " if merges[0] else ""
     before, end = text.rsplit('"vocab": {},\n  "merges": []', 1)
     return f'{before}"vocab": {{{parts[0]}}},\n  "merges": [{parts[1]}]{end}'
 
@@ -397,7 +398,7 @@ def decoding_of(
             made = Decoding(((mark, " "),))
             if step.get("prepend_scheme", "always") != "never" and step.get("add_prefix_space") is not False:
                 made = Decoding(((mark, " "),), " ", 64, first=True)
-            exact = not any(mark in name.lstrip(mark) for name in names) and not any(word.startswith(" ") for word in added)
+            exact = not any(mark in name.lstrip(mark) or name[:1] == " " for name in (*names, *added))
         elif (
             kind == "Strip"
             and before[-1:] == ["Fuse"]
@@ -576,8 +577,6 @@ def file_of(
         "normalizer": _sequence(changes, "normalizers"),
         "pre_tokenizer": _sequence(steps, "pretokenizers"),
         "post_processor": post_processor or own.get("post_processor"),
-        "decoder": own["decoder"]
-        if "decoder" in own
-        else (level | {"use_regex": True} if bytewise else _sequence(joins, "decoders")),
+        "decoder": own.get("decoder", level | {"use_regex": True} if bytewise else _sequence(joins, "decoders")),
         "model": model,
     }

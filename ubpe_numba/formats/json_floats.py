@@ -14,7 +14,6 @@ from itertools import repeat
 
 import numpy as np
 
-_MOST = 2**64
 _POWERS = np.array([float(f"1e{k}") for k in range(309)])
 
 
@@ -28,7 +27,7 @@ def read_number(text: str) -> float:
     whole, _, part = digits.removeprefix("-").partition(".")
     found, exponent, dropped = 0, int(power or 0), False
     for i, digit in enumerate(whole + part):  # once a digit is too much, those after it are left out
-        dropped = dropped or found * 10 + int(digit) >= _MOST
+        dropped = dropped or found * 10 + int(digit) >= 2**64
         if not dropped:
             found = found * 10 + int(digit)
         exponent += int(dropped and i < len(whole)) - int(not dropped and i >= len(whole))

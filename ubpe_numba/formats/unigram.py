@@ -187,6 +187,8 @@ def write(
     if max(rows) >= len(rows):
         raise ValueError("token_ids: a Unigram model has ids without gaps; give special tokens the next ids after the vocabulary")
     unk_id = unknown if unknown >= 0 else unk_id
+    if by_bytes and unk_id is None:
+        raise ValueError("unk_token: tokenizers takes the bytes of unknown characters only with one: give a special token")
     n_pieces = 1 + max(*ids, -1 if unk_id is None else unk_id)  # words after them get these ids there, and are no pieces
     texts = write_numbers(np.array([rows[i][1] for i in range(n_pieces)]))
     pieces = ",\n".join(f"   [{in_json(rows[i][0])}, {text}]" for i, text in enumerate(texts))

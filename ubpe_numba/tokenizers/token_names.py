@@ -37,7 +37,7 @@ def token_names(model: Model) -> TokenNames:
     """
     segmenter = model.segmenter
     placeholders = placeholder_names(segmenter)
-    called = _of_tokens(model)
+    called, special = _of_tokens(model), _of_special(model)
     numbers = range(len(called)) if segmenter.token_ids is None else segmenter.token_ids.tolist()
     names = {i: name for i, name in zip(reversed(numbers), reversed(called), strict=True) if i >= 0}
     names |= {i: placeholders[name] for i, name in zip(numbers, called, strict=True) if name in placeholders}
@@ -46,8 +46,9 @@ def token_names(model: Model) -> TokenNames:
     steps = segmenter.pretokenizer.steps if isinstance(segmenter.pretokenizer, Splitter) else ()
     if steps and steps[-1]["type"] == "Marks":  # prefixes or suffixes of the names in the file
         marks = steps[-1]["inside"], steps[-1]["end"]
-        names = {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in names.items()}
-    special = _of_special(model)
+        names, special = (
+            {i: next(iter(without_marks({name: i}, ([], []), marks)[0])) for i, name in part.items()} for part in (names, special)
+        )
     by_bytes: dict[str, int] = {}
     if model.alphabet.kind == "bytes" and segmenter.unknown is None:
         by_bytes = {name: i for i, name in sorted(names.items(), reverse=True)}
