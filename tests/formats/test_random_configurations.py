@@ -76,6 +76,18 @@ def test_words_that_a_normalizer_changes_are_found_and_shown_as_there(name: str,
     assert not said or "is not in the alphabet" in said, said
 
 
+def test_of_a_word_that_is_there_twice_the_last_counts() -> None:
+    """But it stays special; of words that a normalizer makes equal tokenizers takes one by chance."""
+    words = [_word("b", 6, special=True), _word("b", 6, rstrip=True), _word("x", 7)]
+    tok = BPE.load(text := _file({"vocab": {"<unk>": 0, "a": 1, " ": 2}, "merges": []}, added_tokens=words))
+    theirs = pytest.importorskip("tokenizers").Tokenizer.from_str(text)
+    assert tok.encode("ab  a", allowed_special="all").tolist() == theirs.encode("ab  a").ids
+    assert tok.decode([1, 3, 1], skip_special_tokens=True) == theirs.decode([1, 3, 1])
+    late = [_word("É", 6, normalized=True), _word("é", 7, normalized=True)]
+    with pytest.warns(UserWarning, match=r"'é' is 'é' in normalised text, as another, or nothing"):
+        BPE.load(_file({}, added_tokens=late, normalizer={"type": "Lowercase"}))
+
+
 def _file(model: dict[str, Any], **parts: Any) -> str:
     """A small BPE model over characters, where the model does not say another, and what else the file says."""
     whole = {

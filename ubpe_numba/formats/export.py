@@ -121,8 +121,7 @@ def tokenizer_json(tok: Exported, *, unk_token: Any = None, template: Any = None
             if value is not None:
                 raise ValueError(f"{name}: the unknown token and the ids of a WordPiece are its own")
         return _of_words(tok.model, tok, template)
-    if unk_token is None:
-        unk_token = tok.unknown
+    unk_token = tok.unknown if unk_token is None else unk_token
     if tok.by_pairs:
         return _of_pairs(tok.model, tok.with_special, unk_token, template, special_first)
     if tok.objective != "tokenizers":

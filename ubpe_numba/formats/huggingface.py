@@ -329,7 +329,7 @@ def added_of(
 ) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """The ids of added tokens: of those that are special, and of the others (known words here); and flags of both."""
     found: tuple[dict[str, int], dict[str, int]] = {}, {}
-    free, others, flags = len(vocab), list[str](), dict[str, int]()
+    free, others, flags, late = len(vocab), list[str](), dict[str, int](), {"": ""}
     taken = set(vocab.values()) if max(vocab.values(), default=0) >= free else ()  # where ids have gaps
     if not isinstance(tokens, list):
         raise ModelFormatError("added_tokens: expected a list")
@@ -338,10 +338,10 @@ def added_of(
             raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
         if not 0 <= token["id"] < 1 << 32:
             raise ModelFormatError(f"added_tokens[{i}]: id: expected less than 2**32, got {quoted(token['id'])}")
-        word = token["content"]
-        if not word or word in found[0] or word in found[1]:
-            continue  # as there: the first counts
-        if (token_id := vocab.get(word, -1)) < 0:  # the id that tokenizers gives it, whatever the file says
+        if not (word := token["content"]):
+            continue
+        token_id = vocab.get(word, found[0].get(word, found[1].pop(word, -1)))
+        if token_id < 0:  # the id that tokenizers gives it, whatever the file says
             token_id, free = free, free + 1
             if token_id in taken:
                 raise ModelFormatError(f"added_tokens[{i}]: {quoted(word)} gets the id {token_id}, which a token has already")
@@ -350,8 +350,12 @@ def added_of(
             others.append(f"added_tokens[{i}]: {quoted(word)} {there}")
         if odd := next((name for name in (*FLAGS, "special") if type(token.get(name, False)) is not bool), None):
             raise ModelFormatError(f"added_tokens[{i}]: {odd}: expected true or false, got {quoted(token[odd])}")
-        found[not token.get("special")][word] = token_id
+        found[not (token.get("special") or word in found[0])][word] = token_id  # of a word that is there twice the last counts
         flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
+        if normalizer is not None and flags[word] & NORMALIZED:
+            if late.setdefault(shown := normalizer.apply(word), word) != word:
+                same = f"is {quoted(shown)} in normalised text, as another, or nothing: tokenizers takes one by chance, or fails"
+                others.append(f"added_tokens[{i}]: {quoted(word)} {same}")
     if others:
         more = f" ({len(others)} like this)" if len(others) > 1 else ""
         warnings.warn(others[0] + more, UserWarning, stacklevel=2)

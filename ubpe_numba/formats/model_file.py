@@ -33,7 +33,6 @@ _OF_OTHERS = {"tokenizer.json": "tokenizer.json", "vocab.json": "vocab+merges"} 
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions")
 _OPTIONAL_PARTS = ("text", "history", "actions")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
-_SYMBOLS = ("alphabet.symbols", "alphabet.folded_symbols")
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
     "alphabet.folded_symbols": "iu", "alphabet.folded_ids": "iu",
@@ -59,7 +58,7 @@ def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
     if suffix == ".json":
         for name, array in arrays.items():
             part, _, field = name.partition(".")
-            is_text = name in _SYMBOLS and head["alphabet"]["kind"] == "str"
+            is_text = name in ("alphabet.symbols", "alphabet.folded_symbols") and head["alphabet"]["kind"] == "str"
             if is_text and not ((array >= 0xD800) & (array < 0xE000)).any():  # JSON would join surrogates to one character
                 head[part][field] = "".join(map(chr, array.tolist()))
             else:

@@ -210,10 +210,8 @@ def is_huggingface(source: Source) -> bool:
 
 def is_ranks(source: Source) -> bool:
     """Whether it is an object of tiktoken, or its first lines are tokens in base64 and their ranks."""
-    if hasattr(source.given, "_mergeable_ranks"):
-        return True
     lines = source.lines(20)
-    return bool(lines) and all(map(_RANKS.fullmatch, filter(None, lines))) and any(lines)
+    return hasattr(source.given, "_mergeable_ranks") or (all(map(_RANKS.fullmatch, filter(None, lines))) and any(lines))
 
 
 def is_pair(source: Source) -> bool:

@@ -125,8 +125,7 @@ def _of_bytes(used: list[tuple[str, int]], unknown: int | None) -> list[tuple[st
     """Pieces whose characters are those of bytes, as characters U+0000 to U+00FF; others are in no text."""
     byte_of = {letter: chr(byte) for letter, byte in BYTE_OF.items()}
     odd = set("".join(name for name, _ in used)) - byte_of.keys()
-    if odd:
-        used = [(name, i) for name, i in used if odd.isdisjoint(name)]
+    used = [(name, i) for name, i in used if odd.isdisjoint(name)]
     if unknown is not None and sum(len(name) == 1 for name, _ in used) < 256:
         raise ModelFormatError("model: vocab: with ByteLevel and unk_id, expected the characters of all 256 bytes")
     table = str.maketrans(byte_of)
