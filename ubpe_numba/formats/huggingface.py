@@ -32,7 +32,6 @@ from ubpe_numba.vocabulary.unknown import Unknown
 
 in_json = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}  # bytes that are in no text, as they are named, and as in a `str`
-_WITHOUT_MARKS = Decoding(((_MARKS[False][0], ""), (_MARKS[False][1], " ")))  # a space at the end of each word
 NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
 
 
@@ -107,7 +106,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         pattern, splitter = cut_of(splitter)
     if bytewise and not whole and not has_affixes and not NEVER | set(table.symbols) >= set(range(256)):
         stand_in = _stand_in_of_bytes(model, table)
-    decoding = _WITHOUT_MARKS if has_affixes else None
+    decoding = Decoding(((_MARKS[False][0], ""), (_MARKS[False][1], " "))) if has_affixes else None  # a space after each word
     if kind != "int":
         decoding = decoding_of(file.get("decoder"), names, special | known, bytewise, by_bytes, decoding)
     return table._replace(

@@ -55,8 +55,8 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     if by_bytes and (missing := next((name for name in BYTE_NAMES if name not in vocab), None)) is not None:
         raise ModelFormatError(f"model: byte_fallback: the piece {missing} is missing; expected those of all 256 bytes")
     unheard = {word for word in special if not flags.get(word, 0) & SINGLE_WORD}  # known words are pieces too, where not found
-    unknowns = {listed[unknown]} & {*special} if unknown is not None else set()
-    taken = {*unheard, *(BYTE_NAMES if by_bytes else ())} | unknowns
+    word = "" if unknown is None else listed[unknown]
+    taken = {*unheard, *(BYTE_NAMES if by_bytes else ())} | {word} & {*special}
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]
     if bytewise:
         used, unknown = _of_bytes(used, unknown), None
@@ -73,10 +73,10 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
         raise ModelFormatError(
             f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none itself"
         )
-    if by_bytes and any(flags.get(word, 0) & SINGLE_WORD for word in unknowns):
-        raise ModelFormatError("added_tokens: single_word of the unknown piece: not with byte_fallback")
     if by_bytes and any(mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()):
         raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that is normalized: not with byte_fallback")
+    if by_bytes and word and (word not in special | known or flags.get(word, 0) & SINGLE_WORD):
+        raise ModelFormatError("model: unk_id: expected an added token without single_word, with byte_fallback")
     if by_bytes:  # the first byte of a character has the score of the unknown, the others nothing
         characters += map(chr, range(BYTES, BYTES + 256))
         ids += map(vocab.__getitem__, BYTE_NAMES)

@@ -27,8 +27,6 @@ from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
 from ubpe_numba.text.characters import byte_characters
 
-_HEADER = "#version: 0.2"
-
 
 def read(vocab: Any, merges: str, kind: str, special: dict[str, int], pattern: str | None) -> Table:
     """Read `vocab`, JSON or a dict, and the text of `merges`. ModelFormatError names what is not valid."""
@@ -54,7 +52,7 @@ def write(vocab: dict[str, int], merges: Pairs) -> tuple[str, str]:
     if any(map(str.isspace, set("".join(map("".join, merges))))):
         name = next(name for name in itertools.chain(*merges) if any(map(str.isspace, name)))
         raise ValueError(f"merges: the token {quoted(name)} holds white space, which merges.txt cannot keep")
-    lines = [_HEADER, *map(" ".join, zip(*merges, strict=True))]
+    lines = ["#version: 0.2", *map(" ".join, zip(*merges, strict=True))]
     return json.dumps(vocab, ensure_ascii=False), "\n".join(lines) + "\n"
 
 

@@ -10,10 +10,11 @@ those of a text, among them the ill-formed bytes of UTF-8, become characters tha
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise, repeat
 from typing import Any, Self
 
@@ -193,16 +194,23 @@ class Steps:
         return f"{type(self).__name__}({self.state()!r})"
 
 
+@contextlib.contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Raise a ValueError that begins so for whatever the package tokenizers raises in the block, its panics too."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
+        raise ValueError(f"{what}: {shortened(error)}") from error
+
+
 def package_of(parts: Mapping[str, Any], name: str) -> Any:
     """A tokenizer of the package tokenizers with these parts of a `tokenizer.json`; ImportError, or ValueError if it refuses."""
     package = require("tokenizers", name, "hf")
     model = {"type": "BPE", "vocab": {}, "merges": []}
-    try:
+    with refusing(f"{name}: the package tokenizers refuses it"):
         return package.Tokenizer.from_str(json.dumps({"version": "1.0", "model": model, **parts}))
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
-            raise
-        raise ValueError(f"{name}: the package tokenizers refuses it: {shortened(error)}") from error
 
 
 @functools.lru_cache(16)
@@ -219,12 +227,8 @@ def decoder_of(decoder: str) -> Callable[[list[str]], str]:
     run = package_of({"decoder": json.loads(decoder)}, "decoder").decoder.decode
 
     def join(names: list[str]) -> str:
-        try:
+        with refusing("ids: the decoder of this file fails on them"):
             return str(run(names))
-        except BaseException as error:
-            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
-                raise
-            raise ValueError(f"ids: the decoder of this file fails on them: {shortened(error)}") from error
 
     return join
 
@@ -242,11 +246,8 @@ class Engine:
         self._patterns = [step["pattern"]["Regex"] for step in steps if "Regex" in step.get("pattern", ())]
         for pattern in self._patterns:
             check_size(pattern, self._name)
-            try:
+            with refusing(f"{self._name}: {quoted(pattern)} is not a regular expression"):
                 self._theirs.Regex(pattern)
-            except Exception as error:
-                told = f"{self._name}: {quoted(pattern)} is not a regular expression: {shortened(error)}"
-                raise ValueError(told) from error
         self._run = getattr(package_of({name: {"type": "Sequence", _INSIDE[name]: steps}}, self._name), name)
         self._normalizes = name == "normalizer"
 
