@@ -33,6 +33,7 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
+import pytest
 from nearest import Imports
 from operators import Mutant, mutants
 from reached import NOT_RUN, Reached, is_kernel
@@ -111,7 +112,7 @@ class Runner:
         """Whether a test failed, and which."""
         first = [test for test in tests if "::" in test]
         task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "first": first})
-        environment = os.environ | {"UBPE_MUTANT": task, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tests' / 'mutation'}"}
+        environment = os.environ | {"UBPE_MUTANT": task, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tools' / 'mutation'}"}
         command = [sys.executable, "-m", "pytest", "-p", "mutated", "-p", "no:cacheprovider", "-xq", "--tb=line", *tests]
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(command, cwd=tree, env=environment, start_new_session=True, stdout=out, stderr=out)
@@ -123,6 +124,8 @@ class Runner:
                 return "killed", "hangs"
             out.seek(0)
             text = out.read()
+        if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+            raise RuntimeError(f"{' '.join(command)}: {text}")
         if code:
             failed = re.search(r"^(?:FAILED|ERROR) (\S.*?)(?: - |$)", text, re.M)
             return "killed", failed[1] if failed else f"exit code {code}"
