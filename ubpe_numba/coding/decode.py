@@ -297,7 +297,7 @@ def joined(names: Iterable[str], decoding: Decoding) -> str:
 def ids_to_skip(skip: Any, skip_special: bool, segmenter: Segmenter) -> np.ndarray | None:
     """The ids that `skip` names, one or several, and those of special tokens if asked for: int64, or None for nothing to do.
 
-    A special token that is shown as another text is left out only if that is one, too. TypeError for what is no integer.
+    TypeError for what is no integer.
 
     >>> ids_to_skip((-1, 3), False, Segmenter())
     array([-1,  3])
@@ -308,9 +308,6 @@ def ids_to_skip(skip: Any, skip_special: bool, segmenter: Segmenter) -> np.ndarr
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise TypeError(f"skip: expected an id or several, got {describe(skip)}")
     own = np.zeros(0, np.int64)
-    if skip_special and (special := segmenter.special) is not None:
-        own = special.ids[~special.always & (special.found | special.named)]
-        as_others = ((i, special.number.get(word)) for i, word in segmenter.shown.items())
-        own = np.setdiff1d(own, [i for i, at in as_others if at is None or special.always[at]])
-    both: np.ndarray = np.concatenate([given.astype(np.int64), own.astype(np.int64)])
-    return both
+    if skip_special and segmenter.special is not None:
+        own = segmenter.special.left_out(segmenter.shown)
+    return np.concatenate([given.astype(np.int64), own])

@@ -231,6 +231,18 @@ class Reserved:
             made = self._normalized = change, (found, at)
         return made[1]
 
+    def shown(self, change: Callable[[str], str]) -> dict[int, str]:
+        """The words that are found in normalised text as another one, which is shown of them, by their ids."""
+        changed, index = self.normalized(change) if self.late.any() else (self, _NONE)
+        pairs = zip(index.tolist(), changed.words, strict=False)
+        return {int(self.ids[i]): str(word) for i, word in pairs if word != self.words[i]}
+
+    def left_out(self, shown: Mapping[int, str]) -> np.ndarray:
+        """The ids of special tokens, but for those that are `shown` as another text that is none, int64."""
+        kept = [i for i, word in shown.items() if word not in self.number or self.always[self.number[word]]]
+        own: np.ndarray = self.ids[~self.always & (self.found | self.named)].astype(np.int64)
+        return own[~np.isin(own, kept)]
+
     def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where `active` words (bool[w]) occur: ascending flat positions int64[k], and the index of the word at each, int64[k].
 

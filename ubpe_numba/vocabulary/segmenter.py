@@ -202,11 +202,9 @@ class Segmenter(NamedTuple):
     @property
     def shown(self) -> dict[int, str]:
         """Words of a `tokenizer.json` that a normalizer changes, by ids, as normalised text has them: they are decoded so."""
-        if self.special is None or self.normalizer is None or self.file is None or not self.special.late.any():
+        if self.special is None or self.normalizer is None or self.file is None:
             return {}
-        changed, index = self.special.normalized(self.normalizer.apply)
-        pairs = zip(index.tolist(), changed.words, strict=True)
-        return {int(self.special.ids[i]): str(word) for i, word in pairs if word != self.special.words[i]}
+        return self.special.shown(self.normalizer.apply)
 
     @property
     def by_names(self) -> bool:
