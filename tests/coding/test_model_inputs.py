@@ -32,6 +32,8 @@ def test_one_document_and_many() -> None:
     assert TOK("ab", template=[-(2**31), "$A", 2**31 - 1]).input_ids.tolist() == [-(2**31), 2, 2**31 - 1]
     assert NUMBERS([[7, 8], []], template=[(-1,), "$A"], padding=True, pad_id=0).input_ids.tolist() == [[3, 2], [3, 0]]
     assert TOK(["ab"], template=[4, "$A", "<pad>"]).input_ids[0].tolist() == [4, 2, 5]
+    turned = TOK(["a", "abb"], ["bb", "b"], template=("$A", "$B <s> $A")).input_ids  # the second document first
+    assert [ids.tolist() for ids in turned] == [[1, 1, 4, 0], [1, 4, 2, 1]]
     assert TOK([]).input_ids == [] and TOK([], padding=True).input_ids.shape == (0, 0)
     assert TOK([], return_offsets=True, return_tensors="np").offset_mapping.shape == (0, 0, 2)
     assert list(TOK("ab", return_attention_mask=False)) == ["input_ids"]

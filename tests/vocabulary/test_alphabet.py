@@ -94,10 +94,6 @@ def test_others_refuse() -> None:
         Alphabet.dense(True)
     with pytest.raises(TypeError, match="symbols: expected integers, got characters"):
         Alphabet.from_symbols("ab", "int")
-    with pytest.raises(TypeError, match=r"unknown: expected 'raise', 'skip' or an id, got True \(bool\)"):
-        Alphabet.dense(3).to_ids(as_document([0]), True)
-    with pytest.raises(ValueError, match="unknown: expected 'raise', 'skip' or 0..2, got 'drop'"):
-        Alphabet.dense(3).to_ids(as_document([0]), "drop")
     with pytest.raises(ValueError, match="values, position 0: expected an integer that fits int64"):
         wide([-1]).lookup(np.array([2**64 - 1], np.uint64))
 

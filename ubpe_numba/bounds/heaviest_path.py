@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.bounds.kernels import path_prices
-from ubpe_numba.coding.n_best import NBest, end_to_end, n_best_paths
+from ubpe_numba.coding.n_best import NBest, n_best_paths
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
@@ -119,7 +119,7 @@ def certified(
     weights, prices = _weigh(encoder, candidates), Prices.of(encoder, document, candidates[0])
     if exact or guided:
         again = n_best_paths(encoder, Ragged.from_lists([document]), beam, beam, by_bag, 1, prices.prices).candidates
-        both = end_to_end([candidates, again])
+        both = Ragged.concat([candidates, again])
         weights = _weigh(encoder, both)
         seen: set[bytes] = set()
         chosen: list[int] = []

@@ -47,8 +47,7 @@ def encode_cut(
     cannot be told from the ids.
     """
     alphabet, vocabulary, segmenter = model
-    if given.kind != alphabet.kind:
-        alphabet.check_kind(given, name=name)
+    alphabet.check_kind(given, name=name)
     pattern = segmenter.kernel
     whole = segmenter.special is None and segmenter.unknown is None and segmenter.lone is None
     as_given = whole and not segmenter.rewrites

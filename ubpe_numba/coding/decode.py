@@ -112,15 +112,15 @@ class Decoder:
         chunks = thread_pool.chunks_of(offsets, n_threads)
         ends = np.zeros(len(ids) + 1, np.int64)
         room = np.asarray(out).view(np.uint8)
-        starts = dict.fromkeys(chunks, 0)
+        edges = [0, room.size]
         if len(chunks) > 1:  # each writes to its own part of `out`, so sizes are found first: a third more work, nothing to join
             sizes = thread_pool.run(lambda a, b: self._size(values, int(offsets[a]), int(offsets[b])), chunks, n_threads)
             self._check_room(sum(sizes), room.size)
-            starts = dict(zip(chunks, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True))
+            edges = np.cumsum([0, *sizes]).tolist()
+        parts = dict(zip(chunks, itertools.pairwise(edges), strict=True))
 
         def one(begin: int, end: int) -> None:
-            start, bounds, place = starts[begin, end], offsets[begin : end + 1], ends[begin + 1 : end + 1]
-            stop = start + sizes[chunks.index((begin, end))] if len(chunks) > 1 else room.size
+            (start, stop), bounds, place = parts[begin, end], offsets[begin : end + 1], ends[begin + 1 : end + 1]
             here, last = room[start:stop], int(bounds[-1])
             done, size = decode.decode(values, bounds, int(bounds[0]), *self.tables, here, 0, place)
             if done < last:  # the kernel needs some bytes free after the last id, so it writes the rest to a buffer
@@ -176,8 +176,9 @@ class Decoder:
         if wrong.any():
             at = first + int(wrong.argmax())
             document, special = int(np.searchsorted(offsets, at, side="right")) - 1, self.segmenter.special
-            named = [] if special is None else np.flatnonzero(special.named & (special.ids == values[at])).tolist()
-            name = str(special.words[named[0]]) if special is not None and named else ""
+            name = ""
+            if special is not None and (named := np.flatnonzero(special.named & (special.ids == values[at]))).size:
+                name = str(special.words[named[0]])
             raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size, name)
 
     def _decode(self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int, all_ends: np.ndarray) -> np.ndarray:
@@ -261,9 +262,9 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
         ids = np.concatenate([special.ids[own], ids])
         starts = np.concatenate([symbols.size + bounds[:-1][own], starts])
         lengths = np.concatenate([np.diff(bounds)[own], lengths])
-        dtype = symbols.dtype if special.kind != "int" else np.result_type(symbols, given)
+        dtype = np.result_type(symbols, given)
         symbols = np.concatenate([symbols.astype(dtype, copy=False), given.astype(dtype, copy=False)])
-    token = np.full(int(max(ids.max(), -1 if special is None else special.ids.max())) + 1, -1)
+    token = np.full(max(int(ids.max()) + 1, segmenter.n_ids(size)), -1)
     token[ids] = np.arange(ids.size)
     gaps = token < 0
     sizes = np.where(gaps, 0, lengths[token])

@@ -29,6 +29,8 @@ _TRUNCATION |= {name: name for name in ("only_first", "only_second")}
 _PADS = ("[PAD]", "<pad>", "<|pad|>")
 FIRST, SECOND = 2**31, 2**31 + 1  # the documents of a template: beyond all ids
 _DOCUMENTS = {"$A": FIRST, "$B": SECOND}
+#: Post-processors that put special tokens around a text.
+_AROUND = ("TemplateProcessing", "BertProcessing", "RobertaProcessing")
 _PART = re.compile(r"(.+?)(?::([0-9]+))?", re.DOTALL)
 
 #: The ids of special tokens, and `FIRST` and `SECOND`, each with its type id.
@@ -86,10 +88,15 @@ def processed(processor: Any) -> Template:
     while steps:
         step = steps.pop(0)
         kind = step.get("type") if isinstance(step, dict) else None
+        if kind not in ("Sequence", "ByteLevel", *_AROUND):
+            raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
+        if kind in _AROUND and made[:2] != Template()[:2]:
+            raise ModelFormatError("post_processor: two steps that put tokens around a text are not supported")
         try:
             if kind == "Sequence":
                 steps[:0] = step["processors"]
                 continue
+            single, pair, types = made.single, made.pair, made.types
             if kind == "TemplateProcessing":
                 ids: dict[str, list[int]] = {name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()}
                 parts = []
@@ -101,24 +108,16 @@ def processed(processor: Any) -> Template:
                         rows += [(i, int(value["type_id"])) for i in many]
                     parts.append(tuple(rows))
                 single, pair = parts
-            elif kind in ("BertProcessing", "RobertaProcessing"):
+            elif kind in _AROUND:
                 cls, sep = ((int(step[name][1]), 0) for name in ("cls", "sep"))
                 t = int(kind == "BertProcessing")
                 single = cls, (FIRST, 0), sep
                 pair = *single, *([] if t else [sep]), (SECOND, t), (sep[0], t)
-            elif kind == "ByteLevel":
-                single, pair = made.single, made.pair
-            else:
-                raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
-            if kind != "ByteLevel" and made[:2] != Template()[:2]:
-                raise ModelFormatError("post_processor: two steps that put tokens around a text are not supported")
+                types = 0, t
             trims = kind in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
             added = [bool(step.get("add_prefix_space", True))] if trims else []
-            types = (0, 0) if kind == "RobertaProcessing" else made.types
             made = Template(single, pair, (*made.trims, *added), types)
         except (TypeError, ValueError, LookupError, AttributeError) as error:
-            if isinstance(error, ModelFormatError):
-                raise
             raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
     for around, texts in ((made.single, [FIRST]), (made.pair, [FIRST, SECOND])):
         if sorted(i for i, _ in around if i >= FIRST) != texts or any(t >= FIRST for _, t in around):
@@ -341,14 +340,14 @@ class Shape(NamedTuple):
         self, first: tuple[Ragged, Any], second: tuple[Ragged, Any] | None, single: bool, name_of: Callable[[int], Any]
     ) -> ModelInputs:
         """Documents of ids and the spans of their tokens, and the second ones of pairs, in this form; those of a `single` one."""
-        given = [(ids.compact(), spans) for ids, spans in (first, *([] if second is None else [second]))]
-        a, b = given[0][0].lengths, given[1][0].lengths if second is not None else np.zeros(len(given[0][0]), np.int64)
-        sample, rows = self._rows(a, b)
-        starts = {of: ids._offsets[:-1][sample] + rows[of][0] for of, (ids, _) in zip(rows, given, strict=False)}
+        if second is None:  # as if they were empty
+            second = Ragged._trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)), np.zeros((0, 2), np.int64)
+        given = [(ids.compact(), spans) for ids, spans in (first, second)]
+        sample, rows = self._rows(given[0][0].lengths, given[1][0].lengths)
+        starts = {of: ids._offsets[:-1][sample] + rows[of][0] for of, (ids, _) in zip((FIRST, SECOND), given, strict=True)}
+        starts[SECOND] += given[0][0].values.size
         sizes = {of: rows[of][1] for of in starts}
-        if second is not None:
-            starts[SECOND] += given[0][0].values.size
-        values = np.concatenate([ids.values for ids, _ in given]) if second is not None else given[0][0].values
+        values = np.concatenate([ids.values for ids, _ in given])
         spans = None if first[1] is None else np.concatenate([places for _, places in given])
         lengths = np.zeros(sample.size, np.int64)
         for i, _ in self.parts:

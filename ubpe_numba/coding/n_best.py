@@ -57,10 +57,9 @@ class NBest:
             The candidates and weights of each document.
         """
         parts = list(found)
-        if not parts:
-            return cls(Ragged.from_lists([]), np.zeros(1, np.int64), np.zeros(0))
-        offsets = offsets_of(np.array([len(candidates) for candidates, _ in parts]))
-        return cls(end_to_end([candidates for candidates, _ in parts]), offsets, np.concatenate([weight for _, weight in parts]))
+        offsets = offsets_of(np.array([len(candidates) for candidates, _ in parts], np.int64))
+        weights = np.concatenate([np.zeros(0), *(weight for _, weight in parts)])
+        return cls(Ragged.concat(candidates for candidates, _ in parts), offsets, weights)
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -93,12 +92,6 @@ class NBest:
 
     def __repr__(self) -> str:
         return f"NBest({len(self)} documents, {len(self.candidates)} candidates)"
-
-
-def end_to_end(parts: list[Ragged]) -> Ragged:
-    """The rows of all parts, one part after the other."""
-    values = np.concatenate([part.compact().values for part in parts])
-    return Ragged.from_lengths(values, np.concatenate([part.lengths for part in parts]))
 
 
 _MAX_NODES = 2**31 - 1  # of the tree of tails in a search
@@ -164,11 +157,9 @@ def n_best_paths(
         return NBest(Ragged._trusted(out[:ids].copy(), out_offsets[: paths + 1].copy()), bounds, weights[:paths])
 
     parts = thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads)
-    found = parts[0]
-    if len(parts) > 1:
-        ends = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
-        found = NBest(end_to_end([part.candidates for part in parts]), ends, np.concatenate([part.weights for part in parts]))
-    return NBest(found.candidates, found.offsets, found.weights / SCALE)
+    ends = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))
+    weights = np.concatenate([part.weights for part in parts])
+    return NBest(Ragged.concat(part.candidates for part in parts), ends, weights / SCALE)
 
 
 def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -> tuple[Ragged, np.ndarray]:

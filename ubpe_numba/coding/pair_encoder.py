@@ -68,7 +68,7 @@ class PairEncoder:
 
         vocabulary, prefixes = self.vocabulary, self.tables[5]
         stable = np.flatnonzero((prefixes >= 0) | (np.arange(prefixes.size) < vocabulary.n_alphabet))
-        tokens = Ragged._trusted(vocabulary.arena, vocabulary.offsets).take(stable).compact()
+        tokens = Ragged._trusted(vocabulary.arena, vocabulary.offsets).take(stable)
         first_and_last = np.repeat(tokens.offsets[:-1] + tokens.offsets[1:] - 1, tokens.lengths)
         turned = tokens.values[first_and_last - np.arange(tokens.total)]
         edges, states, _, longest = automaton_of(vocabulary.n_alphabet, turned, tokens.lengths)
@@ -77,8 +77,7 @@ class PairEncoder:
 
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
-        blocks = run.blocks_of(documents._offsets, n_threads) if self.linear else None
-        if blocks is None:
+        if not self.linear or (blocks := run.blocks_of(documents._offsets, n_threads)) is None:
             return run.over_documents(self.bound, documents, n_threads)
         parts = run.over_documents(self.bound, Ragged._trusted(documents.values, blocks[0]), n_threads)
         return run.join(

@@ -109,13 +109,10 @@ def _count_parts(
         return None
     counts = []
     for a in range(0, len(docs), DOCUMENTS):
-        some = docs if len(docs) <= DOCUMENTS else docs[a : a + DOCUMENTS]
+        some = docs[a : a + DOCUMENTS]
         if type(some[0]) is not type(docs[0]):
             return None
-        if sum(map(len, some)) <= GROUP:
-            counts.append(encode(some, **options).lengths)
-        else:
-            counts.append(_count_flat(plan, encode, some, offsets_of(np.fromiter(map(len, some), np.int64)), options))
+        counts.append(_count_flat(plan, encode, some, offsets_of(np.fromiter(map(len, some), np.int64)), options))
     return np.concatenate(counts) if counts else None
 
 
@@ -176,8 +173,6 @@ def shortened(plan: Plan, encode: Encode, docs: Any, single: bool, n: int, left:
     if len(types) != 1 or not types.issubset(_SLICED):
         return docs
     try:
-        if max(map(len, given)) < LONG:
-            return docs
         parts = [doc if len(doc) < LONG else _part(plan, encode, doc, max(n, 1), left, options) for doc in given]
     except (TypeError, ValueError):  # the whole is encoded then, and has the message
         return docs

@@ -116,8 +116,7 @@ class Tables:
             from ubpe_numba.coding.path_encoder import PathEncoder
             from ubpe_numba.vocabulary.weights import token_weights
 
-            added = None if weights is None else token_weights(vocabulary, weights)
-            self._paths = found = weights, PathEncoder(vocabulary, added)
+            self._paths = found = weights, PathEncoder(vocabulary, token_weights(vocabulary, weights))
         return found[1]
 
     def lattice(self, weights: Any, alpha: float) -> Lattice:
@@ -212,9 +211,9 @@ class Plan:
         #: Encoders of one short document and of several, without options, once there was a call.
         self.short: tuple[One, Many] | None = None
         self.one_by_one, self.isolated = one_by_one, tables.isolated(one_by_one)
-        self.final = pairs if self.isolated is None else None
+        self.final = pairs
         if self.isolated is not None:
-            self.encode = partial(_cut_at, self.isolated, encode)  # streams are pickled with it
+            self.final, self.encode = None, partial(_cut_at, self.isolated, encode)  # streams are pickled with it
 
     def _make_short(self) -> tuple[One, Many]:
         """Make `short`, of `general` where there is no such way."""
@@ -278,8 +277,7 @@ class Plan:
             docs, boundaries = None, None if boundaries is None else [boundaries]
         else:
             given = read_documents(docs, offsets, encoding, words)
-        if words:
-            given = alphabet.aligned(given, name)
+        given = alphabet.aligned(given, name)
         if return_offsets not in (False, True, "spans"):
             raise ValueError(f"return_offsets: expected False, True or 'spans', got {quoted(return_offsets)}")
         if units is not None and units not in UNITS:
@@ -315,6 +313,7 @@ class Plan:
     ) -> tuple[Ragged, Places | None]:
         """The ids of documents, called `name` in messages, and with `trace` the place of each token."""
         alphabet, skips = self.model.alphabet, False
+        places: Places | None = None
         if self.tables.is_plain and not isinstance(unknown, tuple):
             ids = alphabet.to_ids(given, unknown, name=name)
             encoded = self.encode(ids)
@@ -327,10 +326,8 @@ class Plan:
             encoded, places = encode_cut(
                 self.model, self.encode, words, unstable, self.n_threads, given, unknown, special, name, trace
             )
-            if places is not None:
-                return encoded, places
-        if not trace:
-            return encoded, None
+        if places is not None or not trace:
+            return encoded, places
         return encoded, places_of_tokens(encoded, given, self.tables.decoder.lengths, alphabet if skips else None)
 
 

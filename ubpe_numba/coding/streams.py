@@ -222,7 +222,7 @@ class EncoderStream:
         rest, before, wanted = np.concatenate([*self._waiting, text]), self._before, self._frame
         if self._frame is not None:
             done = rest.size // self._frame * self._frame
-            found = self._encode(Ragged._trusted(rest, np.arange(0, done + 1, self._frame))).values if done else _NONE
+            found = self._encode(Ragged._trusted(rest, np.arange(0, done + 1, self._frame))).values
         else:
             assert self._encoder is not None  # `stream_of` has checked that
             found = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values
@@ -254,7 +254,7 @@ class EncoderStream:
         if self.rest is not None:
             return _NONE
         rest = np.concatenate([_NONE, *self._waiting])
-        self.rest = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values if rest.size else _NONE
+        self.rest = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values
         return self.rest
 
     def over(self, chunks: Iterable[Any]) -> Iterator[NDArray[np.int32]]:

@@ -271,10 +271,15 @@ class Loop:
         Arrays that are too short become at least twice as long as they must be.
         """
         driver, task = self.driver, self.task
-        new: dict[str, np.ndarray] = {}
-        more: dict[str, np.ndarray] = {}
         n_parts = len(driver.part)
         pairs, heap, slots = (int(driver.part[name].max()) + need for name in ("n_pairs", "heap_size", "n_slots"))
+        tokens = int(driver.state["next_id"][0]) + task.left.size
+        of_tokens = "sums", "seen", "used", "lengths", "learned"
+        new = (
+            extended(driver, ("heap",), heap, 2) | extended(driver, ("free",), slots, 2) | extended(driver, of_tokens, tokens, 2)
+        )
+        if driver.conflicts.size and "learned" in new:
+            new["conflicts"] = np.zeros(2 * tokens, d.CONFLICT)
         if 2 * pairs > driver.slots.shape[1]:
             capacity = 1 << (3 * pairs).bit_length()
             new["entries"] = np.full((n_parts, 2 * capacity), EMPTY, np.int64)
@@ -283,18 +288,7 @@ class Loop:
                 rehash(driver.entries[p], driver.slots[p], new["entries"][p], new["slots"][p])
             if driver.listed.size:
                 new["listed"] = np.zeros(n_parts * capacity, d.LISTED)
-        if heap > driver.heap.shape[1]:
-            new |= extended(driver, ("heap",), 2 * heap)
-        if slots > driver.free.shape[1]:
-            new |= extended(driver, ("free",), 2 * slots)
-        tokens = int(driver.state["next_id"][0]) + task.left.size
-        if tokens > driver.learned.size:
-            new |= extended(driver, ("sums", "seen", "used", "lengths", "learned"), 2 * tokens)
-            if driver.conflicts.size:
-                new["conflicts"] = np.zeros(2 * tokens, d.CONFLICT)
-            more |= extended(task, ("width",), 2 * tokens)
-        if listed > task.new_token.shape[1]:
-            more |= extended(task, ("new_token", "new_slot"), 2 * listed)
+        more = extended(task, ("width",), tokens, 2) | extended(task, ("new_token", "new_slot"), listed, 2)
         self.driver, self.task = driver._replace(**new), task._replace(**more)
         self.text.grow(self.driver.learned.size, self.driver.free.size)
 
@@ -548,8 +542,9 @@ def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, n_thre
     encoder = PairEncoder(Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40), batch=False) if m else None
     offsets, parts, lengths = corpus.offsets, GrowingArray(), []
     inner = np.arange(int(offsets[0]) + _PART, int(offsets[-1]), _PART if m else _ENDLESS)
-    bounds = np.unique([0, *np.searchsorted(offsets, inner), offsets.size - 1]).tolist()
-    for a, b in pairwise(bounds) if len(bounds) > 2 else [(0, bounds[-1])]:
+    n, cuts = offsets.size - 1, np.unique(np.searchsorted(offsets, inner))
+    bounds = [0, *cuts[(cuts > 0) & (cuts < n)].tolist(), n]
+    for a, b in pairwise(bounds):
         try:
             ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets[a : b + 1]))
         except UnknownSymbolError:

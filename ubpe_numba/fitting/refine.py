@@ -68,7 +68,7 @@ def refined(
     objective: str,
     robust: bool | None,
     min_count: int | None,
-    longest: int | None,
+    longest: int,
     most_edges: int,
     counted: bool,
     seconds: float | None,
@@ -89,7 +89,7 @@ def refined(
     units, most = units.sample(most_edges // _EDGES_OF_A_SYMBOL), most_edges // 3
     most_edges = min(most_edges, max(_FEWEST_EDGES, _EDGES_OF_A_SYMBOL * units.documents.total))
     wanted = int(SPARE[objective] * n)
-    settings = settings._replace(longest=settings.longest if longest is None else min(settings.longest, longest))
+    settings = settings._replace(longest=min(settings.longest, longest))
 
     def merges_of(given: Corpus, alphabet: Alphabet, n: int, progress: Progress | None) -> Ragged:
         size = min(MAX_SIZE, n_alphabet + n)

@@ -174,13 +174,14 @@ def _with_arrays_of_text(shards: s.Shards, n_cells: np.ndarray, n_separators: np
     return shards._replace(base=base, **{name: np.empty(length, np.int32) for name, length in lengths.items()})
 
 
-def extended(arrays: Any, names: tuple[str, ...], size: int) -> dict[str, np.ndarray]:
-    """Some arrays of a NamedTuple by name, with their last axis made longer by zeros."""
+def extended(arrays: Any, names: tuple[str, ...], need: int, factor: int = 1) -> dict[str, np.ndarray]:
+    """Arrays of a NamedTuple, by name, whose last axis is shorter than `need`: with zeros, `factor` times that long."""
     new = {}
     for name in names:
         old = getattr(arrays, name)
-        new[name] = np.zeros((*old.shape[:-1], size), old.dtype)
-        new[name][..., : old.shape[-1]] = old
+        if need > old.shape[-1]:
+            new[name] = np.zeros((*old.shape[:-1], factor * need), old.dtype)
+            new[name][..., : old.shape[-1]] = old
     return new
 
 
@@ -409,15 +410,10 @@ class LocalText:
 
     def grow(self, tokens: int, slots: int) -> None:
         """See `Text`."""
-        shards = self.shards
-        new: dict[str, np.ndarray] = {}
-        if tokens > shards.counters.shape[2]:
-            new = extended(shards, ("counters", "cursors"), tokens)
-            if self.weighted is not None:
-                self.weighted = self.weighted._replace(**extended(self.weighted, ("sums",), tokens))
-        if 2 * slots > shards.slices.shape[1]:
-            new |= extended(shards, ("slices",), 2 * slots)
-        self.shards = shards._replace(**new)
+        new = extended(self.shards, ("counters", "cursors"), tokens) | extended(self.shards, ("slices",), 2 * slots)
+        self.shards = self.shards._replace(**new)
+        if self.weighted is not None:
+            self.weighted = self.weighted._replace(**extended(self.weighted, ("sums",), tokens))
 
     def each(self, function: Callable[[int], T]) -> list[T]:
         """`function(k)` of every shard, on the threads; here where a thread of its own would not even help Ctrl-C."""
@@ -477,9 +473,9 @@ def run_rounds(
 
 def pairs_across(shards: s.Shards, borders: Borders | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The pairs across borders: left and right tokens, and weights; int64."""
-    left_of = np.empty(0 if borders is None else shards.state.size, np.int64)
     if borders is None:
-        return left_of, left_of, left_of
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+    left_of = np.empty(shards.state.size, np.int64)
     left_neighbours(shards, borders, left_of)
     k = np.flatnonzero(left_of >= 0)
     return shards.state["last"][left_of[k]], shards.state["first"][k], borders.weight[k]

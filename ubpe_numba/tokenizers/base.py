@@ -211,20 +211,19 @@ class Tokenizer(Decoding, Saving):
         """
         now = self._now()
         alphabet, old, segmenter = model = now._fitted()
-        present = len(old) if segmenter.token_ids is None or segmenter.n_first else now.vocab_size
+        first, last = segmenter.n_first, now.vocab_size
+        ids, special = segmenter.token_ids, segmenter.special
+        goes_on = ids is None or bool(first)  # whether the next ids are free
+        present = len(old) if goes_on else last
         if positive(n_tokens, "n_tokens") < present:
             raise ValueError(f"n_tokens: expected at least the present {present} ids, got {n_tokens}")
         if not old.in_order_of_creation or (now.rules or DEFAULT_RULES).order != "creation":
             raise ValueError("rules: only a vocabulary of pairs in order of creation can be continued")
         if n_tokens > MAX_SIZE:
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
-        first, last = segmenter.n_first, now.vocab_size
-        ids, special = segmenter.token_ids, segmenter.special
-        goes_on = ids is None or bool(first)  # whether the next ids are free
-        n_more = n_tokens - (len(old) if goes_on else last)
         if goes_on and special is not None:
             goes_on = int(special.ids[special.ids >= first].min(initial=first + n_tokens)) >= first + n_tokens
-        settings = now._settings(memory_limit)._replace(n_tokens=len(old) + int(n_more))
+        settings = now._settings(memory_limit)._replace(n_tokens=len(old) + int(n_tokens - present))
         bar = None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
         prepared = now._prepared
@@ -250,8 +249,6 @@ class Tokenizer(Decoding, Saving):
         if prepared.pretokenizer != now._prepared.pretokenizer:
             params["preprocessing"] = None if prepared.is_plain else prepared
             segmenter = segmenter._replace(pretokenizer=prepared.pretokenizer)
-            if not any(part is not None and part is not False for part in segmenter):
-                segmenter = PLAIN
         self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter), history, **params)
         if size < settings.n_tokens != MAX_SIZE:
             self._tell_the_end(settings, size, len(old))
@@ -318,10 +315,10 @@ class Tokenizer(Decoding, Saving):
         elif ids is not None:
             made = segmenter._replace(token_ids=ids[: len(shorter)])
         history: History | None = getattr(self, "history_", None)
-        if history is not None:
-            whole = by == "creation" and history.counts.size == vocabulary.n_learned
-            history = history.first(shorter.n_learned) if whole else None
-        other._adopt(Model(alphabet, shorter, made), history)
+        begun: History | None = None
+        if history is not None and by == "creation" and history.counts.size == vocabulary.n_learned:
+            begun = history.first(shorter.n_learned)
+        other._adopt(Model(alphabet, shorter, made), begun)
         return other
 
     def with_objective(self, objective: Any) -> Tokenizer:
@@ -387,13 +384,13 @@ class Tokenizer(Decoding, Saving):
         if prepared.encoding is not None and isinstance(docs, Counts):
             docs = Counts(as_utf8(docs.flat), docs.weights, docs.are_segments)
         corpus = as_corpus(docs, offsets, sample_weight, boundaries, self._read)
-        kind = corpus.given.kind
-        if corpus.given.offsets[-1] == corpus.given.offsets[0]:  # no symbols: of any kind
-            kind = "str" if self.alphabet is None and prepared.pretokenizer is not None else kind
-            kind = kind if self.alphabet is None else Alphabet.from_user(self.alphabet).kind
+        kind, is_empty = corpus.given.kind, corpus.given.offsets[-1] == corpus.given.offsets[0]
+        if self.alphabet is not None:  # integers do for bytes, and bytes for integers
+            kind = alphabet_of(self.alphabet, corpus.given).kind
+        elif is_empty and prepared.pretokenizer is not None:
+            kind = "str"
+        if is_empty:  # without symbols documents are of any kind
             corpus = corpus._replace(given=corpus.given._replace(kind=kind))
-        elif self.alphabet is not None:  # integers do for bytes, and bytes for integers
-            kind = Alphabet.from_user(self.alphabet, kind).kind
         segmenter = self._segmenter(kind, None)
         if isinstance(docs, Counts) and docs.are_segments:  # all is done but what leaves documents whole
             reserved = None if segmenter.pretokenizer is not None or segmenter.lone is None else segmenter.lone.symbols_only()

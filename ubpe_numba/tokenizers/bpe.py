@@ -28,15 +28,14 @@ class _PairTokenizer(Tokenizer):
         batch = self.rules is not None and self.rules.encode == "batch"
         return plan_by_rank(self._tables, self.unknown, self.n_threads, batch)
 
-    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
-        if (dropout := options.get("sample")) is None:
-            return None
+    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan:
+        dropout = options["sample"]
         if isinstance(dropout, bool) or not isinstance(dropout, (int, float, np.integer, np.floating)):
             raise TypeError(f"sample: expected the probability to leave out a merge, got {quoted(dropout)}")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"sample: expected a probability in 0..1, got {dropout}")
         if dropout == 0.0:
-            return None
+            return self._plan()
         if self.rules is not None and self.rules.encode == "batch":
             raise ValueError("sample: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
         tables, n_threads, seed = self._tables, self.n_threads, checked_seed(options.get("seed", 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
@@ -26,14 +26,11 @@ class Encoding(Fitted):
     """`encode`, `encode_batch`, the call for models, streams, and `spans`."""
 
     _options: ClassVar[frozenset[str]] = EncodeOptions.__optional_keys__
+    _drawn_plan: Callable[..., Plan]  # of a call with `sample`, by classes that take it
 
     @abstractmethod
     def _new_plan(self) -> Plan:
         """The plan of this model and of the arguments of this tokenizer."""
-
-    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
-        """The plan of a call whose options ask for draws; None if they do not."""
-        return None
 
     def _plan(self, options: Mapping[str, Any] | None = None) -> Plan:
         """The plan of a call with these options; TypeError for one that this class does not take.
@@ -47,9 +44,9 @@ class Encoding(Fitted):
                 name, known = min(unknown), ["return_offsets", *sorted(self._options)]
                 told = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
                 raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}")
-            if (drawn := self._drawn_plan(options)) is not None:
-                return drawn
-            if "seed" in options and options.get("sample") is None:
+            if options.get("sample") is not None:
+                return self._drawn_plan(options)
+            if "seed" in options:
                 raise ValueError("seed: nothing is drawn without sample, such as sample=0.1; leave it out")
         try:
             return self._made_plans["encode"]  # type: ignore[no-any-return]

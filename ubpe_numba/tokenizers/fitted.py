@@ -429,12 +429,10 @@ class Fitted(metaclass=_Class):
         4
         """
         _, vocabulary, segmenter = self._fitted()
-        most = len(vocabulary) - 1 if segmenter.token_ids is None else int(segmenter.token_ids.max())
-        if segmenter.special is not None:
-            most = max(most, int(segmenter.special.ids.max()))
+        n = segmenter.n_ids(len(vocabulary))
         if (unknown := segmenter.unknown) is not None:
-            most = max(most, unknown.id if unknown.byte_ids is None else int(unknown.byte_ids.max()))
-        return most + 1
+            n = max(n, 1 + (unknown.id if unknown.byte_ids is None else int(unknown.byte_ids.max())))
+        return n
 
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, special tokens included, in order of ids: a new dict at each call.

@@ -103,7 +103,7 @@ class Saving(Fitted):
             return cls._loaded(read.path, found.model, read.n_bytes, n_threads, found.params["max_symbols"])
         try:
             return cls._imported(found.model, {**found.params, "n_threads": n_threads})
-        except ModelFormatError as error:
+        except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{read.path}: {error}") from error
 
     @classmethod
@@ -143,14 +143,11 @@ class Saving(Fitted):
 
     @classmethod
     def _imported(cls, model: Model, params: dict[str, Any]) -> Self:
-        """A tokenizer with a model of another library; errors are those of a file that is not valid."""
+        """A tokenizer with a model of another library; TypeError or ValueError for one that is not valid."""
         make: Any = cls  # the constructors differ
-        try:
-            tok: Self = make(**{"n_tokens": len(model.vocabulary), **params})
-            tok._settings()
-            tok._take(model)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
+        tok: Self = make(**{"n_tokens": len(model.vocabulary), **params})
+        tok._settings()
+        tok._take(model)
         return tok
 
     def _take(self, model: Model, history: History | None = None) -> None:

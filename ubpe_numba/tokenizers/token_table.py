@@ -117,12 +117,15 @@ class TokenTable:
             self.symbol_ids = np.where(self.symbol_ids < 0, bytewise, self.symbol_ids).astype(np.int32)
         words = segmenter.special
         self.special: dict[Any, int] = {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True))
+        self._names = {i: name for name, i in self.special.items()}
         self.merges: NDArray[np.int32] | None = None
         self.merged: NDArray[np.int32] | None = None
+        self._row = np.full(size, -1, np.int64)  # the merge of each id
         if vocabulary.merges is not None:
             pairs, made = ids[vocabulary.merges], ids[n:]
             known = (pairs >= 0).all(axis=1) & (made >= 0)  # a character without an id may be held as merged bytes
             self.merges, self.merged = pairs[known], made[known]
+            self._row[self.merged[::-1]] = np.arange(self.merged.size)[::-1]
         has_id = np.flatnonzero(ids >= 0)[::-1]  # of several tokens of one id the first is written last
         at = ids[has_id]
 
@@ -131,9 +134,6 @@ class TokenTable:
             out[at] = values[has_id]
             return out
 
-        self._row = np.full(size, -1, np.int64)  # the merge of each id
-        if self.merged is not None:
-            self._row[self.merged[::-1]] = np.arange(self.merged.size)[::-1]
         learned = np.arange(len(vocabulary)) >= n
         self._learned = by_id(learned)
         self.weights, self.counts = by_id(vocabulary.weights), by_id(vocabulary.counts)
@@ -157,8 +157,8 @@ class TokenTable:
         """Decode the token of an id; IndexError if no token has it."""
         i = checked_token(token_id, len(self))
         if self._gaps is not None and self._gaps[i]:
-            if (name := next((name for name, named in self.special.items() if named == i), None)) is not None:
-                return str(name)
+            if i in self._names:
+                return str(self._names[i])
             raise IndexError(f"token {i}: no token has this id")
         return self._alphabet.output(self.arena[self.offsets[i] : self.offsets[i + 1]])
 

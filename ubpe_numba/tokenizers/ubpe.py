@@ -20,7 +20,7 @@ from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.runtime.arrays import positive, store
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
-from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, DEFAULT_RULES, OBJECTIVES, objective_of
+from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, OBJECTIVES, objective_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
@@ -113,9 +113,8 @@ class UBPE(Tokenizer):
         if weights is None or isinstance(weights, str) or (special is None and ids is None):
             return weights
         given = np.asarray(weights)
-        most = max(size - 1 if ids is None else int(ids.max()), -1 if special is None else int(special.ids.max()))
-        if given.shape != (most + 1,):
-            raise ValueError(f"objective: expected {most + 1} numbers, one for each id, got shape {given.shape}")
+        if given.shape != ((n := model.segmenter.n_ids(size)),):
+            raise ValueError(f"objective: expected {n} numbers, one for each id, got shape {given.shape}")
         return given[:size] if ids is None else given[ids]
 
     def _check_model(self, model: Model) -> None:
@@ -261,10 +260,8 @@ class UBPE(Tokenizer):
             raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")
         goal = refine.goal_of(robust, min_count)
         time = seconds_of(seconds)
-        longest = (self.rules or DEFAULT_RULES).max_token_length
-        if max_token_length is not None:
-            longest = positive(max_token_length, "max_token_length")
         most_edges, settings, bar = refine.edges_of(memory_limit), self._settings(), Progress(progress, "refine")
+        longest = settings.longest if max_token_length is None else positive(max_token_length, "max_token_length")
         uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         corpus = segmenter.corpus(uncut, self.n_threads)
         given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, *goal, longest, most_edges
@@ -351,11 +348,9 @@ class UBPE(Tokenizer):
         objective = BY_PROBABILITY[now.objective] if now._weighs_by_text else objective
         return plan_by_path(now._tables, weights, objective, now.unknown, now.n_threads)
 
-    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan | None:
-        if (power := options.get("sample")) is None:
-            return None
+    def _drawn_plan(self, options: Mapping[str, Any]) -> Plan:
         now = self._now()
-        lattice, seed = now._lattice(power, "sample"), checked_seed(options.get("seed", 0))
+        lattice, seed = now._lattice(options["sample"], "sample"), checked_seed(options.get("seed", 0))
         return Plan(now._tables, lambda ids: lattice.sample(ids, seed, now.n_threads), now.unknown, now.n_threads)
 
     def _lattice(self, alpha: float, name: str = "alpha") -> Lattice:

@@ -298,10 +298,7 @@ class WordPiece(Decoding, Saving):
 
     @classmethod
     def _imported(cls, words: Any, params: dict[str, Any]) -> Self:
-        try:
-            return cls._of_words(words, **params)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
+        return cls._of_words(words, **params)
 
     @classmethod
     def _loaded(

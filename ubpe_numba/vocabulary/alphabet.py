@@ -179,8 +179,8 @@ class Alphabet:
         order = np.argsort(values, kind="stable")
         if (at := np.flatnonzero(values[order[1:]] == values[order[:-1]])).size:
             first, second = order[at[0]], order[at[0] + 1]
-            twice = chr(values[first]) if kind == "str" else int(values[first])
-            raise ValueError(f"{name}: symbol {quoted(twice)} is there twice, as entry {first} and entry {second}")
+            twice = quoted(shown_symbol(values[first], kind))
+            raise ValueError(f"{name}: symbol {twice} is there twice, as entry {first} and entry {second}")
         return cls._from_distinct(values, kind, values.size if n is None else n, ids)
 
     @classmethod
@@ -226,7 +226,7 @@ class Alphabet:
             raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
         if isinstance(alphabet, (int, np.integer)):
             return cls.dense(alphabet, kind or "int", "alphabet")
-        values, _, found = _read_symbols(list(alphabet) if isinstance(alphabet, Mapping) else alphabet)
+        values, _, found = _read_symbols(alphabet)
         if kind not in (None, found) and "str" in (kind, found):
             raise TypeError(f"alphabet: expected {_ELEMENTS[str(kind)]}, got {_ELEMENTS[found]}")
         if not isinstance(alphabet, Mapping):
@@ -335,12 +335,11 @@ class Alphabet:
     def refuse_folded(self) -> None:
         """Raise an error if several symbols have one id: before an export to libraries that have no such alphabets."""
         if not self.is_lossless:
-            both = int(self.symbols[self.folded_ids[0]]), int(self.folded_symbols[0])
-            first, other = map(chr, both) if self.kind == "str" else both
+            both = self.symbols[self.folded_ids[0]], self.folded_symbols[0]
+            first, other = (quoted(shown_symbol(symbol, self.kind)) for symbol in both)
             raise ValueError(
-                f"alphabet: {quoted(first)} and {quoted(other)} have the same id, which other libraries cannot say; to export "
-                "the tokenizer without the folded symbols: "
-                "from_merges(tok.vocabulary.merges, tok.decode(tok.vocabulary.symbol_ids))"
+                f"alphabet: {first} and {other} have the same id, which other libraries cannot say; to export the tokenizer "
+                "without the folded symbols: from_merges(tok.vocabulary.merges, tok.decode(tok.vocabulary.symbol_ids))"
             )
 
     def check_kind(self, documents: Documents, *, name: str = "docs") -> None:
@@ -391,15 +390,9 @@ class Alphabet:
         TypeError
             If the documents are `str` and the alphabet is not, or the other way round.
         """
-        if isinstance(unknown, bool) or not isinstance(unknown, (str, int, np.integer)):
-            raise TypeError(f"unknown: expected 'raise', 'skip' or an id, got {describe(unknown)}")
-        if unknown not in ("raise", "skip", "nearest") and (isinstance(unknown, str) or not 0 <= unknown < self.size):
-            raise ValueError(f"unknown: expected 'raise', 'skip' or 0..{self.size - 1}, got {quoted(unknown)}")
         documents = self.aligned(documents, name)
         self.check_kind(documents, name=name)
-        symbols, offsets = _window(documents), documents.offsets
-        if offsets[0]:
-            offsets = offsets - offsets[0]
+        symbols, offsets = _window(documents), documents.offsets - documents.offsets[0]
         ids, complete = self._find(symbols)
         if complete:
             return Ragged._trusted(ids, offsets)
@@ -407,10 +400,8 @@ class Alphabet:
         if unknown == "raise":
             at = missing[0]
             document = int(np.searchsorted(offsets, at, side="right")) - 1
-            hint = f", 0..{self.size - 1}" if self.is_identity else f" of {self.size} symbols"
-            symbol: Any = chr(symbols[at]) if documents.kind == "str" else int(symbols[at])
-            if isinstance(documents.kind, Named):
-                symbol, hint = documents.kind.names[int(symbols[at])], f" of {self.size} symbols"
+            hint = f", 0..{self.size - 1}" if self.is_identity and self.names is None else f" of {self.size} symbols"
+            symbol = shown_symbol(symbols[at], documents.kind)
             way = "; encode with unknown= to skip or replace it, or fit with it in alphabet="
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint + way)
         if unknown == "skip":
@@ -500,13 +491,11 @@ class Alphabet:
                 from ubpe_numba.documents.words import from_state  # here only, as above
 
                 made = cls._of_names(from_state(symbols))
-                if made.size != size:
-                    raise ValueError(f"symbols: expected {size}, the size, got {made.size}")
-                return made
-            dense = cls.dense(size, kind, "alphabet size")
-            made = dense if symbols is None else cls.from_symbols(symbols, kind)
-            if made.size != dense.size:
-                raise ValueError(f"symbols: expected {dense.size}, the size, got {made.size}")
+            else:
+                made = cls.dense(size, kind, "alphabet size")
+                made = made if symbols is None else cls.from_symbols(symbols, kind)
+            if made.size != size:
+                raise ValueError(f"symbols: expected {size}, the size, got {made.size}")
             if folded_symbols is None and folded_ids is None:
                 return made
             if symbols is None:
@@ -586,6 +575,13 @@ def alphabet_of(argument: Any, given: Documents) -> Alphabet:
     return Alphabet.from_user(argument, given.kind if given.offsets[-1] > given.offsets[0] else None)
 
 
+def shown_symbol(symbol: Any, kind: str) -> Any:
+    """A symbol of documents as users have it: the character of a code point, the name of a number, or the integer itself."""
+    if isinstance(kind, Named):
+        return kind.names[int(symbol)]
+    return chr(symbol) if kind == "str" else int(symbol)
+
+
 def check_size(alphabet: Alphabet, n_tokens: int, learned: bool) -> None:
     """ValueError if the ids of a vocabulary are fewer than the symbols of its alphabet, which may be `learned`."""
     if n_tokens < alphabet.size:
@@ -604,8 +600,7 @@ def _limit(kind: object) -> int:
 
 def _window(documents: Documents) -> NDArray[Any]:
     """The part of `values` that the offsets cover."""
-    values, offsets, _ = documents
-    return values if offsets[-1] - offsets[0] == values.size else values[offsets[0] : offsets[-1]]
+    return documents.values[documents.offsets[0] : documents.offsets[-1]]
 
 
 def _read_symbols(symbols: Any) -> Documents:

@@ -151,8 +151,6 @@ class Preprocessing:
         flags = {word: sum(map(FLAGS.__getitem__, names)) for word, names in (self.flags or {}).items()}
         words = self.special_tokens, self.known_words, kind, size, flags
         reserved = Reserved.from_user(*words, first=self.special_first, breaks=self.break_tokens, stops=self.stop_tokens)
-        if reserved is None and self.pretokenizer is None and self.encoding is None and self.normalizer is None:
-            return PLAIN
         made = Segmenter(self.pretokenizer, reserved, None, self.encoding, self.normalizer)
         if size is None:
             return made
@@ -165,13 +163,17 @@ class Preprocessing:
 
         Words are lists if that gives the same ids, else mappings.
         """
-        special, n_first = segmenter.special, segmenter.n_first
+        reserved, n_first = segmenter.reserved, segmenter.n_first
         parts: list[Any] = [None, None]
         flags: dict[Any, tuple[str, ...]] = {}
-        if special is not None:
+        breaks = stops = None
+        if reserved is not None:
             from ubpe_numba.vocabulary.reserved import FLAGS
 
-            rows = list(zip(special.words, special.ids.tolist(), special.always.tolist(), special.flags.tolist(), strict=True))
+            breaks, stops = reserved.symbol_arguments()
+            rows = list(
+                zip(reserved.words, reserved.ids.tolist(), reserved.always.tolist(), reserved.flags.tolist(), strict=True)
+            )
             parts = [{word: i for word, i, always, _ in rows if always is known} for known in (False, True)]
             flags = {word: names for word, _, _, mask in rows if (names := tuple(n for n, bit in FLAGS.items() if mask & bit))}
             if n_first:
@@ -179,7 +181,6 @@ class Preprocessing:
                 parts = [list(parts[0]), list(parts[1]) if [*parts[1].values()] == after else parts[1]]
             elif [*parts[0].values(), *parts[1].values()] == list(range(size, size + len(rows))):
                 parts = [list(part) for part in parts]
-        breaks, stops = (None, None) if segmenter.lone is None else segmenter.lone.symbol_arguments()
         made = cls(
             segmenter.pretokenizer, parts[0] or None, special_first=n_first > 0, known_words=parts[1] or None,
             normalizer=segmenter.normalizer, encoding=segmenter.encoding, break_tokens=breaks, stop_tokens=stops,

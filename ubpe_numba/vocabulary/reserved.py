@@ -26,7 +26,7 @@ from ubpe_numba.documents.read import Corpus, Documents, as_document, text_of, u
 from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.runtime.arrays import Named, describe, distinct, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled
-from ubpe_numba.vocabulary.alphabet import SPARE, Alphabet
+from ubpe_numba.vocabulary.alphabet import SPARE, Alphabet, shown_symbol
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 __all__ = ["Reserved", "SpecialChoice", "Word"]
@@ -52,6 +52,7 @@ _CHUNK = 1 << 20  # symbols that are looked up at a time
 _PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
 _DTYPES = {"int": np.int64, "str": np.uint32, "bytes": np.uint8}
 _EXPECTED = {"int": "integers", "str": "single characters", "bytes": "single bytes"}
+_CHARACTERS: dict[str, Any] = {"int": (), "str": str, "bytes": (bytes, bytearray, str)}  # types of symbols that are no integers
 
 
 class Reserved:
@@ -69,8 +70,8 @@ class Reserved:
         Ids, flags and numbers of symbols of the words, and where their symbols begin in `values`.
     always, found, late, named : bool[w]
         Which words are known words, found in every document; are found in texts at all; are found in normalised text; are names.
-    has_symbols, has_flags : bool
-        Whether there are break or stop tokens; whether a word may be found where there is more than its symbols, or others.
+    has_symbols, has_stops, has_flags : bool
+        Whether there are break or stop tokens; stop tokens; a word that is found where there is more than its symbols, or others.
     shared : bool
         Whether a word may have the id of a token of the vocabulary.
     number : dict
@@ -86,8 +87,8 @@ class Reserved:
         read = utf8_document if kind == "bytes" else as_document
         is_name = np.array([kind == "int" and isinstance(word, str) for word in words], bool)
         parts = [_NONE if named else read(word).values for word, named in zip(words, is_name, strict=True)]
-        for word, part, named in zip(words, parts, is_name, strict=True):
-            if not (len(word) if named else part.size):
+        for word in words:
+            if not word:
                 raise ValueError(f"special_tokens: {quoted(word)} is empty")
         if len({word if named else part.tobytes() for word, part, named in zip(words, parts, is_name, strict=True)}) < len(words):
             raise ValueError("special_tokens: one is there twice, or is a known word too")
@@ -105,7 +106,8 @@ class Reserved:
         self.offsets, self.lengths = bounds[: w + 1], np.diff(bounds[: w + 1])
         self.always, self.found = self.flags & SPECIAL == 0, self.flags & ONLY_DECODED == 0
         self.late, self.named = self.flags & NORMALIZED > 0, is_name
-        self.has_symbols, self.has_flags = symbols.size > 0, bool((self.flags & (_SIDES | NORMALIZED)).any())
+        self.has_symbols, self.has_stops = symbols.size > 0, stops.size > 0
+        self.has_flags = bool((self.flags & (_SIDES | NORMALIZED)).any())
         self.number = {word: i for i, word in enumerate(words)}
         # made when they are needed; no cached_property: that of Python 3.11 has a lock, which a fork may copy held
         self._choices: dict[Any, tuple[np.ndarray, np.ndarray]] = {}
@@ -295,11 +297,11 @@ class Reserved:
                 before = _readable(values[max(begin, start - 4) : start])[-1:]
                 if is_of_word(before) or is_of_word(_readable(values[stop : min(end, stop + 4)])[:1]):
                     continue
-            if flags & RSTRIP:
-                if n_spaces(values[stop : min(end, stop + 3)], False):  # a character of white space goes on for up to three
-                    if stop >= spaces_end:
-                        spaces_end = stop + n_spaces(values[stop:end], False)
-                    stop = spaces_end
+            # a character of white space goes on for up to three symbols
+            if flags & RSTRIP and n_spaces(values[stop : min(end, stop + 3)], False):
+                if stop >= spaces_end:
+                    spaces_end = stop + n_spaces(values[stop:end], False)
+                stop = spaces_end
             if flags & LSTRIP:
                 start = max(done, start - n_spaces(values[first:start], True))
             if start >= stop:
@@ -329,15 +331,13 @@ class Reserved:
         found = alphabet.lookup(symbols)
         if (missing := np.flatnonzero(found < 0)).size:
             i = int(missing[0])
-            name, symbol = "break_tokens" if i < n_breaks else "stop_tokens", int(symbols[i])
-            shown = chr(symbol) if self.kind == "str" else symbol
+            name, shown = "break_tokens" if i < n_breaks else "stop_tokens", shown_symbol(symbols[i], self.kind)
             raise ValueError(f"{name}: {quoted(shown)} is not in the alphabet of {alphabet.size} symbols; give the alphabet too")
         if not alphabet.is_lossless:
             folded = np.flatnonzero(np.isin(alphabet.folded_ids, found))
             same = np.concatenate([alphabet.folded_symbols[folded], alphabet.symbols[alphabet.folded_ids[folded]]])
             if (alone := np.setdiff1d(same, symbols)).size:
-                shown = chr(alone[0]) if self.kind == "str" else int(alone[0])
-                name = "break_tokens" if n_breaks else "stop_tokens"
+                name, shown = "break_tokens" if n_breaks else "stop_tokens", shown_symbol(alone[0], self.kind)
                 raise ValueError(f"{name}: {quoted(shown)} has the same id as one of them: give all symbols of an id")
         return found
 
@@ -433,19 +433,14 @@ class Reserved:
             raise ModelFormatError("special_tokens: flags: expected as many as words, each in 0..31")
         if found["kind"] != kind:
             raise ModelFormatError(f"special_tokens: expected words of {kind}, got {found['kind']}")
-        names = [_from_json(word, kind) for word in found["words"]]
-        parts: tuple[dict[Word, int], dict[Word, int]] = {}, {}
-        for word, i, is_known in zip(names, ids.tolist(), known, strict=True):
-            parts[is_known][word] = i
-        if sum(map(len, parts)) < len(names):
-            raise ModelFormatError("special_tokens: one is there twice")
-        masks = (
-            {} if flags is None else dict(zip(names, (flags if kind != "int" else flags & ONLY_DECODED).tolist(), strict=True))
-        )
+        masks = np.where(known, 0, SPECIAL)
+        if flags is not None:
+            masks |= flags & (ONLY_DECODED if kind == "int" else _STORED)
+        argument = "special_tokens", "known_words"
         try:
-            made = cls.from_user(*parts, kind, size, masks, found["shared"])
-            assert made is not None  # there are words
-            return cls(kind, made.words, made.ids, made.flags, given[0], given[1], made.shared)
+            names = [_word(_from_json(w, kind), kind, argument[k]) for w, k in zip(found["words"], known, strict=True)]
+            numbers = np.array(_ids(ids.tolist(), size), np.int32)
+            return cls(kind, tuple(names), numbers, masks.astype(np.uint16), given[0], given[1], found["shared"])
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
 
@@ -455,7 +450,7 @@ _WORDS = Schema(
     {
         "kind": Field("'int', 'str' or 'bytes'", lambda kind: kind in ("int", "str", "bytes")),
         "words": Field("a list", lambda words: isinstance(words, list)),
-        "ids": Field("a list of ids", lambda ids: ids.ndim == 1, integers_of),
+        "ids": Field("a list of ids", lambda ids: ids.ndim == 1 and ids.min(initial=0) >= 0, integers_of),
         "known": Field("a list of true and false", lambda known: isinstance(known, list) and all(type(k) is bool for k in known)),
         "flags": Field("numbers in 0..31", lambda bits: bits.min(initial=0) >= 0 and bits.max(initial=0) < 32, integers_of, None),
         "shared": Field("true or false", lambda shared: type(shared) is bool, default=False),
@@ -465,14 +460,12 @@ _WORDS = Schema(
 
 def _word(word: Any, kind: str, name: str) -> Word:
     """A word as `str`, `bytes` or a tuple of integers; TypeError if it is not of the kind."""
-    if isinstance(word, str) and kind != "int":
+    if isinstance(word, str) and (kind != "int" or name == "special_tokens"):
         return word
     if isinstance(word, (bytes, bytearray)) and kind == "bytes":
         return bytes(word)
     if kind == "int" and not isinstance(word, (str, bytes)) and not isinstance(kind, Named):
         return tuple(as_document(word, name=f"{name}: {quoted(word)}").values.tolist())
-    if isinstance(word, str) and name == "special_tokens":
-        return word
     expected = "names" if isinstance(kind, Named) else f"words of {'integers' if kind == 'int' else kind}"
     raise TypeError(f"{name}: expected {expected}, got {quoted(word)}")
 
@@ -498,12 +491,11 @@ def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
         raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {describe(value)}")
     symbols: list[int] = []
     for symbol in value:
-        if isinstance(symbol, (str, bytes, bytearray)) and len(symbol) == 1:
-            ok = kind == "str" if isinstance(symbol, str) else kind == "bytes"
-            if ok or (kind == "bytes" and ord(symbol) < 128):
-                symbols.append(ord(symbol))
-                continue
-        elif kind != "str" and isinstance(symbol, (int, np.integer)) and not isinstance(symbol, bool):
+        is_character = isinstance(symbol, _CHARACTERS[kind]) and len(symbol) == 1
+        if is_character and (kind == "str" or not isinstance(symbol, str) or symbol.isascii()):
+            symbols.append(ord(symbol))
+            continue
+        if kind != "str" and isinstance(symbol, (int, np.integer)) and not isinstance(symbol, bool):
             if not (0 <= symbol < 256 or (kind == "int" and -(2**63) <= symbol < 2**63)):
                 raise ValueError(f"{name}: {quoted(int(symbol))} is out of range")
             symbols.append(int(symbol))
@@ -557,9 +549,8 @@ def n_spaces(values: np.ndarray, at_end: bool) -> int:
     while True:
         piece = values[max(values.size - n - size, 0) : values.size - n] if at_end else values[n : n + size]
         text = _readable(piece, "surrogateescape")
-        kept = text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE)
-        spaces = text[len(kept) :] if at_end else text[: len(text) - len(kept)]
-        here = len(spaces.encode()) if values.dtype == np.uint8 else len(spaces)
+        rest = text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE)
+        here = piece.size - (len(rest.encode("utf-8", "surrogateescape")) if values.dtype == np.uint8 else len(rest))
         n, size = n + here, min(2 * size, _LARGEST_PIECE)
         if here == 0 or here + 2 < piece.size:  # of up to two bytes a character may go on in the next piece
             return n

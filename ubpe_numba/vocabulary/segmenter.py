@@ -172,13 +172,8 @@ class Segmenter(NamedTuple):
     @property
     def kernel(self) -> str | None:
         """The pattern, as `cut.scan` takes it, if it alone cuts the stretches between special and break tokens."""
-        if self.pretokenizer is None:
+        if self.pretokenizer is None or (self.lone is not None and self.lone.has_stops):
             return None
-        if self.lone is not None:
-            from ubpe_numba.vocabulary.reserved import STOP  # here only: few models have any
-
-            if self.lone.symbols(STOP).size:
-                return None
         return self.pretokenizer.kernel
 
     def segments(self, pieces: Stretches) -> np.ndarray:
@@ -325,10 +320,14 @@ class Segmenter(NamedTuple):
         unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], 2 * size + SPARE)
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
-        decoding = None if fields["decoding"] is None else Decoding.from_state(fields["decoding"])
-        rest = unknown, decoding, fields["whole_words"] is True, fields["one_by_one"] is True, fields["file"]
+        rest = unknown, fields["decoding"], fields["whole_words"] is True, fields["one_by_one"] is True, fields["file"]
         cutter, normalizer = steps
         return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
+
+    def n_ids(self, size: int) -> int:
+        """One more than the largest id of the `size` tokens of a vocabulary and of special tokens."""
+        most = size - 1 if self.token_ids is None else int(self.token_ids.max())
+        return 1 + (most if self.special is None else max(most, int(self.special.ids.max())))
 
     @property
     def n_first(self) -> int:
@@ -364,15 +363,15 @@ class Segmenter(NamedTuple):
 
 #: The field of a model file for each class of pre-tokenizers.
 _CUTTERS = {"Pretokenizer": "pretokenizer", "Splitter": "splitter", "PythonPattern": "python_pattern"}
-_OBJECT, _TRUE = Field(default=None), Field("true", lambda value: value is True, default=None)
+_ANY, _TRUE = Field(default=None), Field("true", lambda value: value is True, default=None)
+_OBJECT = Field("an object", lambda value: isinstance(value, dict), default=None)
 _FIELDS = Schema(
     "text",
     {
-        **dict.fromkeys((*_CUTTERS.values(), "normalizer", "special_tokens"), _OBJECT),
+        "pretokenizer": _OBJECT, "splitter": _ANY, "python_pattern": _OBJECT, "normalizer": _ANY, "special_tokens": _ANY,
         "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
-        "token_ids": _OBJECT, "unknown": _OBJECT, "decoding": _OBJECT,
-        "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _OBJECT, "stop_tokens": _OBJECT,
-        "file": Field("an object", lambda value: isinstance(value, dict), default=None),
+        "token_ids": _ANY, "unknown": _ANY, "decoding": Field(make=lambda state, _: Decoding.from_state(state), default=None),
+        "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _ANY, "stop_tokens": _ANY, "file": _OBJECT,
     },
 )  # fmt: skip
 
@@ -385,18 +384,17 @@ def _steps_of_state(fields: dict[str, Any]) -> tuple[Pretokenizer | Splitter | N
 
     cutter: Pretokenizer | Splitter | None = None
     normalizer = None if fields["normalizer"] is None else Normalizer.from_state(fields["normalizer"])
-    for name in ("pretokenizer", "python_pattern"):
-        if (found := fields[name]) is None:
-            continue
-        if not isinstance(found, dict):
-            raise ModelFormatError(f"{name}: expected an object")
-        check_fields(found, ("name", "pattern", "unicode") if name == "pretokenizer" else ("pattern", "unicode"), name)
-        try:
-            cutter = Pretokenizer.from_state(found) if name == "pretokenizer" else PythonPattern(found["pattern"])
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(str(error)) from error
-        if name == "pretokenizer" and (found["name"] != cutter.name or not isinstance(found["unicode"], str)):
-            raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
+    try:
+        if (found := fields["pretokenizer"]) is not None:
+            check_fields(found, ("name", "pattern", "unicode"), "pretokenizer")
+            cutter = Pretokenizer.from_state(found)
+            if found["name"] != cutter.name or not isinstance(found["unicode"], str):
+                raise ModelFormatError("pretokenizer: the name, the pattern and the alphabet do not go together")
+        if (found := fields["python_pattern"]) is not None:
+            check_fields(found, ("pattern", "unicode"), "python_pattern")
+            cutter = PythonPattern(found["pattern"])
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(str(error)) from error
     if fields["splitter"] is not None:
         cutter = Splitter.from_state(fields["splitter"])
     return cutter, normalizer

@@ -62,17 +62,15 @@ def without_words(
     >>> found.cuts.tolist(), found.first.tolist(), found.before.tolist()
     ([0, 2, 3, 5], [0, 2, 2, 3], [1, 2])
     """
-    values, offsets, kind = frozen(documents.values), documents.offsets, documents.kind
-    if offsets[0] or offsets[-1] != values.size:
-        values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
+    begin, end = documents.offsets[[0, -1]].tolist()
+    values, offsets, kind = frozen(documents.values[begin:end]), documents.offsets - begin, documents.kind
     words = at = left = owners = sizes = _NONE
     begins = offsets[:-1]
     if reserved is not None and reserved.words:
         active, forbidden = reserved.active(chosen)
-        if values.size:
-            text = Documents(values, offsets, kind)
-            early = active & ~reserved.late if reserved.late.any() else active
-            at, words, sizes = reserved.within(text, *reserved.find(text, early))
+        text = Documents(values, offsets, kind)
+        early = active & ~reserved.late if reserved.late.any() else active
+        at, words, sizes = reserved.within(text, *reserved.find(text, early))
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
             document = int(np.searchsorted(offsets, at[i], side="right")) - 1

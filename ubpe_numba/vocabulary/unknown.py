@@ -27,7 +27,7 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import Named, describe, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.alphabet import Alphabet, shown_symbol
 
 if TYPE_CHECKING:
     from ubpe_numba.vocabulary.reserved import Reserved
@@ -62,12 +62,12 @@ def choice_of(unknown: Any, alphabet: Alphabet, special: Reserved | None) -> Unk
     """
     if isinstance(unknown, str) and unknown in ("raise", "skip"):
         return unknown
-    if isinstance(alphabet.kind, Named):
-        if isinstance(unknown, Hashable) and unknown in alphabet.kind.number:
-            return alphabet.kind.number[unknown]
-    elif isinstance(unknown, str) and unknown == "nearest" and alphabet.kind == "int":
+    kind = "name" if alphabet.names is not None else alphabet.kind
+    if isinstance(unknown, str) and unknown == "nearest" and kind == "int":
         return unknown
-    expected = _EXPECTED["name" if alphabet.names is not None else alphabet.kind]
+    if isinstance(alphabet.kind, Named) and isinstance(unknown, Hashable) and unknown in alphabet.kind.number:
+        return alphabet.kind.number[unknown]
+    expected = _EXPECTED[kind]
     word = _word(unknown)
     is_symbol = isinstance(word, int) and not isinstance(word, bool)
     if not isinstance(word, (str, {"int": tuple, "bytes": bytes}.get(alphabet.kind, str))) and not is_symbol:
@@ -145,8 +145,7 @@ def argument_from_state(state: Any, alphabet: Alphabet) -> Any:
     if isinstance(state, str):
         return state
     if type(state) is int and 0 <= state < alphabet.size:
-        symbol = int(alphabet.symbols[state])
-        return chr(symbol) if alphabet.kind == "str" else symbol
+        return shown_symbol(alphabet.symbols[state], alphabet.kind)
     if isinstance(state, dict) and len(state) == 1 and type(state.get("symbol")) is int:
         return state["symbol"]
     if isinstance(state, dict) and "tuple" in state:

@@ -29,10 +29,12 @@ MAX_SYMBOLS = 1 << 27
 _STATISTICS = ("weights", "counts", "document_frequencies")
 #: What is known of some vocabularies only, V values each, those of the alphabet included.
 OPTIONAL = ("occurrences", "log_probabilities")
-_COUNT, _MOST = (0, 2**63 - 1, "at least 0"), 1e6
-_RANGES: dict[str, tuple[float, float, str]] = {
+_COUNT: tuple[Any, ...] = integers_of, np.int64, 0, 2**63 - 1, "at least 0"
+#: How statistics are read, their dtype, their range, and what messages say of it.
+_RANGES: dict[str, tuple[Any, ...]] = {
     "counts": _COUNT, "document_frequencies": _COUNT, "occurrences": _COUNT,
-    "weights": (0, _MOST, "a number in 0..1e6"), "log_probabilities": (-_MOST, _MOST, "a number in -1e6..1e6"),
+    "weights": (numbers_of, np.float64, 0, 1e6, "a number in 0..1e6"),
+    "log_probabilities": (numbers_of, np.float64, -1e6, 1e6, "a number in -1e6..1e6"),
 }  # fmt: skip
 
 
@@ -348,17 +350,16 @@ def _statistics(n_alphabet: int, m: int, n_documents: Any, n_symbols: Any, **giv
     _check_size(n_symbols, "n_symbols", 0)
     out: dict[str, Any] = {"n_documents": int(n_documents), "n_symbols": int(n_symbols)}
     for name, values in given.items():
-        size = n_alphabet + m if name in OPTIONAL else m
         if values is None and name in OPTIONAL:
             out[name] = None
             continue
-        is_integer = name not in ("weights", "log_probabilities")
-        array = np.zeros(m) if values is None else (integers_of if is_integer else numbers_of)(values, name)
-        array = array.astype(np.int64 if is_integer else np.float64)
+        known = n_alphabet if name in OPTIONAL else 0  # symbols of the alphabet that have a value
+        size = known + m
+        read, dtype, low, high, expected = _RANGES[name]
+        array = np.zeros(m, dtype) if values is None else read(values, name).astype(dtype)
         if array.shape != (size,):
             raise ModelFormatError(f"{name}: expected {size} values, got shape {array.shape}")
-        low, high, expected = _RANGES[name]
         if (bad := np.flatnonzero(~((array >= low) & (array <= high)))).size:
             raise ModelFormatError(f"{name}[{bad[0]}]: expected {expected}, got {array[bad[0]]}")
-        out[name] = array if name in OPTIONAL else np.concatenate([np.zeros(n_alphabet, array.dtype), array])
+        out[name] = np.concatenate([np.zeros(n_alphabet - known, dtype), array])
     return out

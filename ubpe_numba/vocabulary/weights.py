@@ -73,10 +73,8 @@ def keep_by_weight(weights: np.ndarray, pairs: np.ndarray | None, n_alphabet: in
     m = weights.size
     ascending = np.argsort(weights, kind="stable")
     surplus = m - max(0, n_tokens - n_alphabet)
-    if surplus <= 0:
-        return ascending[::-1]
-    if pairs is None:
-        return ascending[surplus:][::-1]
+    if surplus <= 0 or pairs is None:
+        return ascending[max(surplus, 0) :][::-1]
     rank = np.empty(m, np.int64)
     rank[ascending] = np.arange(m)
     users: list[list[int]] = [[] for _ in range(m)]
