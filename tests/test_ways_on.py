@@ -222,7 +222,7 @@ OPTIONS: list[Row] = [
     (lambda: INTS.encode([1], seed=3), ValueError, "seed: nothing is drawn.*sample=0.1"),
     (lambda: quantize([1.0], bins=3), TypeError, "'bins'.*here: levels"),  # type: ignore[call-arg]
     (lambda: FitRules(min_frequency=3), TypeError, "'min_frequency'.*min_count"),  # type: ignore[call-arg]
-    (lambda: quantize([np.zeros(3)] * 2, levels=2), TypeError, r"signal: .*got list.*learn\(.*scale.apply\("),
+    (lambda: quantize([np.zeros(3)] * 2, levels=2, channels="separate"), ValueError, r"signal: .*numpy.stack\(channels, axis=1"),
     (lambda: BYTES.with_objective("shortest").encode_nbest("a", 2), ValueError, "ranks.*pretokenizer=None"),
     (lambda: bounds.lower_bound(DOCS, 9), TypeError, "tok: expected a Tokenizer as the first argument, got list"),  # type: ignore[arg-type]
     (lambda: made(objective="best"), ValueError, "objective: expected one of 'tfidf', 'shortest', .* got 'best'"),

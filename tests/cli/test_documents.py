@@ -8,6 +8,8 @@ import os
 import pathlib
 import subprocess
 import sys
+import wave
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,6 +163,43 @@ def test_integers_are_encoded_and_decoded_between_files(here: pathlib.Path, name
     assert main(["decode", "ints.npz", ids, "-o", back, "--out-dtype", "int16"]) == 0
     record = len(docs[0]) if len(docs) > 1 else 0
     assert read_ints(back, "int16", record if name == "x.bin" else 0) == docs
+
+
+WORDS = b'["low", "high", "low", "high"]\n[]\n["high", "\\u00e9"]\n'
+
+
+@each("name, content", [("x.jsonl", WORDS), ("x.km", b"14 14 171\n\n-3 14 14\n")])
+def test_words_and_units_are_encoded_and_decoded_between_files(here: pathlib.Path, name: str, content: bytes) -> None:
+    (here / name).write_bytes(content)
+    special = ["--special-token", "[PAD]", "--special-first", "--unknown", "[PAD]"]
+    assert main(["fit", "--quiet", name, *special, "-o", "m.json"]) == 0
+    assert BPE.load("m.json").vocabulary.special == {"[PAD]": 0}
+    assert main(["encode", "m.json", name, "-o", "x.ids"]) == main(["decode", "m.json", "x.ids", "-o", f"back-{name}"]) == 0
+    assert (here / f"back-{name}").read_bytes() == content
+    assert main(["inspect", "m.json", "--on", name]) == 0
+
+
+SEQUENCES = [
+    ("x.fa", b";a comment\n>1 chr1\r\nAC gt\r\n;of it\n\nN*-\r\n>empty\n>2\nT", [b"ACgtN*-", b"", b"T"]),
+    ("x.fastq", b"\n@1\nACGT\nNN\n+1\n@II>\n+I\n@2\n\n+\n\n@3\nG\n+\n@", [b"ACGTNN", b"", b"G"]),
+    ("x.unt", b"a 1|2 3,-4\n\n7\n", [[2, 3, -4], [], [7]]),
+]
+
+
+@each("name, content, docs", SEQUENCES)
+def test_headers_are_no_data(here: pathlib.Path, name: str, content: bytes, docs: list[Any]) -> None:
+    for path, data in ((name, content), (f"{name}.gz", gzip.compress(content))):
+        (here / path).write_bytes(data)
+        assert [doc if isinstance(doc, bytes) else doc.tolist() for doc in read_all(path, Form())] == docs
+
+
+@each("width, low, high", [(1, 0, 255), (2, -(2**15), 2**15 - 1), (3, -(2**23), 2**23 - 1), (4, -(2**31), 2**31 - 1)])
+def test_samples_of_wav_are_exact(here: pathlib.Path, width: int, low: int, high: int) -> None:
+    left, right = [low, high, 0, 1], [high, 2, low, 3]
+    with wave.open("x.wav", "wb") as sound:
+        sound.setparams((2, width, 8000, 0, "NONE", ""))
+        sound.writeframes(b"".join(i.to_bytes(width, "little", signed=width > 1) for i in np.c_[left, right].ravel().tolist()))
+    assert [doc.tolist() for doc in read_all("x.wav", Form())] == [left, right]
 
 
 @each("ids", ["t.npz", "t.npy", "t.jsonl", "t.ids", "t.bin"])

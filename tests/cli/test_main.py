@@ -57,7 +57,6 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.jsonl", "-o", "m.json", "--pretokenizer", "gpt2"], "--pretokenizer: the documents are integers"),
         (["fit", "a.txt", "-o", "m.json", "--alphabet", "9"], "--alphabet: the documents are text"),
         (["fit", "a.jsonl", "-o", "m.json", "--alphabet", "3"], "a.jsonl: document 0, position 2: symbol 3 is not"),
-        (["fit", "a.jsonl", "-o", "m.json", "--special-token", "x"], "--special-token: the documents are integers"),
         (["fit", "a.txt", "-o", "m.json", "--memory-limit", "2X"], "expected a number of bytes such as 500M or 2G, got '2X'"),
         (["fit", "a.txt", "-o", "m.json", "--curve", "c.pdf"], "--curve: expected a name that ends in .csv or .png"),
         (["fit", "a.txt", "a.jsonl", "-o", "m.json"], "a.jsonl: document 0: integers, but documents before it are text"),
@@ -66,7 +65,7 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["fit", "a.txt", "--format", "npy", "-o", "m.json"], "a.txt: not a valid npy file"),
         (["fit", "a.txt", "--format", "raw", "-o", "m.json"], "a.txt: raw integers, say of which type with --dtype"),
         (["fit", "a.jsonl", "--lines", "-o", "m.json"], "--lines: for text only, the input is jsonl"),
-        (["encode", "text.json", "a.txt", "--record", "3"], "--record: for raw only, the input is text"),
+        (["encode", "text.json", "a.txt", "--record", "3"], "--record: for npy and raw only, the input is text"),
         (["fit", "a.txt", "--format", "raw", "--dtype", "float32", "-o", "m.json"], "--dtype: expected a type of integers"),
         (["fit", "a.txt", "--format", "raw", "--dtype", "int16", "-o", "m.json"], "bytes are no whole number of int16"),
         (["fit", "a.txt", "--format", "raw", "--dtype", "u1", "--record", "7", "-o", "m.json"], "of records of 7"),
@@ -82,7 +81,12 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
         (["encode", "ints.npz", "cut.jsonl.gz"], "cut.jsonl.gz: not a valid gzip file: Compressed file ended"),
         (["encode", "text.json", "zero.txt.gz"], "zero.txt.gz: not a valid gzip file: it has no byte"),
         (["fit", "a.jsonl", "-o", "m.json", "--unknown", "x"], "--unknown: the documents are integers, got 'x'"),
-        (["fit", "a.jsonl", "-o", "m.json", "--special-first"], "--special-first: the documents are integers, not text"),
+        (["decode", "ints.npz", "a.jsonl", "-o", "x.wav"], "x.wav: its name does not tell the format, say it with --to"),
+        (["encode", "words.json", "a.jsonl"], "a.jsonl: document 0: integers, but the model is one of words"),
+        (["encode", "ints.npz", "words.jsonl"], "words.jsonl: document 0: words, but the model is one of integers"),
+        (["decode", "words.json", "two.ids", "-o", "x.npz"], "--to: the model is one of words, not of text: expected one"),
+        (["fit", "words.jsonl", "-o", "m.json", "--pretokenizer", "gpt2"], "--pretokenizer: the documents are words, not text"),
+        (["fit", "numbers.fa", "-o", "m.json"], "numbers.fa: line 2: expected letters of a sequence, got b'12'"),
         (["fit", "a.txt", "-o", "m.json", "--special-first"], "--special-first: there are no special tokens"),
         (["fit", "a.txt", "-o", "m.json", "--unknown", "<end>"], "a byte of the alphabet or a special token, got '<end>'"),
         (["convert", "text.json", "-o", "x.npz", "--unk-token", "<end>"], "--unk-token: for tokenizer.json only, not for npz"),
@@ -128,9 +132,11 @@ def test_bad_arguments_and_bad_input_are_one_line_and_exit_code_2(
     contents = {
         "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "odd.jsonl": "[1]\n[1, 2, 9]",
         "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
-        "high.ids": "255\n", "far.jsonl": "[1, 256]", "a.unknown.gz": "x", "bad.txt.gz": "not compressed", "zero.txt.gz": "",
+        "high.ids": "255\n", "words.jsonl": '["a", "b"]', "numbers.fa": ">a\n12\n", "far.jsonl": "[1, 256]",
+        "a.unknown.gz": "x", "bad.txt.gz": "not compressed", "zero.txt.gz": "",
     }  # fmt: skip
     BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
+    BPE(4).fit([["low", "high", "low"]], progress=False).save("words.json")
     for name, content in contents.items():
         (here / name).write_text(content)
     np.save("signal.npy", np.array([4, 5, 6, 5], np.uint8))

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reference.quantize import level_by_step, level_of_equal, position_by_mu
 from tables import each
 
+from ubpe_numba import BPE
 from ubpe_numba.documents import quantization
 from ubpe_numba.documents.quantization import Quantization, mu_borders, quantize
 from ubpe_numba.errors import ModelFormatError
@@ -214,10 +215,27 @@ def test_a_scale_is_kept_as_json(scale: Quantization) -> None:
         scale.low = (0,)  # type: ignore[misc]
 
 
+@each("n_channels", [0, 2])
+def test_recordings_have_the_scale_of_all_together(n_channels: int) -> None:
+    rng = np.random.default_rng(n_channels)
+    recordings = [np.cumsum(rng.normal(size=(n, n_channels) if n_channels else n), axis=0) for n in (30, 50, 20)]
+    for options in ({"step": 0.5}, {"levels": 7}, {"law": "mu"}, {"levels": 4, "low": [-50], "high": [50]}):
+        options = {name: value * (n_channels or 1) if isinstance(value, list) else value for name, value in options.items()}
+        symbols, scale = quantize(recordings, **options)
+        whole, same = quantize(np.concatenate(recordings), **options)
+        assert scale == same and np.array_equal(np.concatenate(symbols), whole)
+        assert all(np.array_equal(a, b) for a, b in zip(scale.restore(symbols), map(scale.restore, symbols), strict=True))
+        if not n_channels:
+            tok = BPE(scale.n_symbols + 5, alphabet=scale.n_symbols).fit(symbols, progress=False)
+            assert np.array_equal(
+                np.concatenate(scale.restore(tok.decode_batch(tok.encode_batch(symbols)))), scale.restore(whole)
+            )
+
+
 def test_the_first_symbols_of_very_many_channels() -> None:
     """In time that grows with the channels, not with their square."""
     signal = np.tile([[0], [1]], 20_000)
-    symbols, scale = quantize(signal, levels=2, low=0, high=1, channels="separate")
+    symbols, scale = quantize(signal, levels=2, low=[0] * 20_000, high=[1] * 20_000, channels="separate")
     assert scale.first_symbols == tuple(range(0, 40_000, 2)) and symbols[1].tolist() == list(range(1, 40_000, 2))
 
 
@@ -256,7 +274,12 @@ REFUSED: dict[type[Exception], list[tuple[Any, str]]] = {
         (lambda: quantize(3, step=1), r"signal: expected the shape \[n\] or \[n, channels\], got an array of int64, shape \(\)"),
         (lambda: quantize(np.ones((2, 0)), step=1), "signal: expected at least one channel"),
         (lambda: quantize(np.ones((2, 5)), step=1), r"signal: expected \[n, channels\], got 2 .* of 5 channels; signal.T"),
-        (lambda: quantize([[1], [1, 2]], levels=2), "signal: expected an array, got list"),
+        (lambda: quantize(np.ones((2, 2, 2)), step=1), r"signal: expected the shape \[n\] or .* \(2, 2, 2\); numpy.moveaxis"),
+        (lambda: quantize(np.ones((2, 5)), step=1, low=0, high=1), "otherwise give low and high of each channel"),
+        (lambda: quantize([[1], [1, 2]], levels=2), "signal: expected an array, got list .*; recordings are a list of arrays"),
+        (lambda: quantize([np.ones(3), np.array([1, np.nan])], levels=2), "signal: recording 1: position 1: expected a finite"),
+        (lambda: ONE.apply([np.zeros(3), np.array([7.0])]), "signal: recording 1: position 0: expected a sample in 0..1"),
+        (lambda: quantize([np.ones(3), np.ones((3, 2))], levels=2), "signal: expected recordings of the same channels; numpy"),
         (lambda: quantize(np.ma.array([1, 2], mask=[0, 1]), levels=2), "signal: expected every sample, got .* masked ones"),
         (lambda: quantize([1], step=1, levels=2), "levels: expected one of step and levels, got step=1, levels=2"),
         (lambda: quantize([1], step=1, law="mu"), "step: expected None with the law 'mu'"),

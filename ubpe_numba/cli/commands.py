@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba.cli.documents import SPECIAL, STANDARD, Form, Reader, integer_type, output, write_documents
+from ubpe_numba.cli.documents import PIPED, SPECIAL, STANDARD, Form, Reader, integer_type, output, write_documents
 from ubpe_numba.cli.inspect import describe_model, describe_words, table, words_table
 from ubpe_numba.errors import LocatedError, SpecialTokenError, quoted
 from ubpe_numba.runtime.files import write_atomically
@@ -35,12 +35,17 @@ def fit(options: Namespace) -> None:
     if options.curve is not None:
         _suffix(options.curve, "--curve", (".csv", ".png"))
         _curve(options.curve, np.ones(1, np.int64), np.ones(1))  # fails before the fit if matplotlib is missing
-    tokenizer = _unfitted(options, reader.is_text())
+    tokenizer = _unfitted(options, reader.first_kind())
     with _placed(reader), warnings.catch_warnings():
         for told in ("docs: there are no documents", "n_tokens: the fit ended"):  # told by the reader, and below
             warnings.filterwarnings("ignore", told, UserWarning)
         tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=False if options.quiet else "auto")
     tokenizer.save(options.output)
+    if reader.masked is not None and options.symbols is None:
+        way = "--symbols ACGTN,acgtn gives them the ids of the others"
+        warnings.warn(
+            f"{reader.masked}: letters in lower case (masked) are symbols of their own; {way}", UserWarning, stacklevel=2
+        )
     n, asked = len(tokenizer._model.vocabulary), options.n_tokens
     if asked is not None and n < 0.9 * asked:
         least = 2 if options.min_count is None else options.min_count
@@ -61,10 +66,16 @@ def _loaded(name: str, **options: Any) -> Any:
     return load(pathlib.Path(name) if name else name, **options)
 
 
+def _kind(tokenizer: Any) -> str:
+    """The kind of the symbols of a model."""
+    alphabet = tokenizer._model.alphabet
+    return "words" if alphabet.names is not None else str(alphabet.kind)
+
+
 def encode(options: Namespace) -> None:
     """Write the ids of documents."""
     tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
-    reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind)
+    reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
     if is_words and tokenizer._prepared.pretokenizer is None:
@@ -80,8 +91,8 @@ def decode(options: Namespace) -> None:
     tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
     form = _form(options)._replace(lines=False, dtype=options.dtype or "int32", ids=True)
     reader = Reader(options.files, form)
-    text = tokenizer._model.alphabet.kind != "int"
-    to = Form(options.to or (None if options.output != STANDARD else "text" if text else "jsonl"), options.lines)
+    kind = _kind(tokenizer)
+    to = Form(options.to or (None if options.output != STANDARD else PIPED[kind]), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
         escape = (
@@ -89,7 +100,7 @@ def decode(options: Namespace) -> None:
         )  # keeps what is not UTF-8
         docs = tokenizer.decode_iter(reader, errors=escape)
         found = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
-        write_documents(options.output, to, found, dtype)
+        write_documents(options.output, to, found, dtype, kind)
 
 
 def inspect(options: Namespace) -> None:
@@ -97,7 +108,7 @@ def inspect(options: Namespace) -> None:
     tokenizer: Tokenizer | WordPiece = _loaded(options.model, n_threads=options.threads)
     if options.top < 0:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
-    reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind) if options.files else None
+    reader = Reader(options.files, _form(options), kind=_kind(tokenizer)) if options.files else None
     if isinstance(tokenizer, WordPiece):
         words = describe_words(tokenizer, options.top, options.sort, reader)
         print(words_table(words, options.json))
@@ -115,13 +126,13 @@ def explore(options: Namespace) -> None:
         if (given := getattr(options, name)) is not None and not given > 0:
             raise ValueError(f"--{name.replace('_', '-')}: expected a number above 0, got {given}")
     tokenizer: Any = _loaded(options.model, n_threads=options.threads)
-    reader = Reader(options.files, _form(options), kind=tokenizer._model.alphabet.kind)
+    reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
     if isinstance(tokenizer, WordPiece):
         raise ValueError(f"{options.model}: a WordPiece, whose pieces a report cannot show; expected BPE, UBPEClassic or UBPE")
     allowed, disallowed = SPECIAL[options.special]
     with _placed(reader):
         # arrays are not copied; of text each document becomes bytes or `str` as the model has them
-        given = reader.whole() if tokenizer._model.alphabet.kind == "int" else {"docs": reader}
+        given = reader.whole() if _kind(tokenizer) == "int" else {"docs": reader}
         report = explorer.explore(
             tokenizer,
             **given,
@@ -172,8 +183,9 @@ def convert(options: Namespace) -> None:
             f.write(made if isinstance(made, bytes) else made.encode())
 
 
-def _unfitted(options: Namespace, text: bool) -> Tokenizer:
-    """The tokenizer that the options of `fit` describe, for documents of `text` or of integers; ValueError if they contradict."""
+def _unfitted(options: Namespace, kind: str) -> Tokenizer:
+    """The tokenizer that the options of `fit` describe, for documents of this kind; ValueError if they contradict."""
+    text = kind == "text"
     given = {
         "n_candidates": options.n_candidates,
         "objective": options.objective,
@@ -187,11 +199,11 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
         if given[name] is not None and options.tokenizer not in of:
             raise ValueError(f"--{name.replace('_', '-')}: {options.tokenizer} has none, only {' and '.join(of)}")
     if not text:
-        for name in ("pretokenizer", "special_token", "special_first", "symbols"):
+        for name in ("pretokenizer", "symbols"):
             if getattr(options, name) is not None:
-                raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, not text")
-        if options.unknown not in (None, "raise", "skip", "nearest"):
-            given["unknown"] = _integer(options.unknown, "unknown")
+                raise ValueError(f"--{name}: the documents are {kind}, not text")
+        if options.unknown not in (None, "raise", "skip", "nearest", *(options.special_token or ())):
+            given["unknown"] = _symbol(options.unknown, kind, "unknown")
     elif options.alphabet is not None:
         raise ValueError("--alphabet: the documents are text, whose alphabet are the 256 bytes, or those of --symbols")
     if options.special_first and not options.special_token:
@@ -199,7 +211,7 @@ def _unfitted(options: Namespace, text: bool) -> Tokenizer:
     params = {name: value for name, value in given.items() if value is not None}
     for name, symbols in (("break_tokens", options.break_token), ("stop_tokens", options.stop_token)):
         if symbols is not None:
-            params[name] = symbols if text else [_integer(symbol, name.removesuffix("s")) for symbol in symbols]
+            params[name] = [_symbol(symbol, kind, name.removesuffix("s")) for symbol in symbols]
     rules: dict[str, Any] = {}
     if options.min_count is not None:
         rules["min_count"] = options.min_count
@@ -252,10 +264,10 @@ def _placed(reader: Reader | None) -> Iterator[None]:
         raise ValueError(f"{path}: document {number}, {what}") from None
 
 
-def _integer(symbol: str, name: str) -> int:
-    """A symbol of documents of integers; ValueError, with the name of the option, for anything else."""
+def _symbol(symbol: str, kind: str, name: str) -> Any:
+    """A symbol of documents of this kind; ValueError, with the name of the option, for what is no integer where all are."""
     try:
-        return int(symbol)
+        return int(symbol) if kind == "integers" else symbol
     except ValueError:
         raise ValueError(f"--{name.replace('_', '-')}: the documents are integers, got {quoted(symbol)}") from None
 

@@ -1,7 +1,8 @@
-"""Documents of files for the command line: text, jsonl, npy, npz, raw integers, and ids as lines of text.
+"""Documents of files for the command line: a reader for each format, and what is written.
 
-Files of lines are read line by line; arrays and single texts are mapped into memory. A name that ends in .gz is that of a
-compressed file of any of these, whose arrays and single texts are held in memory. Files are written whole or not at all.
+Files of lines are read line by line, those of sequences record by record; arrays and single texts are mapped into memory. A name
+that ends in .gz is that of a compressed file of any format, whose arrays and single texts are held in memory. Files are written
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import gzip
 import json
 import mmap
 import os
+import re
 import stat
 import sys
 import warnings
+import wave
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from itertools import chain, pairwise
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -25,7 +28,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.errors import quoted, shortened
-from ubpe_numba.runtime.arrays import GrowingArray, offsets_of
+from ubpe_numba.runtime.arrays import GrowingArray, describe, offsets_of
 from ubpe_numba.runtime.files import atomically, naming_target
 
 STANDARD = "-"
@@ -33,12 +36,20 @@ COMPRESSED = ".gz"
 #: The option --special as the arguments `allowed_special` and `disallowed_special`.
 SPECIAL = {"refuse": ("none", "all"), "allow": ("all", "none"), "ordinary": ("none", "none")}
 _SUFFIXES = {
-    ".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy", ".npz": "npz", ".raw": "raw", ".bin": "raw",
-    ".ids": "ids",
+    ".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".ids": "ids", ".ints": "ints", ".km": "ints", ".unt": "ints",
+    ".npy": "npy", ".npz": "npz", ".raw": "raw", ".bin": "raw", ".wav": "wav", ".fq": "fastq", ".fastq": "fastq",
+    **dict.fromkeys((".fa", ".fasta", ".fna", ".ffn", ".faa", ".fas"), "fasta"),
 }  # fmt: skip
-ARRAYS = ("npy", "npz", "raw")
+#: What documents of a format may be; of others they are read only.
+_HELD = {"text": ("text",), "ids": ("integers",), "ints": ("integers",), "jsonl": ("text", "integers", "words")}
+_HELD |= dict.fromkeys(("npy", "npz", "raw"), ("text", "integers"))
+ARRAYS, RECORDS = ("npy", "npz", "raw", "wav"), ("npy", "raw")
+#: What a file that is read as text begins with if it is of another format.
+_LOOKS = {"ints": rb"[-\s]*\d[-\d\s,]*\Z", "fasta": rb">.*\n[A-Za-z*-]+\r?\n", "fastq": rb"@.*\n[A-Za-z]+\r?\n\+"}
+_KINDS = {"int": "integers", "words": "words", "str": "text", "bytes": "text"}  # of the symbols of a model
 _OF_MODELS = (".json", ".txt", ".model", ".bpe")  # files of a folder that is a model
-_PIPED = {"str": "text", "bytes": "text", "int": "jsonl"}  # what standard input is for a model, if nothing says otherwise
+#: What standard input and output are for a model, if nothing says otherwise.
+PIPED = {"str": "text", "bytes": "text", "int": "jsonl", "words": "jsonl"}
 
 
 class Form(NamedTuple):
@@ -48,7 +59,7 @@ class Form(NamedTuple):
     lines: bool = False  # text: a document a line
     field: str = "text"  # jsonl: the field of the document in lines that are objects
     dtype: str | None = None  # raw: the type of integers
-    record: int | None = None  # raw: symbols a document; None: one document
+    record: int | None = None  # raw, npy: symbols a document; None: one document, of npy of two axes a row each
     ids: bool = False  # the documents are ids of a tokenizer: .txt then means lines of numbers
 
 
@@ -61,19 +72,20 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
     found = form.format or ("ids" if form.ids and suffix == ".txt" else _SUFFIXES.get(suffix))
     if found is None and path == STANDARD and option == "--format":
         raw = form.dtype is not None or form.record is not None
-        found = "ids" if form.ids else "text" if form.lines else "raw" if raw else _PIPED.get(str(kind))
-    if found is None or (form.ids and found == "text") or (not form.ids and found == "ids"):
+        found = "ids" if form.ids else "text" if form.lines else "raw" if raw else PIPED.get(str(kind))
+    no_ids = form.ids and found in ("text", "ints", "fasta", "fastq", "wav")
+    if found is None or no_ids or (found == "ids" and not form.ids) or (option == "--to" and found not in _HELD):
         raise ValueError(f"{path}: its name does not tell the format, say it with {option}")
     return found
 
 
 class Reader:
-    """The documents of some files, one after the other: text as bytes, integers as arrays.
+    """The documents of some files, one after the other: text as bytes, integers as arrays, words as lists.
 
     `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a model, what its symbols
-    are: ``"int"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of another kind are refused, but for
-    integers that `form` says to be bytes (``dtype="uint8"``). ValueError for options that do not fit the files; during iteration,
-    with file and line, for a document that is not valid; UserWarning for a file without a symbol.
+    are: ``"int"``, ``"words"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of another kind are refused,
+    but for integers that `form` says to be bytes (``dtype="uint8"``). ValueError for options that do not fit the files; during
+    iteration, with file and line, for a document that is not valid; UserWarning for a file without a symbol.
     """
 
     def __init__(self, paths: list[str], form: Form, *, kind: str | None = None) -> None:
@@ -83,13 +95,14 @@ class Reader:
                 os.stat(path)  # a missing file is reported before an unknown format
         self.files = [(path, format_of(path, form, kind=kind)) for path in paths]
         formats = {form for _, form in self.files}
-        for option, given, of in (("--lines", form.lines, "text"), ("--record", form.record is not None, "raw")):
-            if given and of not in formats:
-                raise ValueError(f"{option}: for {of} only, the input is {' and '.join(sorted(formats))}")
+        for option, given, of in (("--lines", form.lines, ("text",)), ("--record", form.record is not None, RECORDS)):
+            if given and not formats & set(of):
+                raise ValueError(f"{option}: for {' and '.join(of)} only, the input is {' and '.join(sorted(formats))}")
         if paths.count(STANDARD) > 1:
             raise ValueError("-: standard input can be read once")
         if form.record is not None and form.record < 1:
             raise ValueError(f"--record: expected at least 1, got {form.record}")
+        self.masked: str | None = None  #: A file of sequences in which some letters are lower case and others are not.
         self._starts: list[tuple[int, str]] = []  # of every file read so far the index of its first document, and its path
         self._begun: Iterator[Any] | None = None
 
@@ -97,21 +110,27 @@ class Reader:
         begun, self._begun = self._begun, None
         return begun or self._all()
 
-    def is_text(self) -> bool:
-        """Whether the first document is text."""
+    def first_kind(self) -> str:
+        """The kind of symbols of the first document; UserWarning for a file of text that looks like one of another format."""
+        for path in (path for path, form in self.files if form == "text" and os.path.isfile(path)):
+            with _opened(path) as f:
+                beginning = f.read(1000)
+            for form, look in _LOOKS.items():
+                if re.match(look, beginning):
+                    warnings.warn(f"{path}: read as text, and looks like {form}: see --format {form}", UserWarning, stacklevel=2)
         if self.files[0][1] != "jsonl":
-            return self.files[0][1] == "text"
+            return "integers" if self.files[0][1] in (*ARRAYS, "ints") else "text"
         begun = self._all()
         first = next(begun, None)
         self._begun = begun if first is None else chain([first], begun)
-        return not isinstance(first, np.ndarray)
+        return "text" if first is None else kind_of(first)
 
     def whole(self) -> dict[str, Any]:
         """The arguments `docs` and, if needed, `offsets` of `fit`; a single file of an array or a text is not copied."""
         path, form = self.files[0]
         if len(self.files) == 1 and form in ARRAYS and self.kind in (None, "int"):
             self._starts = [(0, path)]
-            given = self._array(path, form)
+            given = _arrays(path, form, self.form)
             _warn_if_empty(path, given.offsets.size - 1, given.values.size)
             return {"docs": given.values, "offsets": given.offsets}
         if len(self.files) == 1 and form == "text" and not self.form.lines and self.kind is None:
@@ -132,54 +151,33 @@ class Reader:
         for path, form in self.files:
             self._starts.append((n, path))
             n_symbols = 0
-            for i, doc in enumerate(self._documents(path, form)):
-                if kind is None:
-                    kind = isinstance(doc, np.ndarray)
-                elif kind is not isinstance(doc, np.ndarray):
-                    names = ("text", "integers") if kind else ("integers", "text")
-                    raise ValueError(f"{path}: document {i}: {names[0]}, but documents before it are {names[1]}")
+            for i, doc in enumerate(_documents(path, form, self.form)):
+                given = kind_of(doc)
+                if given != "integers" or len(doc):  # an empty list is also one of words
+                    kind = kind or given
+                    if kind != given:
+                        raise ValueError(f"{path}: document {i}: {given}, but documents before it are {kind}")
+                if self.kind is None and form in ("fasta", "fastq") and doc.upper() != doc != doc.lower():
+                    self.masked = self.masked or path
                 yield doc if self.kind is None else self._of_kind(doc, self.kind, f"{path}: document {i}")
                 n_symbols += len(doc)
                 n += 1
             if not self.form.ids or n == self._starts[-1][0]:  # ids of empty documents are nothing to wonder about
                 _warn_if_empty(path, n - self._starts[-1][0], n_symbols)
 
-    def _documents(self, path: str, form: str) -> Iterator[Any]:
-        if form in ARRAYS:
-            given = self._array(path, form)
-            yield from (given.values[a:b] for a, b in pairwise(given.offsets.tolist()))
-        elif form == "text" and not self.form.lines:
-            yield _content(path)
-        else:
-            with _opened(path) as f:
-                for i, line in enumerate(f):
-                    line = line.removesuffix(b"\n")
-                    if form == "text":
-                        yield line
-                    elif form == "ids":
-                        try:
-                            yield np.array([int(word) for word in line.split()], np.int64)
-                        except (ValueError, OverflowError):
-                            raise ValueError(f"{path}: line {i + 1}: expected integers") from None
-                    elif line.strip():
-                        yield self._json(line, f"{path}: line {i + 1}")
-
     def _of_kind(self, doc: Any, kind: str, where: str) -> Any:
-        """A document as the model expects it, an array, bytes or `str`; `where` is for messages."""
-        if kind == "int":
-            if not isinstance(doc, np.ndarray):
-                raise ValueError(
-                    f"{where}: text, but the model is one of integers; --format raw --dtype uint8 reads bytes as such"
-                )
-            return doc
-        if isinstance(doc, np.ndarray):
+        """A document as the model expects it, an array, a list, bytes or `str`; `where` is for messages."""
+        given, wanted = kind_of(doc), _KINDS[kind]
+        if given == "integers" and wanted == "text":
             if self.form.dtype is None or integer_type(self.form.dtype, "--dtype") != np.uint8:
                 raise ValueError(f"{where}: integers, but the model is one of text; if they are its bytes say --dtype uint8")
             if doc.size and not 0 <= doc.min() <= doc.max() <= 255:
-                raise ValueError(
-                    f"{where}: integers {doc.min()}..{doc.max()}, but the model is one of text: expected bytes, 0..255"
-                )
+                found = f"integers {doc.min()}..{doc.max()}"
+                raise ValueError(f"{where}: {found}, but the model is one of text: expected bytes, 0..255")
             doc = doc.astype(np.uint8, copy=False).tobytes()
+        elif given != wanted and not (wanted == "words" and not len(doc)):
+            way = "; --format raw --dtype uint8 reads bytes as such" if (given, wanted) == ("text", "integers") else ""
+            raise ValueError(f"{where}: {given}, but the model is one of {wanted}{way}")
         if kind != "str":
             return doc
         try:
@@ -187,51 +185,156 @@ class Reader:
         except UnicodeDecodeError as error:
             raise ValueError(f"{where}, byte {error.start}: not UTF-8") from None
 
-    def _json(self, line: bytes, where: str) -> Any:
+
+def kind_of(doc: Any) -> str:
+    """The kind of symbols of a document that was read."""
+    return "integers" if isinstance(doc, np.ndarray) else "words" if isinstance(doc, list) else "text"
+
+
+def _documents(path: str, name: str, form: Form) -> Iterator[Any]:
+    """The documents of a file of a format."""
+    if name in ARRAYS:
+        given = _arrays(path, name, form)
+        yield from (given.values[a:b] for a, b in pairwise(given.offsets.tolist()))
+    elif name == "text" and not form.lines:
+        yield _content(path)
+    else:
+        with _opened(path) as f:
+            yield from _LINES[name](f, path, form)
+
+
+def _of_integers(f: BinaryIO, path: str, form: Form) -> Iterator[np.ndarray]:
+    """Integers between blanks or commas, a document a line; a name that ends in | is none of them."""
+    for i, line in enumerate(f, 1):
+        try:
+            yield np.array([int(word) for word in line.rpartition(b"|")[2].replace(b",", b" ").split()], np.int64)
+        except (ValueError, OverflowError):
+            raise ValueError(f"{path}: line {i}: expected integers, got {quoted(line, 40)}") from None
+
+
+def _of_jsonl(f: BinaryIO, path: str, form: Form) -> Iterator[Any]:
+    """Strings, lists of integers or lists of words, or objects that have one as a field, a line each."""
+    for i, line in enumerate(f, 1):
+        where = f"{path}: line {i}"
+        if not line.strip():
+            continue
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{where}: not valid JSON: {error}") from None
         if isinstance(value, dict):
-            if self.form.field not in value:
-                raise ValueError(f"{where}: no field {quoted(self.form.field)}, say another with --field")
-            value = value[self.form.field]
+            if form.field not in value:
+                raise ValueError(f"{where}: no field {quoted(form.field)}, say another with --field")
+            value = value[form.field]
         if isinstance(value, str):
-            return value.encode("utf-8", "surrogatepass")
-        if not isinstance(value, list):
-            raise ValueError(f"{where}: expected a string or a list of integers, got {type(value).__name__}")
-        return as_document(value, name=where).values
-
-    def _array(self, path: str, form: str) -> Documents:
-        """The documents of a file of arrays."""
-        if form == "raw":
-            if self.form.dtype is None:
-                raise ValueError(f"{path}: raw integers, say of which type with --dtype")
-            dtype, data, record = integer_type(self.form.dtype, "--dtype"), _content(path), self.form.record
-            if len(data) % dtype.itemsize:
-                raise ValueError(f"{path}: {len(data)} bytes are no whole number of {dtype}")
-            values = np.frombuffer(data, dtype)
-            if record is not None and values.size % record:
-                raise ValueError(f"{path}: {values.size} symbols are no whole number of records of {record}")
-            return as_documents(values if record is None else values.reshape(-1, record), name=path)
-        source: Any = BytesIO(_content(path)) if path == STANDARD or path.lower().endswith(COMPRESSED) else path
-        with contextlib.ExitStack() as stack:
+            yield value.encode("utf-8", "surrogatepass")
+        elif not isinstance(value, list):
+            raise ValueError(f"{where}: expected a string, or a list of integers or words, got {type(value).__name__}")
+        elif value and all(isinstance(word, str) for word in value):
+            yield value
+        else:
             try:
-                found = np.load(source, mmap_mode="r" if form == "npy" and source is path else None, allow_pickle=False)
-                if form == "npz":
-                    archive = stack.enter_context(found)
-                    values, offsets = archive["values"], archive["offsets"]
-            except (OSError, MemoryError):
-                raise
-            except Exception as error:  # NumPy and zipfile raise many types for a damaged file
-                told = "it has no array, or one of objects" if "pickle" in str(error) else shortened(error)
-                raise ValueError(f"{path}: not a valid {form} file: {told}") from None
-        if form == "npz":
-            return as_documents(values, offsets, name=path)
-        if not isinstance(found, np.ndarray):
-            raise ValueError(f"{path}: expected one array, got an archive: say --format npz")
-        array = np.asarray(found)
-        return as_documents(array, name=path)
+                yield as_document(value, name=where).values
+            except TypeError as error:
+                raise ValueError(f"{error}; a list is one of integers, or one of words") from None
+
+
+def _of_sequences(f: BinaryIO, path: str, form: Form) -> Iterator[bytes]:
+    """Letters of the records of FASTA or FASTQ, without headers and comments, and without qualities, one for each letter."""
+    held: bytearray | None = None
+    left: int | None = 0  # qualities that are to come, None before their line
+    for i, line in enumerate(f, 1):
+        text, mark, where = b"".join(line.split()), line[:1], f"{path}: line {i}"
+        if left:
+            left -= len(text)
+        elif mark in (b">", b"@") and left is not None:
+            if held is not None:
+                yield bytes(held)
+            held, left, is_fastq = bytearray(), None if mark == b"@" else 0, mark == b"@"
+        elif held is None and text and mark != b";":
+            raise ValueError(f"{where}: expected a header, which begins with > in fasta and with @ in fastq, got {quoted(text)}")
+        elif mark == b"+" and left is None:
+            left = len(held or b"")
+        elif held is not None and mark != b";":
+            if text and ((is_fastq and left is not None) or not (text.translate(None, b"*-.") or b"A").isalpha()):
+                raise ValueError(f"{where}: expected letters of a sequence, got {quoted(text)}")
+            held += text
+        if left is not None and left < 0:
+            raise ValueError(f"{where}: the record has more qualities than letters")
+    if left != 0:
+        raise ValueError(f"{path}: the last record has not as many qualities as letters")
+    if held is not None:
+        yield bytes(held)
+
+
+#: Readers of files of lines.
+_LINES: dict[str, Callable[[BinaryIO, str, Form], Iterator[Any]]] = {
+    "text": lambda f, path, form: (line.removesuffix(b"\n") for line in f),
+    "jsonl": _of_jsonl, "ids": _of_integers, "ints": _of_integers, "fasta": _of_sequences, "fastq": _of_sequences,
+}  # fmt: skip
+
+
+def _arrays(path: str, name: str, form: Form) -> Documents:
+    """The documents of a file of arrays."""
+    offsets = None
+    if name == "raw":
+        if form.dtype is None:
+            raise ValueError(f"{path}: raw integers, say of which type with --dtype")
+        dtype, data = integer_type(form.dtype, "--dtype"), _content(path)
+        if len(data) % dtype.itemsize:
+            raise ValueError(f"{path}: {len(data)} bytes are no whole number of {dtype}")
+        array = np.frombuffer(data, dtype)
+    elif name == "wav":
+        array = _samples(path)
+    else:
+        array, offsets = _loaded(path, name)
+    if array.dtype.kind not in "iu" and array.shape != (0,):
+        raise ValueError(f"{path}: expected integers, got {describe(array)}: round or quantise samples first")
+    if name in RECORDS and form.record is not None:
+        if array.size % form.record:
+            raise ValueError(f"{path}: {array.size} symbols are no whole number of records of {form.record}")
+        array = array.reshape(-1, form.record)
+    if array.ndim > 2:
+        raise ValueError(f"{path}: an array of shape {array.shape}: say with --record how many symbols a document has")
+    return as_documents(array, offsets, name=path)
+
+
+def _loaded(path: str, name: str) -> tuple[np.ndarray, np.ndarray | None]:
+    """An array of a file of NumPy, or the values and offsets of an archive of it."""
+    source: Any = BytesIO(_content(path)) if path == STANDARD or path.lower().endswith(COMPRESSED) else path
+    with contextlib.ExitStack() as stack:
+        try:
+            found = np.load(source, mmap_mode="r" if name == "npy" and source is path else None, allow_pickle=False)
+            if name == "npz":
+                archive = stack.enter_context(found)
+                return archive["values"], archive["offsets"]
+        except (OSError, MemoryError):
+            raise
+        except Exception as error:  # NumPy and zipfile raise many types for a damaged file
+            told = "it has no array, or one of objects" if "pickle" in str(error) else shortened(error)
+            raise ValueError(f"{path}: not a valid {name} file: {told}") from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{path}: expected one array, got an archive: say --format npz")
+    return np.asarray(found), None
+
+
+def _samples(path: str) -> np.ndarray:
+    """The samples of sound, integers [channels, n]."""
+    content = bytes(_content(path))
+    if (at := content.find(b"fmt ") + 8) > 7 and content[at : at + 2] == b"\xfe\xff":  # extensible: the format comes later
+        content = content[:at] + content[at + 24 : at + 26] + content[at + 2 :]
+    try:
+        with wave.open(BytesIO(content)) as sound:
+            width, n_channels, n = sound.getsampwidth(), sound.getnchannels(), sound.getnframes()
+            data = np.frombuffer(sound.readframes(n), np.uint8)
+    except (wave.Error, EOFError) as error:
+        raise ValueError(f"{path}: not a wav file of integers (PCM): {error or 'it is cut'}") from None
+    if data.size != n * n_channels * width:
+        raise ValueError(f"{path}: not a valid wav file: {data.size} bytes of samples, not {n * n_channels * width}")
+    if width == 3:  # to the upper bytes of four
+        data = np.insert(data.reshape(-1, 3), 0, 0, axis=1).ravel()
+    samples = data.view({1: "u1", 2: "<i2", 3: "<i4", 4: "<i4"}[width])
+    return (samples >> 8 if width == 3 else samples).reshape(n, n_channels).T
 
 
 def integer_type(name: str | None, option: str) -> np.dtype[Any]:
@@ -330,19 +433,22 @@ def _identity(path: str, standard: Any) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
-def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.dtype[Any] | None) -> None:
-    """Write documents, which are bytes of text or arrays of integers.
+def write_documents(path: str, form: Form, documents: Iterable[Any], dtype: np.dtype[Any] | None, kind: str = "int") -> None:
+    """Write documents of a kind of symbols: bytes of text, arrays of integers, or lists of words.
 
     `dtype` is that of arrays in npy, npz and raw files; None: one that holds those of all documents. Raises ValueError for
     documents that the format cannot hold; no file is written then.
     """
-    name = format_of(path, form, "--to")
+    name, given = format_of(path, form, "--to"), _KINDS[kind]
     if name in ("npz", "npy") and path == STANDARD and sys.stdout.isatty():
         raise ValueError("-o: expected a file, not a terminal, for binary output")
+    if given not in _HELD[name]:
+        others = ", ".join(other for other, kinds in _HELD.items() if given in kinds and other != "ids")
+        raise ValueError(f"--to: the model is one of {given}, not of {_HELD[name][0]}: expected one of {others}")
     with output(path) as f:
         if name in ARRAYS:
             _write_arrays(f, name, documents, dtype)
-        elif name == "ids":
+        elif name in ("ids", "ints"):
             f.writelines(" ".join(map(str, doc.tolist())).encode() + b"\n" for doc in documents)
         else:
             _write_lines(f, name, documents, form.lines)
@@ -353,8 +459,6 @@ def _write_lines(f: BinaryIO, name: str, documents: Iterable[Any], lines: bool) 
     for i, doc in enumerate(documents):
         value = doc
         if name == "text":
-            if not isinstance(doc, bytes):
-                raise ValueError("--to: the model is one of integers, not of text: expected jsonl, npz, npy or raw")
             if lines and b"\n" in doc:
                 raise ValueError(f"document {i}: it has more than one line: write jsonl or npz")
             if i and not lines:
@@ -366,7 +470,7 @@ def _write_lines(f: BinaryIO, name: str, documents: Iterable[Any], lines: bool) 
                 value = doc.decode("utf-8", "surrogatepass")
             except UnicodeDecodeError as error:
                 raise ValueError(f"document {i}, byte {error.start}: not UTF-8, which jsonl needs; write text or npz") from None
-        f.write(json.dumps(value if isinstance(value, str) else value.tolist()).encode() + b"\n")
+        f.write(json.dumps(value.tolist() if isinstance(value, np.ndarray) else value).encode() + b"\n")
 
 
 def _write_arrays(f: BinaryIO, name: str, documents: Iterable[Any], dtype: np.dtype[Any] | None) -> None:

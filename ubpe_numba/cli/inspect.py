@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
         "tokenizer": type(tokenizer).__name__,
         "size": len(vocabulary),
         "alphabet": {
-            "kind": alphabet.kind,
+            "kind": str(alphabet.kind) if alphabet.names is None else "words",
             "size": vocabulary.n_alphabet,
             **({} if alphabet.is_lossless else {"folded": alphabet.folded_ids.size}),
         },
@@ -69,7 +69,7 @@ def table(found: dict[str, Any], as_json: bool) -> str:
     if as_json:
         return json.dumps(found, indent=1)
     alphabet, fitted = found["alphabet"], found["fitted_on"]
-    kind = {"int": "integers", "str": "characters", "bytes": "bytes"}[alphabet["kind"]]
+    kind = {"int": "integers", "str": "characters"}.get(alphabet["kind"], alphabet["kind"])
     kind += f" ({alphabet['folded']} more with ids of these)" if "folded" in alphabet else ""
     pairs = "pairs" if found["knows_pairs"] else "flat sequences"
     parts = "documents" if found["pretokenizer"] is None else "segments of documents"
@@ -189,7 +189,7 @@ def _shown(word: Any) -> Any:
     r"""A word as text: bytes that are not UTF-8 as ``\xff``, integers as ``[1, 2]``."""
     if isinstance(word, bytes):
         return word.decode("utf-8", "backslashreplace")
-    return word if isinstance(word, str) else str(list(word))
+    return word if isinstance(word, (str, list)) else str(list(word))
 
 
 def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
@@ -201,29 +201,25 @@ def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
         else len(doc)
         for doc in held
     )
-    curve: list[tuple[int, float | None]] = []
-    size = 2 * tokenizer._model.vocabulary.n_alphabet
-    while size < len(tokenizer._model.vocabulary):
+    figures: list[tuple[int, int]] = []
+    size, whole = 2 * tokenizer._model.vocabulary.n_alphabet, len(tokenizer._model.vocabulary)
+    while not figures or figures[-1][0] < whole:
         try:
-            shorter = tokenizer.truncate(size)
+            shorter = tokenizer.truncate(size) if size < whole else tokenizer
         except ValueError:  # a token of the lowest ids is built on one of higher id
-            break
-        curve.append((size, _per_token(n_symbols, _count(shorter, held))))
+            size = whole
+            continue
+        figures.append((min(size, whole), sum(map(len, shorter.encode_iter(held, disallowed_special="none")))))
         size *= 2
-    total = _count(tokenizer, held)
+    *shorter_ones, (_, total) = figures
     return {
         "documents": len(held),
         "symbols": n_symbols,
         "tokens": total,
         "symbols_per_token": _per_token(n_symbols, total),
-        "curve": curve,
+        "curve": [(size, _per_token(n_symbols, n)) for size, n in shorter_ones],
     }
 
 
 def _per_token(n_symbols: int, n_tokens: int) -> float | None:
     return n_symbols / n_tokens if n_tokens else None
-
-
-def _count(tokenizer: Tokenizer, documents: Iterable[Any]) -> int:
-    ids: Iterator[np.ndarray] = tokenizer.encode_iter(documents, disallowed_special="none")
-    return sum(len(doc) for doc in ids)

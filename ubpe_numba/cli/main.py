@@ -20,14 +20,15 @@ from ubpe_numba import __version__
 from ubpe_numba.errors import quoted, shortened
 
 _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
-_DOCUMENTS = ("text", "jsonl", "npy", "npz", "raw")
+_DOCUMENTS = ("text", "jsonl", "ints", "npy", "npz", "raw", "fasta", "fastq", "wav")
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
 _STDOUT = "standard output"  # what errors call it
 _FORMATS = """
-documents: text (a document a file, or a line with --lines), jsonl (strings or lists of integers, or objects with --field), npy
-(1-D: one document, 2-D: a row each), npz (values, offsets), raw (binary integers: --dtype, and --record). The suffix tells the
-format, --format overrides it; a name that ends in .gz is that of a compressed file of any format. - is standard input: of lines
-with --lines, raw with --dtype, otherwise of what the model is one of, text or jsonl of integers.
+documents: text (a document a file, or a line with --lines), jsonl (strings, lists of integers or of words, or objects with
+--field), ints (lines of integers, as .km and .unt have them), npy (1-D: one document, 2-D: a row each, or --record), npz (values,
+offsets), raw (binary integers: --dtype, and --record), fasta and fastq (letters of sequences), wav (samples, a channel each). The
+suffix tells the format, --format overrides it; a name that ends in .gz is that of a compressed file of any format. - is standard
+input: of lines with --lines, raw with --dtype, otherwise of what the model is one of, text or jsonl.
 """
 
 
@@ -160,7 +161,7 @@ def _parser() -> argparse.ArgumentParser:
         "default), skip, a special token, a symbol of the alphabet, or of integers nearest"
     )
     fit.add_argument("--unknown", metavar="WHAT", help=unknown)
-    alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"
+    alone = "a symbol that always is a token of its own: an integer, a word, or a character of one byte; repeatable"
     fit.add_argument("--break-token", action="append", metavar="SYMBOL", help=alone)
     fit.add_argument("--stop-token", action="append", metavar="SYMBOL", help="the same after the pretokenizer; repeatable")
     fit.add_argument("--max-token-length", type=int, metavar="N", help="no token of more symbols")
@@ -186,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     decode = commands.add_parser("decode", help="ids back to documents", epilog="Ids are read as encode writes them.")
     decode.add_argument("model", metavar="MODEL")
     _add_input(decode, "FILE", _IDS)
-    _add_output(decode, _DOCUMENTS, "text, jsonl, npz, npy, raw", "text of text, jsonl of integers")
+    _add_output(decode, _DOCUMENTS[:6], "text, jsonl, ints, npz, npy, raw", "text of text, jsonl of integers and words")
     decode.add_argument("--out-dtype", metavar="TYPE", help="of integers: int16, uint8, ... (default: as the model has them)")
     _add_threads(decode)
 
@@ -262,7 +263,7 @@ def _add_input(parser: argparse.ArgumentParser, name: str, formats: tuple[str, .
         parser.add_argument("--lines", action="store_true", help="text: a document a line")
     parser.add_argument("--field", default="text", metavar="NAME", help="jsonl: of lines that are objects (default %(default)s)")
     parser.add_argument("--dtype", metavar="TYPE", help="raw: uint8, int16, >i2, ...; uint8: integers are bytes of text")
-    parser.add_argument("--record", type=int, metavar="N", help="raw: symbols a document (default: one document)")
+    parser.add_argument("--record", type=int, metavar="N", help="raw, npy: symbols a document (default: one document)")
 
 
 def _add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...], what: str, default: str) -> None:

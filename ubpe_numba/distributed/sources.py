@@ -112,12 +112,16 @@ class RowGroups(NamedTuple):
                 yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
+class Piece(bytes):
+    """A part of files, `Lines` or `RowGroups`, pickled: Dask looks for tasks in tuples, and not in bytes."""
+
+
 def documents_of(part: Any, column: str | None = None) -> Any:
     """The documents that a partition gives, as `fit` takes them; `column`: where it is a table.
 
     TypeError for a column of something else than documents, ValueError if it is not there.
     """
-    part = pickle.loads(part) if isinstance(part, bytes) else part  # of files: Dask does not look into bytes for tasks
+    part = pickle.loads(part) if isinstance(part, Piece) else part
     if isinstance(part, Lines):
         return part.documents()
     if isinstance(part, RowGroups):
@@ -144,7 +148,7 @@ def batches_of(part: Any, column: str | None) -> Iterator[tuple[int, Any]]:
     """
     import pyarrow as pa
 
-    part, row, column = pickle.loads(part) if isinstance(part, bytes) else part, 0, column or "lines"
+    part, row, column = pickle.loads(part) if isinstance(part, Piece) else part, 0, column or "lines"
     if isinstance(part, RowGroups):
         schema, row, batches = part.schema, part.first, part.batches(column)
     else:
@@ -195,7 +199,7 @@ def _checked(array: Any, where: str) -> Any:
 
     array = array if hasattr(array, "type") else pa.array(array)
     _kind_of(array.type, where)
-    return array.cast(array.type.storage_type) if hasattr(array.type, "storage_type") else array
+    return array
 
 
 def _kind_of(kind: Any, where: str) -> str:
@@ -203,10 +207,17 @@ def _kind_of(kind: Any, where: str) -> str:
     import pyarrow as pa
 
     with suppress(TypeError, pa.ArrowException):
-        found = as_documents(pa.array([], kind))
+        found = as_documents(pa.array([], getattr(kind, "storage_type", kind)))
         if found.offsets.size == 1:  # a column of integers is one document
             return found.kind
-    raise TypeError(f"{where}: expected lists of integers, strings or binary, got {kind}")
+    way = (
+        "; [column] is one document"
+        if pa.types.is_integer(kind)
+        else "; words are given as lists"
+        if "string" in str(kind)
+        else ""
+    )
+    raise TypeError(f"{where}: expected lists of integers, strings or binary, got {kind}{way}")
 
 
 def _is_a(value: Any, module: str, name: str) -> bool:
@@ -243,7 +254,7 @@ def partitions_of(
         pieces = [Lines(store, path, i, min(i + size, n), lines) for path, i, n in ranges]
         names = [f"{piece.path}, bytes {piece.begin}..{piece.end - 1}" if piece.end else piece.path for piece in pieces]
         sizes = [piece.end - piece.begin for piece in pieces]
-        return Partitions([pickle.dumps(piece, 5) for piece in pieces], names, sizes=sizes, remote=not is_local(store))
+        return Partitions([Piece(pickle.dumps(piece, 5)) for piece in pieces], names, sizes=sizes, remote=not is_local(store))
     if isinstance(parts, (list, tuple)):
         return _of_list(parts, column, name)
     if _is_a(parts, "dask.dataframe", "DataFrame"):
@@ -284,6 +295,8 @@ def _of_list(parts: Sequence[Any], column: str | None, name: str) -> Partitions:
     for i, part in enumerate(parts):
         if is_path(part):
             raise TypeError(f"{name}: partition {i}: expected documents, got a path; give paths alone, or texts as lists of them")
+        if isinstance(part, memoryview):
+            raise TypeError(f"{name}: partition {i}: expected documents, got memoryview, which stays here; give bytes() of it")
     call = delay(pickle.loads, pure=False, traverse=False)
     return _numbered([call(pickle.dumps(part, 5)) for part in parts])._replace(column=column)
 
@@ -383,7 +396,7 @@ def _of_parquet(
         for a, b in pairwise([*cuts, len(groups)]):
             chunks = [chunk for group in groups[a:b] for chunk in _chunks(group, column)]
             n = sum(group.num_rows for group in groups[a:b])
-            pieces.append(pickle.dumps(RowGroups(fragment.subset(row_group_ids=range(a, b)), schema, row), 5))
+            pieces.append(Piece(pickle.dumps(RowGroups(fragment.subset(row_group_ids=range(a, b)), schema, row), 5)))
             names.append(f"{fragment.path}, rows {row}..{row + n - 1}" if n else f"{fragment.path}, no rows")
             sizes.append(sum(chunk.num_values if kind == "int" else chunk.total_uncompressed_size for chunk in chunks))
             identities.append(f"{known}, rows {row} to {row + n}")

@@ -16,8 +16,9 @@ An array may begin at an offset into its buffers, and its children at offsets in
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
@@ -26,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import listed, quoted
-from ubpe_numba.runtime.arrays import Documents, check_offsets, describe, offsets_of, place_of, places_of, plain
+from ubpe_numba.runtime.arrays import Documents, check_offsets, describe, offsets_of, place_of, places_of, plain, several
 from ubpe_numba.runtime.lazy import require
 
-__all__ = ["Column", "checked", "export_lists", "read_arrow", "read_arrow_document", "rows_of"]
+__all__ = ["Column", "checked", "export_lists", "read_arrow", "read_arrow_document", "wrong_table"]
 
 Kind = Literal["int", "utf8", "bytes"]
 
@@ -48,7 +49,13 @@ _NAMES = {
 }  # fmt: skip
 _INLINE = 12  # bytes of a string that its view holds itself
 _EXPECTED = "lists of integers, strings or binary"
-_ADVICE = {"float": "; round or quantise first", "bool": "; cast to uint8", "decimal": "; cast to int64"}
+_ADVICE = {
+    "lists of lists": "; flatten it once, and its rows are documents",
+    "lists of strings": "; give the column of words itself",
+    "float": "; round or quantise first",
+    "bool": "; cast to uint8",
+    "decimal": "; cast to int64",
+}
 _LONG = 64  # from this mean length on, a copy for each range is faster than an index for each item
 _ITEMS = 1 << 20  # whose indices are in memory at a time
 _NULLABLE = 2  # the flag of columns that are not declared to be without nulls
@@ -133,9 +140,9 @@ class _Part:
 def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
     """Documents in a column of lists, strings or binary, in chunks or not, sliced or not, with or without a dictionary.
 
-    `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, a table of one such column, or a table of columns of
-    integers, whose rows are the documents; messages call it `name`. With `nulls` "empty" documents that are null are empty;
-    "raise" is an error that mentions this, None one that does not. Strings are of the kind "utf8", a column of integers "one".
+    `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, or a table of one such column; messages call it
+    `name`. With `nulls` "empty" documents that are null are empty; "raise" is an error that mentions this, None one that does
+    not. Strings are of the kind "utf8", a column of integers "one".
 
     TypeError for other types, and tables of other columns. ValueError if a document or a position is null, an integer is beyond
     int64, or the array is not valid. ImportError without nanoarrow.
@@ -150,9 +157,9 @@ def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
 def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
     """The integers of a column of them; TypeError for another column, and ValueError as `read_arrow`."""
     schema, parts = _opened(source, name)
-    if schema.format == "+s" or _kind_of(schema, name) != "one":
+    if _kind_of(schema, name) != "one":
         given = "a table" if schema.format == "+s" else f"a column of {type_name(schema)}"
-        raise TypeError(f"{name}: expected one document (a column of integers), got {describe(source)}, {given}")
+        raise TypeError(f"{name}: expected one document (a column of integers), got {describe(source)}, {given}{several(name)}")
     return plain(_read(schema, parts, name, None).values)
 
 
@@ -211,27 +218,13 @@ def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None) -> 
     return Documents(values, np.array([0, values.size]) if kind == "one" else offsets_of(lengths), kind)
 
 
-def rows_of(columns: list[NDArray[Any]], name: str, n: int, number: int = 0) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The rows of n integers in columns, as documents side by side: values and int64[n + 1] offsets.
-
-    `number` is that of the first document in messages.
-    """
-    checked = [
-        _signed(column, lambda i, j=j: f"{name}: document {number + i}, position {j}")  # type: ignore[misc]
-        for j, column in enumerate(columns)
-    ]
-    dtype = np.result_type(*{column.dtype for column in checked})
-    rows = np.empty((n, len(checked)), dtype)
-    for j, column in enumerate(checked):
-        rows[:, j] = column
-    return rows.reshape(-1), np.arange(n + 1, dtype=np.int64) * len(checked)
-
-
 def _kind_of(schema: Any, name: str) -> str:
     """The kind of documents of a type, for a stream without arrays; TypeError for a type that has none."""
     if schema.format == "+s":
-        column = _only_column(schema, name)
-        return "int" if column is None else _kind_of(schema.child(column), name)
+        integers = [is_integer(child) for child in schema.children]
+        if integers != [False]:
+            raise wrong_table((child.name or "" for child in schema.children), integers, name)
+        return _kind_of(schema.child(0), name)
     said = type_name(schema)
     if is_integer(schema):
         return "one"
@@ -282,35 +275,19 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
 
 
 def _of_table(part: _Part, name: str, number: int, nulls: str | None) -> Documents:
-    """The only column of a table, or its rows where all columns are of integers."""
+    """The only column of a table."""
     n, missing = part.length, part.nulls(0, part.length)
     if missing is not None:
         raise ValueError(f"{name}: row {number + int(np.argmax(missing))} is null; drop or fill nulls first")
-    chosen = _only_column(part.schema, name)
-    if chosen is not None:
-        return _of_part(part.child(chosen).slice(part.offset, n), name, number, nulls)
-    columns = []
-    for j, child in enumerate(part.schema.children):
-        found = read_integers(part.child(j), part.offset, n)
-        assert found is not None
-        if found[1] is not None:
-            i = number + int(np.argmax(found[1]))
-            raise ValueError(f"{name}: document {i}, column {quoted(child.name or '')} is null; drop or fill nulls first")
-        columns.append(found[0])
-    return Documents(*rows_of(columns, name, n, number), "int")
+    _kind_of(part.schema, name)
+    return _of_part(part.child(0).slice(part.offset, n), name, number, nulls)
 
 
-def _only_column(schema: Any, name: str) -> int | None:
-    """The number of the only column of a table, None if all are of integers; TypeError if there are others."""
-    integers = [is_integer(child) for child in schema.children]
-    if len(integers) > 1 and all(integers):
-        return None
-    if integers == [False]:
-        return 0
-    if integers == [True]:
-        raise TypeError(f"{name}: expected documents, got a table of one column of integers; give the column, one document")
-    names = listed(child.name or "" for child in schema.children) or "no columns"
-    raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
+def wrong_table(names: Iterable[Any], integers: list[bool], name: str) -> TypeError:
+    """The error for a table of columns of these names, some of `integers`, which may be documents as well as its rows."""
+    way = ", or numpy.asarray(table), whose rows are documents, or its .T" if integers and all(integers) else ""
+    got = listed(names) or "no columns"
+    return TypeError(f"{name}: expected a sequence of documents, got a table of {got}; give one column of it{way}")
 
 
 def _signed(values: NDArray[Any], where: Callable[[int], str]) -> NDArray[Any]:
@@ -419,6 +396,11 @@ def _of_lists(part: _Part, first: int, size: int, offsets: NDArray[np.int64]) ->
 
 
 def _of_fixed_size(part: _Part) -> Column | None:
+    extension = dict((part.schema.metadata or {}).items())
+    is_tensors = extension.get(b"ARROW:extension:name") == b"arrow.fixed_shape_tensor"
+    if is_tensors and len(shape := json.loads(extension.get(b"ARROW:extension:metadata", "{}")).get("shape", ())) > 1:
+        way = f"; to_numpy_ndarray().reshape(-1, {shape[-1]}) keeps rows apart, reshape({part.length}, -1) joins them"
+        raise ValueError(f"{part.where}: expected lists, got Arrow's tensors of shape {shape}{way}")
     text = part.schema.format.rpartition(":")[2]
     if not text.isdecimal():
         raise part.invalid("expected a size of 0 or more")

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.arrow import Column, Kind, checked, read_arrow_document, rows_of
-from ubpe_numba.errors import listed, quoted
-from ubpe_numba.runtime.arrays import Documents, check_offsets, describe, has_arrow, offsets_of, plain
+from ubpe_numba.documents.arrow import Column, Kind, checked, read_arrow_document, wrong_table
+from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, offsets_of, plain
 
 __all__ = ["unpacked"]
 
@@ -25,10 +24,10 @@ _AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "utf8", "bytestring": "bytes
 def unpacked(docs: Any, name: str) -> Any:
     """The content of a container of another library, or `docs` itself if it is none of those known here.
 
-    Of pandas: a Series, a DataFrame of one column of documents or with columns of integers only, a column of a groupby. An array
-    of awkward, a nested tensor of torch, a column of a dataset of datasets. The content is `Documents`, an array, a list or a
-    tuple, or an object that hands out Arrow arrays. TypeError for other objects of these libraries says how to give them,
-    ValueError for missing values names document and position.
+    Of pandas: a Series, a DataFrame of one column of documents, a column of a groupby. An array of awkward or xarray, a nested
+    tensor of torch, a column of a dataset of datasets. The content is `Documents`, an array, a list or a tuple, or an object that
+    hands out Arrow arrays. TypeError for other objects of these libraries says how to give them, ValueError for missing values
+    names document and position.
     """
     for cls in type(docs).__mro__:  # a class of a user that is made of one of these is read as that
         if (read := _READERS.get(cls.__module__.partition(".")[0])) is not None:
@@ -74,19 +73,12 @@ def _integers_of(series: Any, name: str) -> NDArray[Any] | None:
 
 
 def _of_frame(frame: Any, name: str) -> Any:
-    columns: list[NDArray[Any]] = []
-    for j, label in enumerate(frame.columns):
-        column = _integers_of(frame.iloc[:, j], f"{name}: column {quoted(label)}")
-        if column is None:
-            if len(frame.columns) == 1:
-                return _of_series(frame.iloc[:, 0], name)
-            names = listed(frame.columns)
-            raise TypeError(f"{name}: expected a sequence of documents, got a table of {names}; give one column of it")
-        columns.append(column)
-    if len(columns) < 2:
-        got = "one column of integers; give the column, one document" if columns else "no columns"
-        raise TypeError(f"{name}: expected documents, got a table of {got}")
-    return Documents(*rows_of(columns, name, len(frame)), "int")
+    """The only column of a frame, of documents."""
+    types = {dtype: j for j, dtype in enumerate(frame.dtypes)}
+    integers = [_integers_of(frame.iloc[:0, j], name) is not None for j in types.values()]
+    if len(frame.columns) != 1 or integers[0]:
+        raise wrong_table(frame.columns, integers, name)
+    return _of_series(frame.iloc[:, 0], name)
 
 
 def _of_groups(groups: Any, name: str) -> Any:
@@ -123,7 +115,8 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
     content, inner = _resolved(layout.content)
     values = np.zeros(0, np.int64) if content.is_unknown else np.asarray(content.data) if content.is_numpy else None
     if values is None or values.ndim != 1 or values.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected lists of integers, strings or bytes, got an awkward array of type {docs.type}")
+        way = "; awkward.flatten(docs) has its rows as documents" if content.is_list else ""
+        raise TypeError(f"{name}: expected lists of integers, strings or bytes, got an awkward array of type {docs.type}{way}")
     holes = None
     if inner is not None:
         values, holes = plain(_picked(values, inner)), inner < 0
@@ -195,4 +188,5 @@ _READERS: dict[str, Callable[[Any, str, str], Any]] = {
     "torch": _of_torch,
     "datasets": _of_datasets,
     "polars": _of_polars,
+    "xarray": lambda docs, cls, name: np.asarray(docs) if cls in ("DataArray", "Variable") else docs,  # as Arrow a table
 }

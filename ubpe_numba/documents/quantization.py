@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from itertools import accumulate
@@ -53,7 +54,7 @@ def quantize(
     high: Any = None,
     channels: Literal["shared", "separate"] = "shared",
     clip: bool = False,
-) -> tuple[NDArray[np.int32], Quantization]:
+) -> tuple[Any, Quantization]:
     r"""Round a signal to levels, which are the symbols that a tokenizer is fitted on.
 
     What rounding takes away is the only loss: tokenizers give back the same symbols, and `Quantization.restore` gives each the
@@ -62,8 +63,9 @@ def quantize(
 
     Parameters
     ----------
-    signal : int or float [n] or [n, channels]
-        The samples, all finite. Integers of any type are cut exactly by an integer step.
+    signal : int or float [n] or [n, channels], list
+        The samples, all finite; a list of arrays are recordings, of any lengths, with one scale. Integers of any type are cut
+        exactly by an integer step.
     step : number, or one for each channel, optional
         Levels are the multiples of `step`: a sample goes to ``round(sample / step)``, halves to the even one. The lowest level
         that occurs, or that of `low`, is symbol 0.
@@ -87,7 +89,7 @@ def quantize(
 
     Returns
     -------
-    symbols : int32 of the shape of `signal`
+    symbols : int32 of the shape of `signal`, or list
         A level for each sample, 0..n_symbols - 1.
     quantization : Quantization
         The scale: `apply` cuts other signals by it, `restore` undoes it, `state` is what to keep of it.
@@ -224,12 +226,7 @@ class Quantization:
         high: Any = None,
         channels: Literal["shared", "separate"] = "shared",
     ) -> Quantization:
-        """Choose the range of each channel by a signal, without cutting it; arguments and errors are as for `quantize`.
-
-        Returns
-        -------
-        Quantization
-            The scale of each channel.
+        """The scale of each channel of a signal, which is not cut; arguments and errors are as for `quantize`.
 
         Examples
         --------
@@ -239,11 +236,18 @@ class Quantization:
         if law == "mu" and levels is None and step is None:
             levels = 256
         _check_choices(law, channels, step, levels)
+        options: dict[str, Any] = {"step": step, "levels": levels, "law": law, "mu": mu, "low": low, "high": high}
+        if scales := _each(lambda part: cls.learn(part, **options, channels=channels), signal):
+            if len({scale.n_channels for scale in scales}) > 1 or (scales[0].ndim == 1 and channels == "separate"):
+                raise ValueError("signal: expected recordings of the same channels; numpy.stack(channels, axis=1) joins channels")
+            lows, highs = zip(*(scale.low for scale in scales), strict=True), zip(*(scale.high for scale in scales), strict=True)
+            made: Quantization = dataclasses.replace(scales[0], low=tuple(map(min, lows)), high=tuple(map(max, highs)))
+            return made
         columns, ndim = _as_columns(signal, "signal")
         n = columns.shape[1]
-        if n > len(columns) > 0 and (low is None or high is None):
+        if n > len(columns) > 0 and (np.ndim(low) == 0 or np.ndim(high) == 0):
             got = f"{len(columns)} samples of {n} channels; signal.T if channels come first"
-            raise ValueError(f"signal: expected [n, channels], got {got}; otherwise give low and high")
+            raise ValueError(f"signal: expected [n, channels], got {got}; otherwise give low and high of each channel")
         lowest, highest = _range_of(columns, ndim, low, high, symmetric=law == "mu")
         return cls(
             low=lowest,
@@ -292,20 +296,20 @@ class Quantization:
         """The bound of the error of each channel, rounding of floats included."""
         return np.array([scale.max_error for scale in self._scales])
 
-    def apply(self, signal: ArrayLike, *, clip: bool = False) -> NDArray[np.int32]:
+    def apply(self, signal: ArrayLike, *, clip: bool = False) -> Any:
         """Cut a signal by this scale.
 
         Parameters
         ----------
-        signal : int or float [n] or [n, n_channels]
-            The samples.
+        signal : int or float [n] or [n, n_channels], list
+            The samples, or recordings.
         clip : bool
             Whether samples outside the scale become its first or last level. Otherwise they are an error.
 
         Returns
         -------
-        int32 of the shape of `signal`
-            The symbols.
+        int32 of the shape of `signal`, or list
+            The symbols, of each recording of a list.
 
         Raises
         ------
@@ -323,7 +327,9 @@ class Quantization:
         Traceback (most recent call last):
         ValueError: signal: position 1: expected a sample in 0..10, got 99 (clip=True takes the last level)
         """
-        columns = self._columns(signal, "signal")
+        if (found := _each(lambda part: self.apply(part, clip=clip), signal)) is not None:
+            return found
+        columns = _as_columns(signal, "signal", "iuf", None if self.ndim == 1 else self.n_channels)[0]
         symbols = np.empty(columns.shape, np.int32)
         for channel, (scale, first) in enumerate(zip(self._scales, self.first_symbols, strict=True)):
             for start in range(0, len(columns), _CHUNK):
@@ -342,17 +348,17 @@ class Quantization:
                 symbols[start : start + _CHUNK, channel] = np.clip(levels, 0, scale.n - 1) + first
         return symbols[:, 0] if self.ndim == 1 else symbols
 
-    def restore(self, symbols: ArrayLike) -> NDArray[np.float64]:
+    def restore(self, symbols: Any) -> Any:
         """Give each symbol the middle of its level.
 
         Parameters
         ----------
-        symbols : int [n] or [n, n_channels]
-            Symbols as `apply` gives them.
+        symbols : int [n], [n, n_channels], list or `Ragged`
+            Symbols as `apply` gives them, or as `decode_batch` does.
 
         Returns
         -------
-        float64 of the shape of `symbols`
+        float64 of the shape of `symbols`, or list
             The samples, `max_error` away from those that were cut, at most.
 
         Raises
@@ -368,7 +374,9 @@ class Quantization:
         >>> scale.restore(scale.apply([-1.0, 0.1, 1.0])).tolist(), scale.max_error
         ([-0.75, 0.25, 0.75], array([0.25]))
         """
-        columns = self._columns(symbols, "symbols", "iu")
+        if (parts := _each(self.restore, symbols)) is not None:
+            return parts
+        columns = _as_columns(symbols, "symbols", "iu", None if self.ndim == 1 else self.n_channels)[0]
         samples = np.empty(columns.shape)
         for channel, (scale, first) in enumerate(zip(self._scales, self.first_symbols, strict=True)):
             column = columns[:, channel]
@@ -398,23 +406,7 @@ class Quantization:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Quantization:
-        """Make one from what `state` returned.
-
-        Parameters
-        ----------
-        state : dict
-            The fields.
-
-        Returns
-        -------
-        Quantization
-            One that is equal to that of the state.
-
-        Raises
-        ------
-        ModelFormatError
-            If a field is missing, unknown or not valid.
-        """
+        """Make one from a dict, as for `state`; ModelFormatError if a field is missing, unknown or not valid."""
         if not isinstance(state, dict):
             raise ModelFormatError(f"quantization: expected a dict, got {describe(state)}")
         check_fields(state, [field.name for field in dataclasses.fields(cls)], "quantization")
@@ -423,9 +415,6 @@ class Quantization:
             return cls(**fields)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"quantization: {error}") from error
-
-    def _columns(self, values: ArrayLike, name: str, kinds: str = "iuf") -> NDArray[Any]:
-        return _as_columns(values, name, kinds, None if self.ndim == 1 else self.n_channels)[0]
 
     def _place(self, name: str, channel: int) -> str:
         return f"{name}: channel {channel}, " if self.ndim == 2 else f"{name}: "
@@ -572,23 +561,40 @@ def _minus(x: NDArray[Any], origin: Number) -> NDArray[np.float64]:
     return difference - float(rest) if rest else difference
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """ValueError for an array in which samples are masked."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name}: expected every sample, got an array with masked ones; drop or fill them first")
+
+
+def _each(call: Callable[[Any], Any], signal: Any) -> list[Any] | None:
+    """Results of a call for each recording of a list of arrays or a `Ragged`, which errors name; None for one signal."""
+    is_list = isinstance(signal, (list, tuple)) and any(
+        hasattr(part, "__array__") and getattr(part, "ndim", 0) for part in signal
+    )
+    if not is_list and not isinstance(signal, Ragged):
+        return None
+    found = []
+    for i, part in enumerate(signal):
+        try:
+            found.append(call(part))
+        except (TypeError, ValueError) as error:
+            name, _, rest = str(error).partition(": ")
+            raise type(error)(f"{name}: recording {i}: {rest}") from None
+    return found
+
+
 def _as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: int | None = -1) -> tuple[NDArray[Any], int]:
     """The samples as [n, channels], a view where `values` is an array, and the number of dimensions that were given.
 
     Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number.
     """
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{name}: expected every sample, got an array with masked ones")
-    is_list = isinstance(values, (list, tuple)) and any(isinstance(row, np.ndarray) and row.ndim for row in values)
-    if is_list or isinstance(values, Ragged):
-        learned = "scale = Quantization.learn(numpy.concatenate(recordings), ...), then [scale.apply(x) for x in recordings]"
-        way = f"for recordings {learned}; for channels numpy.stack(channels, axis=1)"
-        way = "[scale.restore(x) for x in symbols]" if name == "symbols" else way
-        raise TypeError(f"{name}: expected one array, got {describe(values)}, of several; {way}")
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:  # lists of different lengths
-        raise ValueError(f"{name}: expected an array, got {describe(values)} ({error})") from None
+        way = "; recordings are a list of arrays"
+        raise ValueError(f"{name}: expected an array, got {describe(values)} ({error}){way}") from None
     if array.size == 0 and not isinstance(values, np.ndarray):
         array = array.astype(np.int64)  # an empty list has no type of its own
     if array.dtype.kind not in kinds or array.dtype.itemsize > 8:
@@ -599,7 +605,8 @@ def _as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: in
         known = array.shape[1:] == (() if n_channels is None else (n_channels,))
     if not known:
         shapes = {None: "[n]", -1: "[n] or [n, channels]"}
-        raise ValueError(f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}")
+        way = "; numpy.moveaxis(x, axis, -1).reshape(-1, n) has the axis of n channels last" if array.ndim > 2 else ""
+        raise ValueError(f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}{way}")
     if array.ndim == 2 and array.shape[1] == 0:
         raise ValueError(f"{name}: expected at least one channel, got {describe(array)}")
     return (array[:, None] if array.ndim == 1 else array), array.ndim

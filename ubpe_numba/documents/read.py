@@ -25,7 +25,6 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import (
     MISSING,
     ROUND,
-    SEVERAL,
     Documents,
     GrowingArray,
     check_offsets,
@@ -35,6 +34,7 @@ from ubpe_numba.runtime.arrays import (
     has_arrow,
     offsets_of,
     plain,
+    several,
     writable,
 )
 
@@ -47,7 +47,14 @@ _LISTS = (list, tuple, range)
 _NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)  # whatever their `__bytes__` gives
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
 _END = object()
-_CONTAINERS = {"pandas", "awkward", "torch", "datasets", "polars"}  # packages with containers that `containers.py` reads
+_CONTAINERS = {
+    "pandas",
+    "awkward",
+    "torch",
+    "datasets",
+    "polars",
+    "xarray",
+}  # packages with containers that `containers.py` reads
 _BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # a stream is flattened in batches that end at one of these
 _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
@@ -56,6 +63,7 @@ _ADVICE = {
     "O": "; use tolist() for a document each, of integers, str or bytes",
     "U": "; [words] is one document of words, tolist() makes a document of each text, ''.join() one of all",
     "S": "; use tolist() for a document each, b''.join() for one",
+    "V": "; give one field of it",
 }
 #: End of the message about a flat list in the place of several documents: methods that take one as it is.
 _ONE = {"docs": " (encode takes it as it is)", "batch": " (decode takes it as it is)"}
@@ -66,11 +74,9 @@ _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 def as_document(doc: Any, *, name: str = "doc") -> Documents:
     """Normalise exactly one document.
 
-    `doc` is a 1-D integer array (or an object that NumPy can make one of: an `array.array`, a tensor, a `memoryview`; or a column
-    of integers that hands out Arrow arrays), a list, tuple or range of integers, a `str` (lone surrogates too), or `bytes`,
-    `bytearray`, a `memoryview` of bytes, or an object that becomes bytes by `bytes()`, such as a `Bio.Seq.Seq`; messages call it
-    `name`. TypeError for anything else: floats, bools and objects are not integers, whatever their values. ValueError if the
-    array is not 1-D, an integer is beyond int64, or a position is null.
+    `doc` is in a layout that docs/understand/layouts.md has as one document; messages call it `name`. TypeError for others:
+    floats, bools and objects are not integers, whatever their values. ValueError if the array is not 1-D, an integer is beyond
+    int64, or a position is null.
 
     >>> as_document("né").values
     array([110, 233], dtype=uint32)
@@ -91,9 +97,9 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
         values = _integers(doc, name)
     elif has_arrow(type(doc)) or _is_array(type(doc)):
         given = _unpacked(doc, name)
-        if isinstance(given, (Documents, list)) or (isinstance(doc, Ragged) and name in SEVERAL):
+        if isinstance(given, (Documents, list)) or (isinstance(doc, Ragged) and several(name)):
             expected = "one document (an integer array or list, str or bytes)"
-            raise TypeError(f"{name}: expected {expected}, got {describe(doc)} of many{SEVERAL.get(name, '')}")
+            raise TypeError(f"{name}: expected {expected}, got {describe(doc)} of many{several(name)}")
         if has_arrow(type(given)):
             from ubpe_numba.documents.arrow import read_arrow_document
 
@@ -113,11 +119,7 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
 def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Documents:
     """Normalise a corpus: any number of documents, all of one kind.
 
-    `docs` is a `Ragged`; an array of lists, strings or binary that hands out Arrow arrays (neither is copied), such as a column
-    of pyarrow, polars, pandas or DuckDB, or of a dataset; an array of awkward, or a nested tensor of torch; a 2-D integer array,
-    each row a document; a table whose columns are all of integers, each row a document; a column of a groupby of pandas, each
-    group one; an iterable of documents as `as_document` takes them; or one document that is a `str`, bytes or a 1-D array. A flat
-    list of integers is refused: it could mean one document or many.
+    `docs` is in a layout of docs/understand/layouts.md. A flat list of integers is refused: it could mean one document or many.
     With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at these.
 
     TypeError if a document is none of these, or two are of different kinds; for dicts, sets and other data frames too. ValueError
@@ -338,7 +340,7 @@ def _way(value: Any, name: str) -> str:
         return "; give its to_lists()"
     if isinstance(value, (int, np.integer)):
         return "; wrap it in a list"
-    return SEVERAL.get(name, "") if isinstance(value, Iterable) else ""
+    return several(name) if isinstance(value, Iterable) else ""
 
 
 def _mixed(name: str, kind: str, i: int, other: str, j: int) -> TypeError:
@@ -351,7 +353,7 @@ def _mixed(name: str, kind: str, i: int, other: str, j: int) -> TypeError:
 def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
     """Check that an array, called `where` in messages, holds integers in `ndim` dimensions; give it the layout of `Documents`."""
     if array.ndim != ndim:
-        way = SEVERAL.get(where) or ("; ravel() makes one document of it" if where.startswith("doc") else "")
+        way = several(where) or ("; list() of it are its rows, ravel() is one document" if where.startswith("doc") else "")
         raise ValueError(f"{where}: expected a {ndim}-D integer array, got {describe(array)}{way}")
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{where}: expected a plain array, got a masked array; compress or fill it first")
@@ -360,7 +362,7 @@ def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
             return np.empty(array.shape, np.int64)
         is_gappy = array.dtype.kind == "f" and bool(np.isnan(array).any())
         advice = MISSING if is_gappy else _ADVICE.get(array.dtype.kind, "")
-        if not where.startswith("doc"):
+        if not where.startswith(("doc", "chunk")):
             raise TypeError(f"{where}: expected integers, got {describe(array)}; use astype('int32')")
         raise TypeError(f"{where}: documents are integers, got {describe(array)}{advice}")
     array = plain(array)

@@ -46,7 +46,7 @@ def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tu
 
 def _holds_words(docs: Any, flat: bool) -> bool:
     """Whether the first symbol of documents, or of a `flat` one, is a name."""
-    if isinstance(docs, (str, bytes, Mapping, Set)) or hasattr(docs, "are_segments"):
+    if isinstance(docs, (str, bytes, Mapping, Set)) or hasattr(docs, "are_segments") or hasattr(docs, "columns"):  # of a table
         return False
     if isinstance(docs, np.ndarray) and docs.dtype.kind in "US" and (flat or docs.ndim == 2):
         return True
@@ -84,6 +84,8 @@ def is_word(item: object) -> bool:
 
 def rows_of(docs: Any, name: str) -> list[Sequence[Any]]:
     """Documents of words as lists: of lists, arrays, columns of Arrow, pandas and polars, a matrix, or an iterator of such."""
+    if hasattr(docs, "columns"):
+        raise TypeError(f"{name}: expected documents of words, got {describe(docs)}; give one column of it")
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(docs, method) and not isinstance(docs, (list, tuple)):
             docs = getattr(docs, method)()

@@ -39,6 +39,7 @@ SEVERAL = {
     "doc": "; encode_batch takes several documents",
     "ids": "; decode_batch takes several documents",
     "docs": "; offsets= divide one flat array or text: leave them out",
+    "chunks": "; over() takes several chunks",
 }
 _GATHERED = 1 << 17  # symbols that are put in order at a time
 ROUND = "; round or quantise first, as by ubpe_numba.quantize"
@@ -319,6 +320,11 @@ def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0
         raise ValueError(f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}") from None
 
 
+def several(name: str) -> str:
+    """End of the message about several documents where one is expected: how to go on; empty if unknown."""
+    return SEVERAL.get("chunks" if name.startswith("chunks: ") else name, "")
+
+
 def way_of_item(item: Any, name: str, one: bool) -> str:
     """End of the message about an item that is no integer, of `one` document or of several: how to go on; empty if unknown.
 
@@ -326,12 +332,15 @@ def way_of_item(item: Any, name: str, one: bool) -> str:
     ('; decode_batch takes several documents', '; round or quantise first, as by ubpe_numba.quantize')
     """
     is_name = name == "ids" and isinstance(item, str)
-    if one and name in SEVERAL and isinstance(item, (str, bytes, list, tuple, np.ndarray)) and not is_name:
-        return SEVERAL[name]
-    if not name.startswith("doc"):
+    is_several = isinstance(item, (str, bytes, list, tuple)) or getattr(item, "ndim", 0) > 0
+    if one and several(name) and is_several and not is_name:
+        return several(name)
+    if not name.startswith(("doc", "chunk")):
         return "; token_to_id gives the id of a name" if is_name else ""
     if item is None or (isinstance(item, float) and item != item):
         return MISSING
+    if isinstance(item, (list, tuple, np.ndarray)):
+        return "; a document has one axis: itertools.chain.from_iterable keeps its rows apart"
     words = "; only a tokenizer fitted on lists of words takes them" if isinstance(item, str) else ""
     return ROUND if isinstance(item, float) else words
 

@@ -246,7 +246,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
 def _documents(X: Any) -> Any:
     """Documents that can be read twice; floats that are integers as such."""
     if sparse.issparse(X):
-        raise TypeError(f"X: sparse input is not supported: expected documents, got {describe(X)}")
+        raise TypeError(f"X: sparse input is not supported: expected documents, got {describe(X)}; toarray() has its rows")
     if isinstance(X, Iterator):
         return list(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "OTU" and X.ndim == 1:

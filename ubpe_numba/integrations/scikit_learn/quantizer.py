@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ubpe_numba.documents.quantization import Quantization
+from ubpe_numba.documents.quantization import Quantization, refuse_masked
 from ubpe_numba.runtime.arrays import told
 
 _LEVELS = 16
@@ -147,7 +147,7 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         numbers = self._checked(X, reset=False)
-        flat = self.quantization_.apply(numbers if self.per_column else numbers.ravel(), clip=self.clip)
+        flat: NDArray[np.int32] = self.quantization_.apply(numbers if self.per_column else numbers.ravel(), clip=self.clip)
         return flat.reshape(numbers.shape)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -176,11 +176,12 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         symbols = check_array(X, dtype=None, input_name="X")
-        flat = self.quantization_.restore(symbols if self.per_column else symbols.ravel())
+        flat: NDArray[np.float64] = self.quantization_.restore(symbols if self.per_column else symbols.ravel())
         return flat.reshape(symbols.shape)
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """The matrix; integers stay integers, which steps cut exactly."""
+        refuse_masked(X, "X")
         numbers: NDArray[Any] = validate_data(self, X, reset=reset)
         return numbers.astype(np.int8) if numbers.dtype.kind == "b" else numbers
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ubpe_numba.documents.quantization import Quantization
+from ubpe_numba.documents.quantization import Quantization, refuse_masked
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.integrations.scikit_learn import columns as names
@@ -255,9 +255,13 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
     def _channels(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         """The series as float64[n, channels, samples]."""
+        refuse_masked(X, "X")
         values: NDArray[np.float64] = validate_data(self, X, dtype=np.float64, allow_nd=True, reset=reset)
         if values.ndim > 3 or 0 in values.shape:
             raise ValueError(f"X: expected [n, samples] or [n, channels, samples], got {describe(values)}")
+        if values.ndim == 3 and values.shape[1] > values.shape[2]:
+            got = f"{values.shape[1]} channels of {values.shape[2]} samples; X.transpose(0, 2, 1) if samples come first"
+            raise ValueError(f"X: expected [n, channels, samples], got {got}")
         if reset:
             self._ndim = values.ndim
         elif values.ndim != self._ndim:
