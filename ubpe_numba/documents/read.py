@@ -122,9 +122,8 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
     `docs` is in a layout of docs/understand/layouts.md. A flat list of integers is refused: it could mean one document or many.
     With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at these.
 
-    TypeError if a document is none of these, or two are of different kinds; for dicts, sets and other data frames too. ValueError
-    if an array has another number of dimensions, an integer is beyond int64, a document or a position is null, or the offsets are
-    not valid.
+    TypeError for other layouts, and documents of two kinds. ValueError if an array has another number of dimensions, an integer
+    is beyond int64, a document or a position is null, or the offsets are not valid.
 
     >>> as_documents([[1, 2], [], [3]])
     Documents(values=array([1, 2, 3]), offsets=array([0, 2, 2, 3]), kind='int')
@@ -193,10 +192,7 @@ def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
 
 
 def read_document(doc: Any, encoding: str | None, words: bool = False, name: str = "doc") -> Documents:
-    """Read one document as `encode` takes it, as UTF-8 if there is an encoding; errors as for `as_document`.
-
-    `words`: its symbols have names.
-    """
+    """Read one document as `encode` takes it, as UTF-8 if there is an encoding, of `words`; errors as for `as_document`."""
     if words and not isinstance(doc, (bytes, bytearray)):
         from ubpe_numba.documents.words import words_document
 
