@@ -136,14 +136,16 @@ def _fit_here(path: str, n_tokens: int, alphabet: int, answer: Any) -> None:
 
 def fit(quick: bool) -> None:
     """A fit on two worker processes against two threads of one, in turn, all of them new processes."""
-    n_symbols, repeat = (10_000_000, 1) if quick else (200_000_000, 5)
+    sizes = [("dna", 4096, 200_000_000, 5), ("python", 8192, 200_000_000, 5), ("dna", 4096, 1_000_000_000, 2)]
+    if quick:
+        sizes = [(name, n_tokens, 10_000_000, 1) for name, n_tokens, _, _ in sizes[:2]]
     print(
         "| corpus, one document | symbols | tokens | 2 threads here, s | with reading | 2 workers, s | with reading | ratio |",
         end="",
     )
     print(" with reading | synchronisations | MB from a worker | peak of a worker, B a symbol |\n|" + " --- |" * 12)
     spawn = multiprocessing.get_context("spawn")
-    for name, n_tokens in (("dna", 4096), ("python", 8192)):
+    for name, n_tokens, n_symbols, repeat in sizes:
         work = _large(name, n_symbols)
         with tempfile.TemporaryDirectory() as folder:
             np.save(path := os.path.join(folder, f"{name}.npy"), work.values)
