@@ -1,7 +1,7 @@
 """Digests of fits and encodings on the corpora of the benchmarks and on real tokenizers, to compare two checkouts.
 
 `python benchmarks/identity.py > before.json` in one checkout, the same in the other, and a comparison of the two files: equal
-lines are equal merges, weights, fingerprints and ids. Real tokenizers are those of `tests/wild_files.py` that are there.
+lines are equal merges, weights, fingerprints and ids. Real tokenizers are those of `tools/wild_files.py` that are there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 import warnings
 from typing import Any
 
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "tests"))
+sys.path += [str(pathlib.Path(__file__).parent.parent / name) for name in ("tests", "tools")]
 
 import numpy as np
 from corpora import TEXTS, text

@@ -2,7 +2,7 @@
 
     pip install '.[test,wild]'; UBPE_WILD=packages python benchmarks/wild.py [NAME ...]
 
-Files, texts and the libraries to compare with are those of tests/test_wild.py (wild_files.py says where they are).
+Files, texts and the libraries to compare with are those of tools/packages/test_wild.py (wild_files.py says where they are).
 Seconds are CPU time of `ubpe_numba.load`, the best of three; in brackets the library's own.
 """
 
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+sys.path += [str(pathlib.Path(__file__).parents[1] / name) for name in ("tests", "tools")]
 
 from wild_files import FILES, located, original
 from wild_texts import mixed

@@ -29,7 +29,7 @@ from random import Random
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[2]), str(pathlib.Path(__file__).parents[2] / "tests")]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tools", "tests", "")]
 
 import fsspec
 import numpy as np

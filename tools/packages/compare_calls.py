@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tests", "")]
+    sys.path[:0] = [str(pathlib.Path(__file__).parents[2] / name) for name in ("tests", "tools", "")]
 
 from wild_texts import mixed, with_words
 

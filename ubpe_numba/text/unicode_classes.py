@@ -1,6 +1,6 @@
 r"""The class of every code point, as the package `regex` sees it: what `\p{L}`, `\p{N}`, `\s` ... mean to the kernels.
 
-The classes are committed (`unicode_data.py`, written by `tests/unicode_tables.py`), so that text is cut alike everywhere: which
+The classes are committed (`unicode_data.py`, written by `tools/unicode_tables.py`), so that text is cut alike everywhere: which
 version of Unicode `unicodedata` and `regex` know depends on their release. Models of other libraries are cut by their versions:
 an older version is its difference from the newest.
 

@@ -1,4 +1,4 @@
-"""Written by `tests/unicode_tables.py`: the classes of all code points, compressed."""
+"""Written by `tools/unicode_tables.py`: the classes of all code points, compressed."""
 
 UNICODE_VERSION = "18.0.0"
 RUNS = (

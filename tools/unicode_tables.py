@@ -1,6 +1,6 @@
 """The classes of all code points for `ubpe_numba/text/unicode_data.py`, written anew by this script.
 
-`python tests/unicode_tables.py FILES` takes the newest version of Unicode from the installed `regex`, and older ones from the
+`python tools/unicode_tables.py FILES` takes the newest version of Unicode from the installed `regex`, and older ones from the
 files `DerivedGeneralCategory-*.txt` of the Unicode Character Database; versions that are there stay.
 """
 
@@ -80,7 +80,7 @@ def packed(flags: np.ndarray) -> str:
 
 def _source(flags: np.ndarray, version: str, older: dict[str, np.ndarray]) -> str:
     """The text of `unicode_data.py`: the flags of all code points in the newest version, and what differs in older ones."""
-    about = '"""Written by `tests/unicode_tables.py`: the classes of all code points, compressed."""'
+    about = '"""Written by `tools/unicode_tables.py`: the classes of all code points, compressed."""'
     parts = [f'{about}\n\nUNICODE_VERSION = "{version}"\nRUNS = (\n{packed(flags)}\n)\nOLDER = {{\n']
     parts += [f'"{name}": (\n{packed(flags ^ old)}\n),\n' for name, old in sorted(older.items(), reverse=True)]
     return "".join([*parts, "}  # fmt: skip\n"])

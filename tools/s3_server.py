@@ -1,6 +1,6 @@
 """A real S3 server on this machine, moto's, with faults: answers 500, slow reads, and reads that are cut.
 
-    python tests/s3_server.py PORT RATE
+    python tools/s3_server.py PORT RATE
 
 RATE is the part of requests that get a fault; those that make the bucket ``bucket`` and list it get none.
 """
