@@ -137,9 +137,6 @@ def test_rules_changed_after_fit_mean_the_same_before_and_after(suffix: str, tmp
 
 def test_paths_that_cannot_be_saved_to_or_loaded(suffix: str, tmp_path: Path) -> None:
     tok = fitted(BPE)
-    for name in ("model", "model.bin", f"model{suffix}.gz", suffix):
-        with pytest.raises(ValueError, match=r"path: expected a name that ends in \.json or \.npz, got '.*'"):
-            tok.save(tmp_path / name)
     with pytest.raises(FileNotFoundError, match="nowhere"):
         BPE.load(tmp_path / f"nowhere{suffix}")
     with pytest.raises(FileNotFoundError, match="missing"):
@@ -154,17 +151,6 @@ def test_paths_that_cannot_be_saved_to_or_loaded(suffix: str, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_the_other_class_is_named(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"model{suffix}"
-    for cls in CLASSES:
-        fitted(cls).save(path)
-        for other in CLASSES:
-            if other is not cls:
-                match = f"model{suffix}: a {cls.__name__}, not a {other.__name__}: use {cls.__name__}.load"
-                with pytest.raises(ModelFormatError, match=re.escape(match)):
-                    other.load(path)
-
-
 # --- hostile files
 
 
@@ -172,12 +158,12 @@ HUGE = 10**400
 #: Fields of a table of pairs.
 FIELDS = [
     ("format", "ubpe", 'no "format": "ubpe-numba"'), ("version", 6, "version 6; this library reads versions 1 to 5"),
-    ("version", "1", "version '1'"), ("version", True, "version True"), ("version", 1.0, "version 1.0"),
+    ("version", "1", "version '1'"), ("version", True, "version True"),
     ("tokenizer", ..., "which is none of"), ("tokenizer", 5, "tokenizer: expected a name"), ("tokenizer", "X", "a X, not a"),
     ("params", ..., "the field 'params' is missing"), ("params", [], "params: expected an object"),
     ("alphabet", "abc", "alphabet: expected an object"), ("params.n_tokens", 0, "n_tokens: expected at least 1, got 0"),
     ("params.n_tokens", 8.0, "n_tokens: expected an int, got 8.0"), ("params.n_tokens", 2**40, "n_tokens: expected at most"),
-    ("params.size", 3, "size"), ("params.n_threads", 1, "n_threads"), ("params.rules", [], "rules|mapping"),
+    ("params.size", 3, "size"), ("params.rules", [], "rules|mapping"),
     ("params.rules.ties", "coin", "ties: expected one of"), ("params.rules.luck", 1, "luck"),
     ("params.rules.min_count", 0, "min_count: expected an int of at least 1"), ("params.rules.min_count", 2.0, "min_count"),
     ("params.rules.overshoot", 1, "overshoot: expected a bool"), ("alphabet.kind", ..., "kind"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import struct
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.kernels.wire_fields import BYTES, FIXED32, FIXED64, VARINT
+from ubpe_numba.formats.kernels.wire_fields import BYTES, FIXED32, VARINT
 from ubpe_numba.formats.protobuf import Messages, field
 
 NUMBER = st.integers(1, 2**29 - 1)
@@ -41,19 +40,6 @@ def test_what_is_written_is_read(messages: list[list[tuple[int, int, int | bytes
             assert data[value:end].tobytes() == wanted
         else:
             assert struct.unpack("<f", data[value:end].tobytes())[0] == wanted
-
-
-def test_the_last_of_several_fields_counts_and_others_do_not() -> None:
-    data = field(1, field(1, b"a") + field(1, b"bc") + field(2, 1.5)) + field(1, b"") + field(1, field(1, 9))
-    fields = Messages.of(data, 10).inside(1, 10)
-    text, lengths = fields.texts(1)
-    assert text.tobytes() == b"bc" and lengths.tolist() == [2, 0, 0]
-    assert fields.strings(1) == [b"a", b"bc"]
-    assert fields.floats(2, -1.0).tolist() == [1.5, -1.0, -1.0]
-    assert fields.integers(1, 3).tolist() == [3, 3, 9]
-    assert fields.floats(2, 0.0).dtype == np.float32
-    eight = bytes([5 << 3 | FIXED64]) + bytes(8) + field(1, 4)  # passed over
-    assert Messages.of(eight, 10).integers(1, 0).tolist() == [4]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from double_arrays import charsmap
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference.files import last_merge
 from sentencepiece_models import (
@@ -36,7 +36,7 @@ from ubpe_numba import BPE, UBPE, Preprocessing, export, load
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
 from ubpe_numba.formats.protobuf import field
-from ubpe_numba.formats.sentencepiece import model_of, parts_of_run, read
+from ubpe_numba.formats.sentencepiece import model_of, read
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import trie_of
 
@@ -83,7 +83,6 @@ def test_a_file_of_ten_million_pieces_costs_little() -> None:
         read(data)
 
 
-@settings(max_examples=120)
 @given(st.data(), FLAGS, TEXTS, st.sampled_from([UNIGRAM, PAIRS]))
 def test_ids_equal_sentencepiece_as_read_and_as_written(data: st.DataObject, flags: Any, docs: list[str], kind: int) -> None:
     """Unused pieces, which are taken apart, are read where it makes no difference that they are left out."""
@@ -189,8 +188,3 @@ def test_runs_of_equal_score(sizes: tuple[int, ...]) -> None:
             BPE.load(data)
     else:
         same_ids(data, BPE.load(data), [" " * n + "a" * (n % 3) for n in range(100)])
-
-
-def test_parts_of_runs() -> None:
-    assert parts_of_run(19, dict.fromkeys(range(2, 17), 0)) == [16, 3]
-    assert parts_of_run(5, {2: 0}) == [2, 2, 1]

@@ -6,16 +6,15 @@ import base64
 import itertools
 import json
 import pathlib
-import re
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from foreign import MIXED, line
 from hypothesis import given, reject
 from hypothesis import strategies as st
-from reference.files import of_one_hash, of_one_home, pairs_of_ranks
+from reference.files import of_one_hash, of_one_home
 
 import ubpe_numba
 from ubpe_numba import BPE, export
@@ -24,7 +23,7 @@ from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.readers import of_ranks
 from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
 
-pytest.importorskip("tiktoken")
+peer = pytest.importorskip("tiktoken")
 
 
 BYTES = b"".join(line(bytes([b]), b) for b in range(256))
@@ -57,45 +56,35 @@ def tokens_of_ranks(draw: st.DrawFn) -> dict[bytes, int]:
     return dict(draw(st.permutations(list(zip(names, ranks, strict=True)))))
 
 
-def check(ranks: dict[bytes, int]) -> None:
-    """The pairs found, or the error, are those of the reference."""
-    found: tuple[list[bytes], list[tuple[bytes, bytes]]] | str
+def are_those_of_tiktoken(ranks: dict[bytes, int], docs: Iterable[str] = (), pattern: str | None = None) -> None:
+    """The ids of documents and of the tokens themselves, as a tokenizer of these ranks and of all other bytes gives them."""
+    ranks = ranks | {token: 1000 + i for i, token in enumerate(bytes([b]) for b in range(256)) if token not in ranks}
+    tokenizer = BPE.load(b"".join(line(token, rank) for token, rank in ranks.items()), pretokenizer=pattern)
+    other = peer.Encoding("t", pat_str=tiktoken.covering(NAMED.get(pattern)), mergeable_ranks=ranks, special_tokens={})
+    docs = [*docs, *(token.decode() for token in ranks if token.isascii())]
+    assert tokenizer.encode_batch(docs).to_lists() == [other.encode(doc) for doc in docs]
+
+
+@given(tokens_of_ranks(), st.lists(st.text("abcd ", max_size=12), max_size=20), st.sampled_from([None, "gpt2"]))
+def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], pattern: str | None) -> None:
+    """Also of tokens that merging does not make, which whole segments become, and of ranks not in the order of parts."""
     try:
-        table = tiktoken.read(tiktoken.ranks_of(ranks), {}, None)
-    except ModelFormatError as error:
-        found = re.sub("the token .* of rank", "the token of rank", str(error).partition(": no two")[0])
-    else:
-        by_rank = {rank: token for token, rank in ranks.items()}
-        tokens = [by_rank[rank] for rank in table.token_ids.tolist()]
-        assert bytes(table.symbols) == b"".join(tokens[: len(table.symbols)])
-        n = len(table.symbols)
-        pairs = {tokens[n + i]: (tokens[a], tokens[b]) for i, (a, b) in enumerate(table.merges.tolist())}
-        in_rank = sorted(tokens[n:], key=ranks.__getitem__)
-        found = tokens[:n] + in_rank, [pairs[token] for token in in_rank]
-        if not table.one_by_one:
-            assert (table.merges.max(axis=1, initial=-1) < np.arange(n, len(tokens))).all()
-    try:
-        want: object = pairs_of_ranks(ranks)
-    except ValueError as error:
-        want = re.sub("the token .* of rank", "the token of rank", str(error))  # the whole of a long one, there
-    assert found == want
+        are_those_of_tiktoken(ranks, docs, pattern)
+    except ModelFormatError:
+        reject()
 
 
-@given(tokens_of_ranks())
-def test_pairs_of_ranks_are_those_of_the_reference(ranks: dict[bytes, int]) -> None:
-    check(ranks)
-
-
-def test_pairs_of_special_tables() -> None:
+def test_ids_of_special_tables() -> None:
     """Prefixes, periods, tokens of two bytes, a first part that is no token, a second one, and unstable tokens."""
     for tokens in (
         [b"a", *(b"a" * n for n in range(2, 60))], [b"a", b"b", *(b"ab" * n for n in range(1, 20)), b"bab", b"baba"],
         [bytes([i]) for i in range(255, -1, -1)] + [bytes([i, j]) for i in range(0, 256, 9) for j in range(256)],
         [b"b", b"c", b"ab", b"abc"], [b"a", b"c", b"abc", b"ab"],
-        [b"a", b"b", b"c", b"ab", b"bc", b"abc", b"abcabcab", b"abcabc", b"ababab"],
+        [b"a", b"b", b"c", b"ab", b"bc", b"abc", b"abcabc", b"abcabcab"],
     ):  # fmt: skip
-        check({token: rank for rank, token in enumerate(tokens)})
-        check({token: 3 * rank for rank, token in enumerate(reversed(tokens))})
+        docs = ["".join(random.Random(i).choices("aaabbc", k=60)) for i in range(20)]
+        are_those_of_tiktoken({token: rank for rank, token in enumerate(tokens)}, docs)
+        are_those_of_tiktoken({token: 3 * rank for rank, token in enumerate(reversed(tokens))}, docs)
 
 
 @pytest.mark.parametrize("strings, few, many", [(of_one_home, 100, 300), (of_one_hash, 3, 5)])
@@ -104,7 +93,7 @@ def test_tokens_that_collide_in_a_hash_table(strings: Callable[[], Iterator[byte
         starts = {token[:i] for token in itertools.islice(strings(), n) for i in range(2, len(token) + 1)}
         ranks = {token: i for i, token in enumerate([*(bytes([i]) for i in range(256)), *sorted(starts, key=len)])}
         if n == few:
-            check(ranks)
+            are_those_of_tiktoken(ranks)
         else:
             with pytest.raises(ModelFormatError, match="the tokens collide in a hash table"):
                 tiktoken.read(tiktoken.ranks_of(ranks), {}, None)
@@ -127,22 +116,6 @@ def test_a_token_of_no_bytes_is_no_token() -> None:
     assert tok.encode("abc<e>", allowed_special="all").tolist() == [256, 99, 258]
     with pytest.raises(ModelFormatError, match="line 258: the token b'' is there twice"):
         BPE.load(BYTES + b"= 257\n= 258\n", pretokenizer=None)
-
-
-@given(tokens_of_ranks(), st.lists(st.text("abcd ", max_size=12), max_size=20), st.sampled_from([None, "gpt2"]))
-def test_ids_equal_those_of_tiktoken(ranks: dict[bytes, int], docs: list[str], pattern: str | None) -> None:
-    """Also of tokens that merging does not make, which whole segments become, and of ranks not in the order of parts."""
-    bytes_left = (bytes([b]) for b in range(256) if bytes([b]) not in ranks)
-    ranks |= {token: 1000 + i for i, token in enumerate(bytes_left)}
-    try:
-        tokenizer = BPE.load(b"".join(line(token, rank) for token, rank in ranks.items()), pretokenizer=pattern)
-    except ModelFormatError:
-        reject()
-    import tiktoken as peer
-
-    other = peer.Encoding("t", pat_str=tiktoken.covering(NAMED.get(pattern)), mergeable_ranks=ranks, special_tokens={})
-    docs += [token.decode() for token in ranks if token.isascii()]
-    assert tokenizer.encode_batch(docs).to_lists() == [other.encode(doc) for doc in docs]
 
 
 TOKENS = [*(bytes([b]) for b in range(256)), b"ab", b"abc", b" ab", b"zz"]

@@ -112,15 +112,6 @@ def test_byte_models_are_written(pattern: Any, lines: list[str]) -> None:
     assert (np.abs(np.sort(scores) - np.sort(read)) <= np.spacing(np.abs(np.sort(scores)))).all()  # nearly all are equal
 
 
-def test_scores_of_a_fit_are_read_as_they_are(lines: list[str]) -> None:
-    own = {"pretokenizer": "gpt2", "objective": "tokenizers"}
-    tokenizer = UBPE.for_text(2500, **own).fit(lines[:800] + MIXED, progress=False)
-    for made in (tokenizer, tokenizer.reweight(lines[:100], n_rounds=1)):
-        again = UBPE.load(export(made, "tokenizer.json"))
-        assert again._model.vocabulary.log_probabilities.tolist() == made._model.vocabulary.log_probabilities.tolist()
-        assert export(again, "tokenizer.json") == export(made, "tokenizer.json")
-
-
 def test_models_of_integers_are_written() -> None:
     numbers = [[7 + 3 * "abcdé 中▁".index(c) for c in doc] for doc in random_texts("abcdé 中▁", 200)]
     of_integers = UBPE(60, objective="tokenizers").fit(numbers, progress=False)
