@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
-import subprocess
 import sys
+import tempfile
 import warnings
 from typing import Any
 
 import numpy as np
+import pytest
 
 from ubpe_numba.cli import documents as corpora
 from ubpe_numba.cli import main as cli
@@ -35,8 +37,20 @@ def fails(arguments: list[str], capsys: Any, code: int = 2) -> str:
     return str(err)
 
 
-def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "ubpe_numba", *arguments], capture_output=True, env=ENVIRONMENT, **options)
+def piped(*arguments: str, given: bytes) -> tuple[int, bytes, bytes]:
+    """Run a command on standard streams that are files; returns its code, its output and its messages."""
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(tempfile.TemporaryFile("w+", newline="")) for _ in range(3)]
+        streams[0].buffer.write(given)
+        streams[0].seek(0)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+                patch.setattr(sys, name, stream)
+            code = main([*arguments])
+        for stream in streams[1:]:
+            stream.flush()
+            stream.seek(0)
+        return code, streams[1].buffer.read(), streams[2].buffer.read()
 
 
 def write_ints(name: str, docs: list[list[int]], dtype: str = "int16") -> list[str]:

@@ -59,7 +59,7 @@ def test_the_theme_is_that_of_the_reader_until_it_is_changed(visit: Any, ecg: Ma
         assert page.evaluate(background) == _rgb(colours.THEMES[scheme].paper)
 
 
-@EVERY
+@each("kind", ("ecg", "text"))
 def test_on_paper_it_is_light_and_has_the_first_tokens(visit: Any, kind: str, request: pytest.FixtureRequest) -> None:
     page = visit(request.getfixturevalue(kind).path, "dark")
     page.emulate_media(media="print")
@@ -137,8 +137,7 @@ def test_what_is_seen_has_names_and_what_has_the_focus_is_seen(visit: Any, kind:
     assert {"theme", "help", "search", "grid", "overview", "in", "out", "next"} <= set(reached)
 
 
-@EVERY
-@each("scheme", ["light", "dark"])
+@each("kind, scheme", [("ecg", "light"), ("text", "dark"), ("dna", "light"), ("notes", "dark")])
 def test_text_has_contrast_and_a_narrow_page_no_sideways_scroll(
     visit: Any, kind: str, scheme: str, request: pytest.FixtureRequest
 ) -> None:

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import pathlib
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from ubpe_numba import UBPE
 from ubpe_numba.cli import demo
+from ubpe_numba.cli.main import main
 from ubpe_numba.documents.quantization import Quantization
 
-ROOT = pathlib.Path(__file__).parents[2]
 
-
-def test_the_demo_decodes_what_it_encoded_and_draws_a_picture(tmp_path: pathlib.Path) -> None:
+def test_the_demo_decodes_what_it_encoded_and_draws_a_picture(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "demo.png"
-    command = [sys.executable, "-m", "ubpe_numba", "demo", "--plot", str(picture)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("  exact\n") == 3
-    assert "NOT EXACT" not in done.stdout
+    assert main(["demo", "--plot", str(picture)]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("  exact\n") == 3 and "NOT EXACT" not in out
     for word in ("classic", "universal", "shortest", "lossless after quantising", "samples a token", "Shapes that recur"):
-        assert word.lower() in done.stdout.lower()
-    assert not done.stderr  # the progress bar is for terminals
+        assert word.lower() in out.lower()
+    assert not err  # the progress bar is for terminals
     assert picture.read_bytes().startswith(b"\x89PNG")
-    ratios = dict(re.findall(r"^(\w+) .*? (\d+\.\d\d) +\d+\.\dms", done.stdout, re.MULTILINE))
+    ratios = dict(re.findall(r"^(\w+) .*? (\d+\.\d\d) +\d+\.\dms", out, re.MULTILINE))
     assert set(ratios) == {"classic", "universal", "shortest"} and float(ratios["shortest"]) >= 7.0
-    assert len(re.findall(r"\|[▁-█]+\|", done.stdout)) == 10
+    assert len(re.findall(r"\|[▁-█]+\|", out)) == 10
 
 
 def test_a_vocabulary_of_few_tokens_has_no_motifs(capsys: pytest.CaptureFixture[str]) -> None:

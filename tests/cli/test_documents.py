@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from command_line import ENVIRONMENT, INTS, TEXT, fails, process, read_all, read_ints, write_ints
+from command_line import ENVIRONMENT, INTS, TEXT, fails, piped, read_all, read_ints, write_ints
 from tables import each
 
 from ubpe_numba import BPE, UBPEClassic
@@ -21,39 +21,26 @@ from ubpe_numba.cli.documents import Form, Reader, write_documents
 from ubpe_numba.cli.main import main
 
 
-def test_fit_memory_maps(here: pathlib.Path) -> None:
-    values = np.random.default_rng(0).integers(0, 9, 600).astype(">i2")
-    np.save("big.npy", values.reshape(20, 30))
-    (here / "big.bin").write_bytes(values.tobytes())
-    options = ["--quiet", "--n-tokens", "20", "--alphabet", "12"]
-    assert main(["fit", *options, "-o", "npy.json", "big.npy"]) == 0
-    assert main(["fit", *options, "-o", "raw.json", "--dtype", ">i2", "--record", "30", "big.bin"]) == 0
-    same = BPE(20, alphabet=12).fit(values.reshape(20, 30))
-    assert BPE.load("npy.json")._model.vocabulary == BPE.load("raw.json")._model.vocabulary == same._model.vocabulary
-
-
 def test_standard_input_of_lines_ids_and_arrays(here: pathlib.Path) -> None:
     """What the other options tell needs no --format."""
-    ids = process("encode", "text.json", "--lines", "-", input=TEXT + b"\n")
-    again = process("decode", "text.json", "--lines", "-", input=ids.stdout)
-    assert (ids.stderr, again.stderr, again.stdout) == (b"", b"", TEXT + b"\n")
-    arrays = process("encode", "ints.npz", "--format", "jsonl", "--to", "npz", "-", input=(here / "a.jsonl").read_bytes())
-    again = process("decode", "ints.npz", "--format", "npz", "-", input=arrays.stdout)
-    assert [json.loads(line) for line in again.stdout.splitlines()] == INTS
+    code, ids, told = piped("encode", "text.json", "--lines", "-", given=TEXT + b"\n")
+    assert (code, told) == (0, b"")
+    assert piped("decode", "text.json", "--lines", "-", given=ids) == (0, TEXT + b"\n", b"")
+    _, arrays, _ = piped("encode", "ints.npz", "--format", "jsonl", "--to", "npz", "-", given=(here / "a.jsonl").read_bytes())
+    _, again, _ = piped("decode", "ints.npz", "--format", "npz", "-", given=arrays)
+    assert [json.loads(line) for line in again.splitlines()] == INTS
 
 
 def test_standard_input_is_of_the_model_s_kind(here: pathlib.Path) -> None:
     """Text for models of text, jsonl for models of integers; other options say something else."""
     text, ints = BPE.load("text.json"), UBPEClassic.load("ints.npz")
-    assert process("encode", "text.json", "-", input=TEXT).stdout.split() == [str(i).encode() for i in text.encode(TEXT)]
-    done = process("encode", "ints.npz", "-", input=b"[1, 2, 3]\n[]\n[3, 3]\n")
+    assert piped("encode", "text.json", "-", given=TEXT)[1].split() == [str(i).encode() for i in text.encode(TEXT)]
     want = [" ".join(map(str, ints.encode(doc))).encode() for doc in ([1, 2, 3], [], [3, 3])]
-    assert done.stdout.split(b"\n")[:-1] == want, done.stderr
-    raw = process("encode", "ints.npz", "-", "--dtype", "int16", input=np.array([1, 2, 3], np.int16).tobytes())
-    assert raw.stdout == want[0] + b"\n", raw.stderr
-    refused = process("encode", "text.json", "-", "--format", "jsonl", input=b"[1, 2, 3]\n")
-    assert (refused.returncode, refused.stdout) == (2, b"")
-    assert refused.stderr.startswith(b"error: -: document 0: integers, but the model is one of text")
+    assert piped("encode", "ints.npz", "-", given=b"[1, 2, 3]\n[]\n[3, 3]\n")[1].split(b"\n")[:-1] == want
+    raw = np.array([1, 2, 3], np.int16).tobytes()
+    assert piped("encode", "ints.npz", "-", "--dtype", "int16", given=raw) == (0, want[0] + b"\n", b"")
+    code, out, told = piped("encode", "text.json", "-", "--format", "jsonl", given=b"[1, 2, 3]\n")
+    assert (code, out) == (2, b"") and told.startswith(b"error: -: document 0: integers, but the model is one of text")
 
 
 @each("name", ["z.txt", "z.jsonl", "z.ndjson", "z.npy", "z.npz", "z.bin"])

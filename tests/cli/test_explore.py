@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import pytest
-from command_line import INTS, TEXT, fails, process
+from command_line import INTS, TEXT, fails, piped
 
 from ubpe_numba import BPE
 from ubpe_numba.cli.main import main
@@ -40,10 +40,9 @@ def test_options_become_arguments(here: pathlib.Path) -> None:
 
 
 def test_standard_input_and_output(here: pathlib.Path) -> None:
-    done = process("explore", "text.json", "-", "--lines", "-o", "-", "--quiet", input=b"low\nlower\n", cwd=here)
-    assert done.returncode == 0 and not done.stderr
-    page = done.stdout.decode()
-    assert page.startswith("<!doctype html>") and _data(page)["documents"] == 2
+    code, page, told = piped("explore", "text.json", "-", "--lines", "-o", "-", "--quiet", given=b"low\nlower\n")
+    assert (code, told) == (0, b"")
+    assert page.startswith(b"<!doctype html>") and _data(page.decode())["documents"] == 2
 
 
 def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -111,9 +109,3 @@ def test_a_dead_scheduler_is_one_error_soon(mortal: Any) -> None:
         next(waiting)
     with pytest.raises(ConnectionError), reaching(mortal):
         mortal.run(os.getpid)
-
-
-def test_without_dask_the_extra_is_named() -> None:
-    code = "import sys; sys.modules['dask'] = None; import ubpe_numba.distributed"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1] == "ImportError: ubpe_numba.distributed needs dask: pip install 'ubpe-numba[dask]'"

@@ -60,12 +60,9 @@ TEXT_FITS: dict[str, Any] = {
     "gpt2, words, normalizer": functools.partial(
         BPE.for_text, 300, pretokenizer="gpt2", special_tokens=["<end>"], known_words=["low"], normalizer="NFD"
     ),
-    "normalizer alone": made(BPE, 60, normalizer="Lowercase"),
-    "break tokens": made(BPE, 60, break_tokens=" ", special_tokens=["<end>"]),
     "break and stop tokens": made(BPE, 60, break_tokens=" ", stop_tokens="w", pretokenizer="gpt2"),
     "the articles' rules": made(UBPEClassic, 60, pretokenizer="gpt2", rules=FitRules(ties="first_seen")),
     "probabilities": made(UBPE, 60, pretokenizer="gpt2"),
-    "bytes": made(BPE, 300, encoding="utf-8", alphabet=bytes(range(256))),
 }
 
 

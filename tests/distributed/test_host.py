@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from reference import fit as reference
 
-from ubpe_numba import BPE, Preprocessing, count_documents
+from ubpe_numba import BPE, count_documents
 from ubpe_numba.distributed import host as hosts
 from ubpe_numba.distributed.host import Batch, Fills, Host, Setup, Stepped, make_host
 from ubpe_numba.distributed.kernels.remote import MOST
@@ -57,23 +56,6 @@ def test_the_check_of_a_part_tells_parts_apart() -> None:
     assert len({Host(corpus).part() for corpus in [*same, *others, *(as_corpus(DOCS, **mark) for mark in marks)]}) == 7
 
 
-def test_a_text_is_loaded_once() -> None:
-    host = Host(as_corpus(DOCS, sample_weight=[1, 2, 3]), 1)
-    found = host.load(SETUP._replace(weighted=True))
-    assert host.load(SETUP) is found  # another host was lost, and all are told again
-    assert (found.documents.tolist(), found.weights.tolist(), found.n_shards) == ([[0, 2]], [[1, 3]], 1)
-
-
-def test_shards_of_a_part() -> None:
-    host = Host(as_corpus([[0] * 9, [1], [2] * 4]), 1)
-    found = host.load(SETUP._replace(n_shards=3))
-    assert found.at.tolist() == [0, 4, 9, 14]
-    assert found.inside.tolist() == [False, True, False, False]
-    assert found.documents.tolist() == [[0, 0], [0, 0], [1, 2]]
-    assert found.segments.tolist() == [1, 1, 2]
-    assert [(row["first"], row["last"]) for row in found.state] == [(0, 0), (0, 0), (1, 2)]
-
-
 def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids and slots that are far beyond what there was room for at first."""
     monkeypatch.setattr(hosts, "_SLOTS", 1)
@@ -91,49 +73,6 @@ def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     found = host.step(2, None, Batch(9002, ints(9000), ints(9000), np.array([140_000])))
     assert found is not None
     assert found.merged["occurrences"][0, 0] == 4
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 3), max_size=12) | st.just([1] * 13), min_size=1, max_size=3),
-    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=4),
-    st.integers(1, 4),
-    st.booleans(),
-)
-def test_a_text_is_made_again(docs: list[list[int]], wanted: list[tuple[int, int]], n_shards: int, weighted: bool) -> None:
-    """Of its part and the merges so far, shard by shard; each merge where its shards begin."""
-    pairs: list[tuple[int, int]] = []
-    for pair in wanted:
-        if pair not in pairs and max(pair) < 4 + len(pairs):
-            pairs.append(pair)
-    setup = SETUP._replace(n_shards=n_shards, weighted=weighted)
-    at = Host(as_corpus(docs), 1).load(setup).at
-    host = Host(as_corpus(docs), 1)
-    found = host.load(setup, np.array(pairs, np.int32).reshape(-1, 2), at, ints())
-    starts = np.cumsum([0, *map(len, docs)])
-    texts = []
-    for k in range(at.size - 1):
-        for doc, start in zip(docs, starts.tolist(), strict=False):
-            a, b = max(int(at[k]) - start, 0), min(int(at[k + 1]) - start, len(doc))
-            if a < b:
-                texts.append(doc[a:b])
-    for new, pair in enumerate(pairs, 4):
-        texts = [reference.replace(text, {pair: new}) for text in texts]
-    cells = np.concatenate([host.text._cells(k) for k in range(host.text.k)])
-    assert cells[cells >= 0].tolist() == [token for text in texts for token in text]
-    assert found.state["n_cells"].sum() == cells.size
-
-
-def test_a_text_is_made_again_with_the_tokens_that_it_took_over() -> None:
-    """Part 0 1 | 2 3 of a document, in two shards; the first gave away 0, the second took over 1 2 from the next host."""
-    host = Host(as_corpus([[0, 1, 2, 3]]), 1)
-    setup = SETUP._replace(n_shards=2)
-    found = host.load(setup, np.array([[1, 2]], np.int32), np.array([1, 2, 6]), ints(1, 2))
-    assert host.text._cells(0).tolist() == [-1, 1, -1]
-    assert host.text._cells(1).tolist() == [-1, 2, 3, 4, -1]
-    assert found.at.tolist() == [1, 2, 6]
-    emptied = Host(as_corpus([[0, 1]]), 1)
-    emptied.load(SETUP, np.zeros((0, 2), np.int32), np.array([3, 3]), ints(2, 3))
-    assert emptied.text._cells(0).tolist() == [-1, -1]
 
 
 # ---------------------------------------------------------------------------------------------------- neighbours added up
@@ -174,12 +113,6 @@ def test_sums_are_those_of_all_shards(lists: Lists, weighted: bool) -> None:
         assert end - begin == len(want) or (max(want.values()) > MOST and not weighted)
 
 
-def test_the_worked_example() -> None:
-    found = stepped([[{3: 2, 5: 1}, {6: 1}], [{5: 4}, {6: 2}]], False).added_up()
-    assert found.delta.tolist() == [3, 2, 5, 5, 6, 3]
-    assert found.delta_end.tolist() == [[0, 2, 3], [0, 0, 0]]
-
-
 # ---------------------------------------------------------------------------------------------------- partitions
 
 
@@ -204,16 +137,6 @@ def test_partitions_side_by_side() -> None:
     assert made([["cac", ""]]).distinct().tolist() == [97, 99] and made([[""]]).distinct().tolist() == []
 
 
-def test_one_document() -> None:
-    host = made([np.array([1, 2], np.int32), np.zeros(0, np.int32), np.array([3], np.int64)], joined=True)
-    assert rows(host) == [[1, 2, 3]]
-    assert rows(made([np.zeros(0, int)], joined=True)) == [[]]
-    host = made([np.arange(3), np.arange(2)], [([2], [1, 3])], joined=True)
-    assert rows(host) == [[0], [1, 2], [0, 1]]
-    assert host.corpus.document_of.tolist() == [0, 0, 0]
-    assert host.corpus.weights.tolist() == [2, 2, 2]
-
-
 def test_weights_and_boundaries() -> None:
     parts = [[[1, 2, 3], [9]], [[4, 5]], [[6], [7, 8]]]
     host = made(parts, [([2, 0], None), (None, [[1]]), ([1, 3], None)])
@@ -232,23 +155,6 @@ def test_integers_are_held_in_few_bytes() -> None:
     host = made([np.array([[1, 2]]), [[300, 4]], [[5, -6]]])
     assert rows(host) == [[1, 2], [300, 4], [5, -6]] and host.corpus.values.dtype == np.int32
     assert made([np.array([[1, 2]]), [[255]]]).corpus.values.dtype == np.uint8
-
-
-def test_parts_are_of_one_kind() -> None:
-    assert made([[], ["ab"], [""]]).part().kind == "str"
-    assert made([[], [b""]]).part().n_given == 0
-    assert made([["é"], [b"ab"]], preprocessing=Preprocessing(encoding="utf-8")).part().kind == "bytes"
-    with pytest.raises(TypeError, match=r"parts: expected documents of one kind, got str \(p1\) and int \(p2\)"):
-        made([[], ["ab"], [[1]]])
-
-
-def test_errors_name_the_partition() -> None:
-    with pytest.raises(TypeError, match="p1: docs: document 1"):
-        made([[[1]], [[1], 2.5]])
-    with pytest.raises(ValueError, match="p0: sample_weight"):
-        made([[[1]], [[1]]], [([1, 2], None), (None, None)])
-    with pytest.raises(ValueError, match="p0 to p1: boundaries"):
-        made([np.arange(2), np.arange(2)], [(None, [7])], joined=True)
 
 
 @pytest.mark.parametrize("marks", [None, [([0, 1], None), (None, None), ([1, 2], [[1], [2, 3]])]])

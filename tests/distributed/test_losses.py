@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -65,17 +64,6 @@ def test_a_loss_at_every_message(name: str, when: str) -> None:
     for number in range(len(fit.parts) + (when == "after"), undisturbed.n_messages, 3 if "epochs" in name else 1):
         shards, engine = fit.run(fate_at([number], when))
         assert sum(shards.losses) == engine.n_renewed == shards.losses[undisturbed.sent[number][1]] == 1
-
-
-@pytest.mark.parametrize("name", ["plain", "weighted epochs"])
-def test_losses_while_hosts_are_made_anew(name: str) -> None:
-    """A second loss among the messages that follow on the first; and of all hosts at once."""
-    fit = Fit(*FITS[name])
-    n_parts, n = len(fit.parts), fit.run(fate_at((), ""))[1].n_messages
-    for first, after in itertools.product(range(n_parts, n, 9), range(1, 12, 2)):
-        assert sum(fit.run(fate_at([first, first + after], ("before", "after")[first % 2]))[0].losses) in (1, 2)
-    for number in range(n_parts, n, 3):
-        assert sum(fit.run(fate_at(range(number, number + n_parts), "after"))[0].losses) >= 1
 
 
 def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:

@@ -15,8 +15,8 @@ from reference import fit as reference
 from remote_fits import InProcess, Losing, Place, Sizes, chaos, cut, endless, here, remotely, same, settings_of
 
 from ubpe_numba.distributed import remote_text
-from ubpe_numba.distributed.host import Host, Setup
-from ubpe_numba.distributed.remote_text import RemoteText, fit_remotely
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.distributed.remote_text import fit_remotely
 from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting import fit, text
 from ubpe_numba.runtime.messages import Progress
@@ -118,58 +118,6 @@ def test_losses_at_random_change_nothing(case: Case, seed: int, rate: float) -> 
         found, shards = remotely(engine, goes_on, case.size, plan)
     same(found, want)
     assert sum(shards.losses) == engine.n_renewed
-
-
-def all_shards(
-    docs: list[list[int]], places: list[Place], weights: list[int] | None, n_shards: int
-) -> tuple[RemoteText, InProcess]:
-    """The shards of hosts of documents that are cut, symbols 0 to 3."""
-    parts, goes_on = cut(docs, places, weights)
-    engine = InProcess([Host(part, 1) for part in parts])
-    setup = Setup(Alphabet.dense(4), weights is not None, 4, n_shards)
-    with pytest.MonkeyPatch.context() as patch:
-        Sizes().patch(patch)
-        return RemoteText(engine, engine.ask("part"), setup, goes_on), engine
-
-
-@st.composite
-def cut_documents(draw: st.DrawFn) -> tuple[Any, ...]:
-    docs = draw(st.lists(st.lists(st.integers(0, 3), max_size=20) | st.just([1] * 30), min_size=1, max_size=4))
-    weights = draw(st.none() | st.lists(st.sampled_from([1, 2, 3, 2**33, 2**40]), min_size=len(docs), max_size=len(docs)))
-    places = []
-    for _ in range(draw(st.integers(0, 3))):
-        d = draw(st.integers(0, len(docs) - 1))
-        places.append(Place(d, draw(st.booleans()), draw(st.integers(0, len(docs[d])))))
-    return docs, places, weights, draw(st.sampled_from([1, 2, 3, 5]))
-
-
-@given(cut_documents(), st.integers(1, 9), st.integers(1, 3))
-@example(([[0, 1, 2, 3] * 6], [Place(0, True, 9), Place(0, True, 17)], None, 3), 1, 1)
-def test_counts_of_all_hosts(case: tuple[Any, ...], threshold: int, floor: int) -> None:
-    docs, _, weights, _ = case
-    want = {a << 32 | b: n for (a, b), n in reference.count_pairs(docs, weights).items()}
-    counts = np.zeros(4, np.int64)
-    for doc, weight in zip(docs, weights or [1] * len(docs), strict=True):
-        counts += weight * np.bincount(np.array(doc, np.int64), minlength=4)
-    shards, engine = all_shards(*case)
-    dense = shards.count_dense(4)
-    assert shards.symbol_counts.tolist() == counts.tolist()
-    assert dense.dtype == np.int64
-    assert {int(p // 4 << 32 | p % 4): int(dense[p]) for p in np.flatnonzero(dense)} == want
-    assert {type(a) for a in engine.ask("count_dense", 4)} == {np.ndarray}
-    shards.list_dense(4, np.flatnonzero(dense), np.arange(np.count_nonzero(dense), dtype=np.int32))
-
-    n = shards.sort_pairs(4)
-    assert n <= sum(reference.count_pairs(docs).values())
-    pairs, bounds, below = shards.count_sorted(threshold, floor)
-    found = dict(zip(pairs.tolist(), bounds.tolist(), strict=True))
-    assert list(found) == sorted(found, key=lambda p: p >> 32)
-    assert all(found[p] >= count for p, count in want.items() if p in found)
-    assert all(p in found for p, count in want.items() if count >= threshold)
-    assert below or not any(floor <= count < threshold for count in want.values())
-    order = np.array(sorted(want), np.int64)
-    assert shards.list_sorted(order).tolist() == [want[p] for p in order.tolist()]
-    shards.give_slots(np.where(order >> 32 == 1, np.arange(order.size), -1).astype(np.int32))
 
 
 # ------------------------------------------------------------------------------------------------ single cases

@@ -15,7 +15,6 @@ from tables import each, refused
 
 from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece, export, load
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.text import Splitter
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")
@@ -231,27 +230,3 @@ def test_a_model_takes_it(marked: BPE) -> None:
     with torch.no_grad():
         found = transformers.GPT2Model(config).eval()(**inputs).last_hidden_state
     assert found.shape == (len(DOCS), int(inputs.attention_mask.sum(1).max()), 16)
-
-
-# ------------------------------------------------------------------------------------------------ a recipe of Hugging Face
-
-
-def test_the_tokenizer_of_dnabert_2_is_that_of_its_recipe() -> None:
-    """On E. coli; all of the file but the decoder: the recipe has none, so that its `decode` puts spaces between tokens."""
-    packed = np.fromfile(pathlib.Path(__file__).parents[2] / "docs" / "data" / "ecoli_536.2bit", np.uint8)
-    dna = np.frombuffer(b"ACGT", np.uint8)[packed[:, None] >> np.arange(0, 8, 2) & 3].tobytes().decode()
-    reads, special = [dna[i : i + 1000] for i in range(0, len(dna), 1000)], ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
-    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="[UNK]"))
-    theirs.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    trainer = tokenizers.trainers.BpeTrainer(vocab_size=1024, special_tokens=special, min_frequency=2, show_progress=False)
-    theirs.train_from_iterator(reads, trainer)
-    around = [(word, theirs.token_to_id(word)) for word in ("[CLS]", "[SEP]")]
-    theirs.post_processor = tokenizers.processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=around
-    )
-    steps = Preprocessing(special_tokens=special, pretokenizer=Splitter(["Whitespace"]))
-    ours = BPE(1024 - len(special), preprocessing=steps).fit(reads, progress=False)
-    written = export(ours, "tokenizer.json", unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True)
-    found, expected = json.loads(written), json.loads(theirs.to_str())
-    assert found.pop("decoder") == {"type": "Fuse"} and expected.pop("decoder") is None
-    assert found == expected and [*found["model"]["vocab"]] == [*expected["model"]["vocab"]]

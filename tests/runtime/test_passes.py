@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import each
 
 from ubpe_numba.runtime.compiler import helper, kernel, section
 
@@ -102,67 +101,3 @@ def test_values_are_cast_as_numba_casts_them() -> None:
     assert narrowed(numbers, small, floats, 2) == (6, False)
     assert (numbers.tolist(), small.tolist(), floats.tolist()) == ([5, 1, 2**40 + 3], [-1, 0, 3], [0, 0, 2**39 + 1])
     assert narrowed(numbers, small, floats, 0) == (6, True)
-
-
-@helper
-def last_positive(values):
-    i = values.size
-    while i > 0:
-        i -= 1
-        if values[i] > 0:
-            found = values[i]  # assigned in one branch, used behind the loop
-            break
-    else:
-        found = np.int64(-1)
-    return found, i
-
-
-@section
-def floors(numbers, by):
-    total = np.int64(0)
-    for i in range(numbers.size - 1, -1, -2):
-        if numbers[i] % 5 == 0:
-            continue
-        total += 3 * (numbers[i] // by) + 7 * (numbers[i] % by) + (numbers[i] >> 2) + min(numbers[i], i) - max(numbers[i], by)
-    return total
-
-
-@kernel
-def layouts(plain, fortran, strided, small, words, flags, records):
-    total, last = np.int64(0), np.int64(0)
-    for i in range(plain.shape[0]):
-        row = plain[i]
-        for j in range(plain.shape[1]):
-            fortran[i, j] += row[j] * 2
-            total += plain[i][j] - fortran[i, j] * j + strided[i, j]
-            strided[i, j] = -total % 100
-    for i in range(small.size):
-        small[i] += 200  # wraps around
-        words[i] = (words[i] ^ np.uint64(small[i])) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(3)
-        flags[i] = not flags[i] and -3 < strided[0, i % 2] <= 50 != i
-        total += 2 if flags[i] else -1
-        records[i].left += small[i]
-        records[i].count -= records[i].left
-    found, at = last_positive(plain[1])
-    for by in (-3, -1, 2, 5):
-        last += floors(plain[2], by) * by
-    plain[0, 0], plain[0, 1] = plain[0, 1], plain[0, 0]
-    return total, last, (found, (at, total > last)), total / 7
-
-
-@each("seed", range(4))
-def test_layouts_types_and_branches(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    def made():
-        rng = np.random.default_rng(seed)
-        plain, words = rng.integers(-30, 30, (3, 4)), rng.integers(0, 2**63, 6).astype(np.uint64)
-        fortran, strided = np.asfortranarray(rng.integers(-9, 9, (3, 4))), rng.integers(-9, 9, (6, 8))[::2, ::2]
-        return plain, fortran, strided, rng.integers(0, 256, 6).astype(np.uint8), words, rng.random(6) < 0.5, np.zeros(6, RECORD)
-
-    compiled, plain = made(), made()
-    found = layouts(*compiled)
-    with monkeypatch.context() as patch, np.errstate(over="ignore"):
-        patch.setitem(globals(), "last_positive", last_positive.py_func)
-        patch.setitem(globals(), "floors", floors.py_func)
-        assert found == layouts.py_func(*plain[:-1], plain[-1].view(np.recarray))
-    for a, b in zip(compiled, plain, strict=True):
-        np.testing.assert_array_equal(a, b)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,7 +13,7 @@ from markup import parsed, pictures, words
 from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Tokenizer
-from ubpe_numba.views.notebook import block, escaped, histogram, tokenizer_html, vocabulary_html
+from ubpe_numba.views.notebook import escaped, tokenizer_html, vocabulary_html
 
 HOSTILE = [
     "</svg><script>alert(1)</script>", '" onload="alert(1)', "<!--", "]]>", "&amp;&", "\x00\x1b[31m", "\u202egnp.exe\u2028",
@@ -83,12 +82,6 @@ def test_hostile_strings_stay_text(kind: str) -> None:
     make = BPE.for_text(1000, pretokenizer=None) if kind == "utf-8" else BPE(1000)
     text = shown(make.fit(docs))  # `parsed` knows all elements and attributes that there are
     assert "<script>" in text and "\\x00" in text and "\u202e" not in text and "\u2028" not in text
-
-
-def test_strings_that_are_shown_are_no_parts_of_one_another() -> None:
-    root = parsed(tokenizer_html(BPE(40).fit(["abcabdabcabd" * 9, "xyz" * 5])))
-    shown = re.findall(r"([a-z]+) \(", str(pictures(root)[0][1].text))
-    assert shown and not any(a in b for a in shown for b in shown if a is not b)
 
 
 def test_an_unfitted_tokenizer_shows_its_parameters(cls: type[Tokenizer]) -> None:
@@ -207,22 +200,3 @@ def test_any_text_stays_text(text: str) -> None:
     assert len(root) == 0 and set(root.attrib) == {"b"}
     allowed = re.sub("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", text)
     assert (root.text or "") == allowed.replace("\r\n", "\n").replace("\r", "\n")
-
-
-@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=50))
-@example([0])
-@example([7] * 3)
-@example(list(range(24)))
-@example(list(range(25)))
-def test_bars_of_a_histogram_are_as_high_as_their_counts(lengths: list[int]) -> None:
-    root = parsed(block("", histogram(np.array(lengths), "documents", "values")), 4000)
-    (picture,) = pictures(root)
-    low, high = min(lengths), max(lengths)
-    width = -(-(high - low + 1) // 24)
-    counts = Counter((length - low) // width for length in lengths)
-    bars = next(picture.iter("{http://www.w3.org/2000/svg}path")).get("d", "")
-    heights = [int(bar) for bar in re.findall(r"v-(\d+)", bars)]
-    assert heights == [max(1, round(46 * counts[i] / max(counts.values()))) for i in sorted(counts)]
-    places = [int(x) for x in re.findall(r"M(\d+) ", bars)]
-    assert places == [i * (240 // (max(counts) + 1)) for i in sorted(counts)] and max(places) < 244
-    assert picture[0].text and picture[0].text.startswith(f"Lengths of {len(lengths)} documents: {low:,} to {high:,} values")

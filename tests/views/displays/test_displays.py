@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.plot import CompressionDisplay, CountsDisplay, MotifsDisplay, PianoRollDisplay, TokensDisplay, TreeDisplay
 from ubpe_numba.views.colours import DARK, LIGHT, colours_of, hue_of, hues_of
-from ubpe_numba.views.displays.canvas import axes_for, bare_figure, grid_for, require_signal
+from ubpe_numba.views.displays.canvas import grid_for, require_signal
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
 DOC = np.array([0, 2, 8, 2, 0, 2, 8, 2, 8, 0, 0, 2, 8])
@@ -41,8 +40,7 @@ DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
 }
 
 
-@each("theme", [LIGHT, DARK])
-@each("name", list(DISPLAYS))
+@each("theme, name", [*((LIGHT, name) for name in DISPLAYS), (DARK, "tokens"), (DARK, "curves")])
 def test_it_is_seen_and_drawn_on_given_axes(theme: Any, name: str, open_figures: Any, colours_drawn: Any) -> None:
     draw, hues = DISPLAYS[name]
     before = open_figures()
@@ -127,32 +125,8 @@ def test_what_cannot_be_drawn_is_refused(draw: Callable[[], Any], error: type[Ex
 # ---------------------------------------- axes and grids
 
 
-def test_pyplot_is_used_only_without_axes(axes: Any, open_figures: Callable[[], int]) -> None:
-    assert axes_for(axes, (4, 3), LIGHT) is axes and open_figures() == 0
-    bare_figure((4, 3), DARK)
-    assert open_figures() == 0
-    made = axes_for(None, (4, 3), DARK)
-    assert open_figures() == 1
-    assert made.figure.get_size_inches().tolist() == [4, 3] and to_hex(made.figure.get_facecolor()) == DARK.paper
-    assert to_hex(made.get_facecolor()) == DARK.paper and to_hex(made.xaxis.label.get_color()) == DARK.dim
-    made.set_title("words", loc="left")
-    assert to_hex(made._left_title.get_color()) == DARK.ink
-    assert [side for side, spine in made.spines.items() if spine.get_visible()] == ["left", "bottom"]
-
-
-def test_a_grid_is_made_divided_or_taken(open_figures: Callable[[], int]) -> None:
-    made = grid_for(None, 5, 3, (2, 1), LIGHT, share_y=True)
-    assert made.shape == (2, 3) and made[0, 0].figure.get_size_inches().tolist() == [6, 2] and open_figures() == 1
-    assert made[0, 0].get_shared_y_axes().joined(made[0, 0], made[1, 2])
-    one, other = Figure().subplots(1, 2)
-    divided = grid_for(one, 4, 2, (2, 1), LIGHT, share_y=False)
-    assert divided.shape == (2, 2) and not one.axison and other.axison
-    assert max(ax.get_position().x1 for ax in divided.flat) < other.get_position().x0
-    given = Figure().subplots(3, 2)
-    assert np.array_equal(grid_for(given, 5, 9, (2, 1), LIGHT, share_y=True), given) and open_figures() == 1
-
-
 def test_too_few_axes_are_refused() -> None:
+    assert grid_for(Figure().subplots(), 3, 2, (2, 1), LIGHT, share_y=False).shape == (2, 2)  # one is divided
     with pytest.raises(ValueError, match="^ax: expected at least 3 axes, one for each motif, got 2"):
         grid_for(Figure().subplots(1, 2), 3, 4, (2, 1), LIGHT, share_y=True)
     with pytest.raises(ValueError, match="^ax: expected axes of a grid"):
@@ -226,16 +200,6 @@ def test_curves_are_those_of_the_tokenizers(axes: Any) -> None:
     assert [text.get_text().split()[0] for text in alone.ax_.texts] == ["BPE"]
     with pytest.raises(NotFittedError):
         CompressionDisplay.from_tokenizers(BPE.from_merges([[0, 1]], alphabet="ab"), ax=axes)
-
-
-def test_labels_stand_apart_and_each_at_its_curve(axes: Any) -> None:
-    ends = [3.0, 1.0, 3.02, 3.01, 1.0]
-    display = CompressionDisplay({f"n{i}": ([10, 20], [1.0, end]) for i, end in enumerate(ends)}).plot(axes)
-    heights = [text.xy[1] for text in axes.texts]
-    top = axes.get_ylim()[1]
-    assert all(abs(a - b) >= 0.06 * top for a, b in itertools.combinations(heights, 2))
-    assert np.argsort(heights, kind="stable").tolist() == np.argsort(ends, kind="stable").tolist()
-    assert all(text.xy[0] == 20 for text in display.ax_.texts)
 
 
 #: Symbols are pitch * 4 + the length as a power of two; pitch 0 is a rest.

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from tables import each
 
-from ubpe_numba import UBPE, FitRules, Ragged
+from ubpe_numba import Ragged
 from ubpe_numba.plot import MotifsDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.views.colours import DARK, hue_of
@@ -74,28 +74,3 @@ def test_most_occurrences_are_drawn_at_even_distances(tok: Tokenizer) -> None:
     for docs in ([[0, 0]], [[]]):
         nowhere = gallery(tok, docs, tokens=[5], side=2)
         assert nowhere.counts.tolist() == [0] and nowhere.contexts[0].shape == (0, 8)
-
-
-def test_motifs_that_say_most_are_chosen_and_differ() -> None:
-    rng = np.random.default_rng(0)
-    beat, wave, rest = [0, 2, 9, 4, -2], [1, 2, 3, 3, 2, 1], [0] * 4
-    docs = []
-    for _ in range(20):
-        parts = [[*rest, *(beat, wave)[k], *rest[: rng.integers(4)]] for k in rng.integers(0, 2, 9)]
-        docs.append([level for part in parts for level in part])
-    tok = UBPE(60, objective="shortest", rules=FitRules(max_token_length=7)).fit(docs, progress=False)
-    display, contrary = (gallery(tok, docs, n=2, diverse=diverse, side=0, shape=(1, 2)) for diverse in (True, False))
-    assert np.ptp(contrary.motifs[0]) == np.ptp(contrary.motifs[1]) == 11  # two variations of the beat
-    assert display.tokens[0] == contrary.tokens[0] and np.ptp(display.motifs[1]) < 11
-    rare = gallery(tok, docs, n=40, least=30, side=0, shape=(6, 7))
-    assert rare.tokens.size and rare.counts.min() >= 30
-
-
-def test_the_axis_of_values_is_shared_or_not(tok: Tokenizer) -> None:
-    display = MotifsDisplay.from_batch(tok, DOCS, tokens=[6, 5, 3], side=0, columns=2)
-    assert display.axes_.shape == (2, 2)
-    low, high = display.axes_[0, 0].get_ylim()
-    assert low < 0 and high > 8 and display.axes_[1, 0].get_ylim() == (low, high)
-    own = display.plot(share_y=False, columns=2)
-    assert own.axes_[0, 0].get_ylim()[1] < 8 < own.axes_[0, 1].get_ylim()[1]
-    assert not own.axes_[1, 1].axison and not own.axes_[1, 1].lines

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
-from tables import each
 
 from ubpe_numba import BPE
 from ubpe_numba.plot import TokensDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.views.colours import DARK, LIGHT, colours_of
+from ubpe_numba.views.colours import LIGHT
 
 DOC = np.array([0, 2, 8, 2, 0, 2, 8, 2, 8, 0, 0, 2, 8])
 
@@ -45,26 +44,6 @@ def test_the_line_is_the_signal_cut_at_the_tokens_with_a_block_below_each(tok: T
     assert not [c for c in bare.collections if type(c) is PolyCollection]
     assert bare.get_xlim() == (0, DOC.size) and bare.get_xlabel() == "sample"
     assert TokensDisplay.from_document(tok, np.zeros(0, int), ax=axes).ids.size == 0
-
-
-@each("theme", [LIGHT, DARK])
-def test_tokens_have_the_colours_of_the_rule_in_both_places(tok: Tokenizer, theme: Any) -> None:
-    axes = TokensDisplay.from_document(tok, DOC, theme=theme.name).ax_
-    expected = colours_of(tok.encode(DOC), 3, theme)
-    assert _colours(_drawn(axes, LineCollection)) == expected
-    assert _colours(_drawn(axes, PolyCollection)) == expected
-    assert theme.grey in expected and len(set(expected)) > 2
-    assert all(a != b or a == theme.grey for a, b in zip(expected, expected[1:], strict=False))
-
-
-def test_one_token_is_highlighted_where_it_occurs(tok: Tokenizer, axes: Any) -> None:
-    display = TokensDisplay.from_document(tok, DOC, token=5, ax=axes)
-    at = display.starts[display.ids == 5]
-    assert at.size == 2
-    assert [(patch.get_x(), patch.get_width()) for patch in axes.patches] == [(start, 4) for start in at.tolist()]
-    coloured = [colour != LIGHT.grey for colour in _colours(_drawn(axes, LineCollection))]
-    assert coloured == (display.ids == 5).tolist()
-    assert axes.get_title(loc="left").endswith("token 5, 2 times")
 
 
 def test_a_large_constant_has_an_axis(axes: Any) -> None:

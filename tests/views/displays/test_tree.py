@@ -63,20 +63,6 @@ def test_parts_of_text_are_strings(tok: Tokenizer, strings: list[str]) -> None:
     assert [text.get_text() for text in axes.texts][::2] == strings
 
 
-def test_leaves_stand_apart_and_the_others_over_their_parts(axes: Any) -> None:
-    tok = BPE.from_merges([[0, 1], [2, 2], [3, 0]], alphabet="ab")
-    display = TreeDisplay.from_token(tok, 4, depth=None, ax=axes)
-    x = [text.get_position()[0] for text in axes.texts][::2]
-    y = [text.get_position()[1] for text in axes.texts][::2]
-    above = display.tree.above.tolist()
-    parts = {i: [k for k in range(len(above)) if above[k] == i] for i in range(len(above))}
-    assert sorted(x[i] for i in parts if not parts[i]) == [0, 1, 2, 3, 4]
-    for i, below in parts.items():
-        if below:
-            assert x[i] == pytest.approx(sum(x[k] for k in below) / 2) and all(y[k] == y[i] - 1 for k in below)
-            assert x[below[0]] < x[below[1]]
-
-
 def test_a_deep_tree_is_drawn() -> None:
     tok = BPE.from_merges([[0, 0], *([[k, 0] for k in range(1, 1010)])], alphabet=[7])
     display = TreeDisplay.from_token(tok, 1005, depth=None, ax=Figure().subplots())
@@ -102,13 +88,3 @@ def test_a_tree_of_a_tokenizer_with_ids_of_its_own() -> None:
     assert str(token) in [text.get_text() for text in display.ax_.texts]
     for label, i in zip(display.labels, display.tree.tokens.tolist(), strict=True):
         assert other.decode([i]) == label
-
-
-def test_shapes_of_any_range_stay_within_their_level(axes: Any) -> None:
-    tok = BPE.from_merges([[0, 100], [101, 50]], alphabet=101)
-    TreeDisplay.from_token(tok, 102, depth=None, ax=axes)
-    shapes = _shapes(axes)
-    assert len(shapes) == 5
-    for line in shapes:
-        assert np.ptp(line.get_ydata()) < 0.9  # levels are 1 apart
-    assert np.ptp(shapes[0].get_ydata()) > 0.2

@@ -18,7 +18,6 @@ from ubpe_numba.views.explorer.counts import (
     SPECIAL,
     SYMBOL,
     Cut,
-    as_given,
     choose,
     cut_of,
     kind_of,
@@ -113,23 +112,6 @@ def test_what_is_drawn_fits(lengths: list[int], most: int) -> None:
         assert limit == most and indices.size == 1 and sizes[indices[0]] > most
 
 
-def test_what_is_drawn_is_at_even_distances_and_not_one_long_document() -> None:
-    sizes = np.full(1000, 10)
-    indices, limit = choose(sizes, 200)
-    assert limit is None and indices.size == 20 and indices[0] == 0 and indices[-1] == 999
-    assert set(np.diff(indices).tolist()) <= {52, 53}
-    sizes[0] = 10_000
-    indices, limit = choose(sizes, 500)
-    assert limit is None and sizes[indices].sum() > 0 and 0 not in indices
-
-
-def test_documents_are_given_on_as_they_came() -> None:
-    for docs in (["añb", "\ud800"], [b"ab", b"c"], [[1, 2], [3]]):
-        found = as_documents(docs)
-        again = as_documents(*as_given(found))
-        assert again.kind == found.kind and np.array_equal(again.values, found.values)
-
-
 @each(
     "docs, kind",
     [
@@ -140,12 +122,6 @@ def test_documents_are_given_on_as_they_came() -> None:
 def test_the_kind_is_told_by_the_documents(docs: Any, kind: str) -> None:
     assert kind_of("auto", as_documents(docs)) == kind
     assert kind_of("notes", as_documents(docs)) == "notes"
-
-
-def test_symbols_are_shown_as_they_are_unless_something_else_is_said() -> None:
-    used = np.array([-3, 0, 2**53])
-    assert symbols_of("signal", used) is None and symbols_of("notes", used) is None
-    assert symbols_of("dna", np.array([65, 67])) is None
 
 
 def test_letters_and_pitches() -> None:
