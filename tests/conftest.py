@@ -1,11 +1,8 @@
 """Fixtures that several folders use; a run says at its start and its end what it could not look at."""
 
-import importlib.metadata
-import importlib.util
 import os
 import pathlib
 import signal
-import sys
 from collections import Counter
 from typing import Any
 
@@ -26,6 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests p
 #: another library changes, what examples for other libraries print, machines that are lost in every way there is, Ctrl-C in every
 #: call.
 FULL = {
+    "tests/test_versions.py": ("",),
     "tests/test_interrupts.py": ("test_ctrl_c",),
     "tests/runtime/test_compiler.py": ("test_plain_numba_and_another_version_give_the_same",),
     "tests/runtime/test_prebuilt.py": ("",),
@@ -38,13 +36,15 @@ FULL = {
     "tests/text/test_dialect.py": ("test_classes_hold",),
     "tests/text/test_splitter.py": ("test_every_character",),
     "tests/formats/test_model_file.py": ("test_a_truncated_file_is_refused_wherever", "test_a_changed_byte_is_refused"),
-    "tests/distributed/test_encoding.py": ("test_a_disk_that_is_full", "test_two_runs"),
-    "tests/distributed/test_hosts.py": ("test_workers_killed", "test_machines", "test_a_scheduler"),
+    "tests/distributed/test_encoding.py": ("test_a_disk_that_is_full", "test_two_runs", "test_a_killed_worker"),
+    "tests/distributed/test_hosts.py": ("test_workers_killed", "test_machines"),
+    "tests/distributed/test_builds.py": ("",),
     "tests/distributed/test_cluster.py": ("test_a_task_that_kills", "test_a_dead_scheduler"),
     "tests/distributed/test_fitting.py": (
         "test_workers_killed[part", "test_partitions_that_kill", "test_futures_whose", "test_a_scheduler",
+        "test_a_worker_that_joins",
     ),
-    "tests/distributed/test_losses.py": ("test_a_loss_at_every_message", "test_losses_while_hosts"),
+    "tests/distributed/test_losses.py": ("test_a_loss_at_every_message",),
 }  # fmt: skip
 
 
@@ -63,14 +63,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left and os.environ.get("UBPE_FULL") != "1":
         items[:] = kept
         config.hook.pytest_deselected(items=left)
-
-
-def pytest_report_header() -> str:
-    """Say which published package the differential test meets, or that it meets none."""
-    if sys.version_info >= (3, 12) and importlib.util.find_spec("ubpe_native") is not None:
-        version = importlib.metadata.version("ubpe-native")
-        return f"differential test: against ubpe-native {version}, data in {os.environ.get('UBPE_BENCH_DATA', 'the package')}"
-    return "differential test: NOT RUN, it needs Python 3.12 or later and the package ubpe-native (0.2.2 or 0.3.0)"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

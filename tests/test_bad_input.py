@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import pathlib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -56,17 +55,6 @@ def test_a_corpus_without_symbols(docs: Any, n: int) -> None:
         tok.encode("\u1234")
 
 
-def test_empty_documents_among_others(cls: Any) -> None:
-    docs = [[], [0, 1, 0, 1], [], [], [1, 0, 1], []]
-    tok = fitted(cls, docs)
-    plain = fitted(cls, [doc for doc in docs if doc] + [[5][:0]])
-    np.testing.assert_array_equal(tok._model.vocabulary.merges, plain._model.vocabulary.merges)
-    assert tok._model.vocabulary.n_documents == 6
-    batch = tok.encode_batch(docs)
-    assert [len(ids) == 0 for ids in batch] == [not doc for doc in docs]
-    assert tok.decode_batch(batch).to_lists() == docs
-
-
 def test_one_document() -> None:
     """UBPE has nothing to weigh: it warns, once, and encodes to the fewest tokens."""
     for docs in ([[0, 1, 2, 0, 1, 2, 0, 1]], "abcabcab", np.array([0, 1, 2, 0, 1, 2, 0, 1])):
@@ -77,19 +65,6 @@ def test_one_document() -> None:
         shortest = fitted(UBPE, docs, objective="shortest")
         assert tok.encode(doc).tolist() == shortest.encode(doc).tolist()
         assert len(tok.encode(doc)) == len(tok.encode_nbest([doc], 1)[0][0][0]) <= len(fitted(BPE, docs).encode(doc))
-
-
-@each("name, value", [("n_tokens", 0), ("n_candidates", 1.5), ("n_threads", True), ("rules", {}), ("objective", "best")])
-def test_a_refit_by_bad_parameters_changes_nothing(name: str, value: Any) -> None:
-    tok = fitted(UBPE, n_tokens=8)
-    before = tok.fingerprint
-    with pytest.raises((ValueError, TypeError), match=f"^{name}: expected"):
-        tok.set_params(**{name: value}).fit(DOCS, progress=False)
-    if name == "n_threads":
-        for call in (tok.encode, tok.decode):
-            with pytest.raises(TypeError, match="n_threads: expected"):
-                call([0, 1])
-    assert tok.set_params(**{name: UBPE().get_params()[name]}).fingerprint == before
 
 
 @each("text", ["0", "-1", "many", "1.5", "²", "8193", "1" * 30])  # ² is a digit to str.isdigit, but not to int
@@ -134,23 +109,6 @@ def test_a_failing_iterator_leaves_the_tokenizer_as_it_was(cls: Any) -> None:
         unfitted.encode([0])
 
 
-@each("low, high", [(-1, 0), (2**40, 2**40 + 3), (2**31 - 1, 2**31), (-(2**31) - 1, 3), (LOW, HIGH), (HIGH - 1, HIGH)])
-def test_negative_and_huge_integers(low: int, high: int) -> None:
-    docs = [[low, high, low, high, high], [high, low, high], [low, low], []]
-    tok = fitted(UBPE, docs)
-    small = fitted(UBPE, [[int(symbol == high) for symbol in doc] for doc in docs])
-    np.testing.assert_array_equal(tok._model.vocabulary.merges, small._model.vocabulary.merges)
-    assert tok._model.vocabulary.n_alphabet == 2
-    for container in (docs, [np.array(doc, np.int64) for doc in docs], iter(docs)):
-        batch = tok.encode_batch(container)
-        assert batch == small.encode_batch([[int(symbol == high) for symbol in doc] for doc in docs])
-    assert [doc.tolist() for doc in tok.decode_batch(batch)] == [tok.decode(ids).tolist() for ids in batch] == docs
-    for wrong in {low - 1, low + 1, high - 1, high + 1, low + 2**32, 0, LOW, HIGH} - {low, high}:
-        if LOW <= wrong <= HIGH:
-            with pytest.raises(UnknownSymbolError, match=f"document 0, position 1: symbol {wrong} is not in"):
-                tok.encode([low, wrong])
-
-
 @each("kind", KINDS)
 def test_unknown_symbols(cls: Any, kind: str) -> None:
     docs, bad, shown = KINDS[kind]
@@ -176,13 +134,6 @@ def test_unknown_symbols(cls: Any, kind: str) -> None:
         with pytest.raises(UnknownSymbolError, match=f"document 0, {message}"):
             tok.encode_nbest([bad], 2)[0]
         assert tok.encode_nbest([bad], 1, unknown="skip")[0][0][0].tolist() == tok.encode(known).tolist()
-
-
-def test_unknown_bytes(cls: Any) -> None:
-    tok = cls(alphabet=b"abc").fit([b"abab", b"cab", b""], progress=False)
-    with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 255 is not in"):
-        tok.encode_batch([b"a", b"ab\xff"])
-    assert tok.encode(b"a\xffb", unknown="skip").tolist() == tok.encode(b"ab").tolist()
 
 
 @each("n_threads", [1, 4])
@@ -233,44 +184,6 @@ def test_sliced_batches_report_their_own_documents() -> None:
     assert tok.decode_batch(batch[1:3]).to_lists() == [[0, 1], []]
     with pytest.raises(UnknownTokenError, match="document 2, position 1: token id 8 "):
         tok.decode_batch(batch[1:])
-
-
-DTYPES = [f"{order}{kind}{width}" for order in "<>" for kind in "iu" for width in (1, 2, 4, 8)]
-FLAT, CUTS = np.array([i for doc in DOCS for i in doc]), np.cumsum([0] + [len(doc) for doc in DOCS])
-
-
-def layouts(dtype: str, path: pathlib.Path) -> dict[str, np.ndarray]:
-    """The same numbers, everywhere in memory and on disk."""
-    plain = FLAT.astype(dtype)
-    read_only, unaligned = plain.copy(), np.frombuffer(b"\0" + plain.tobytes(), dtype, offset=1)
-    read_only.setflags(write=False)
-    mapped = np.memmap(path, dtype, "w+", shape=plain.shape)
-    mapped[:] = plain
-    mapped.flush()
-    return {
-        "plain": plain, "read-only": read_only, "unaligned": unaligned, "strided": np.repeat(plain, 3)[1::3],
-        "backward": plain[::-1].copy()[::-1], "column": np.stack([plain, plain], axis=1)[:, 1],
-        "mapped": mapped, "mapped, read-only": np.memmap(path, dtype, "r"),
-    }  # fmt: skip
-
-
-@each("dtype", DTYPES)
-def test_layouts_give_the_same_model_and_ids(dtype: str, tmp_path: pathlib.Path) -> None:
-    want = fitted(UBPE)
-    ids = want.encode_batch(DOCS)
-    for name, flat in layouts(dtype, tmp_path / "values").items():
-        kept = flat.copy()
-        pieces = [flat[a:b] for a, b in zip(CUTS[:-1], CUTS[1:], strict=True)]
-        for offsets in (None, CUTS, CUTS.astype(">u2")):
-            given = {"docs": pieces if offsets is None else flat, "offsets": offsets}
-            tok = UBPE().fit(**given, progress=False)
-            assert tok.fingerprint == want.fingerprint, name
-            assert tok.encode_batch(**given) == ids, name
-        assert [want.encode(piece).tolist() for piece in pieces] == ids.to_lists(), name
-        np.testing.assert_array_equal(flat, kept)
-    for name, flat in layouts(dtype, tmp_path / "ids").items():
-        assert want.decode(flat).tolist() == want.decode(FLAT.tolist()).tolist(), name
-        assert want.decode_batch(flat, CUTS) == want.decode_batch(DOCS), name
 
 
 def test_results_do_not_share_memory_with_arguments(cls: Any) -> None:

@@ -105,27 +105,3 @@ def test_what_a_tokenizer_does_is_shown() -> None:
         assert "Examples\n--------" in text, name
         gives = inspect.signature(function).return_annotation not in (None, "None") and not isinstance(_PUBLIC[name], property)
         assert not gives or "Returns\n-------" in text or text.count("\n") < _SHORT, name
-
-
-def _wrong(a: int, *rest: int) -> None:  # noqa: D417
-    """Sum.
-
-    Parameters
-    ----------
-    a : int
-        The first.
-    b
-        Not there.
-
-    This text follows the section without a header of its own, and so it is parsed as a field.
-
-    >>> 1
-    1
-    """
-
-
-def test_the_check_sees_what_it_should() -> None:
-    found = "; ".join(problems(_wrong))
-    for part in ("swallows text", "under Examples", "b: documented, but not", r"*rest: in the signature, but not"):
-        assert part in found
-    assert problems(type("Bare", (), {})) == ["there is no docstring"]

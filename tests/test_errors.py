@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from foreign import END
 from gguf_files import vocabulary
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from saved_models import fitted
 from sentencepiece_models import A_AND_B, SPECIAL, model
@@ -34,6 +34,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=25)
 @given(VALUES)
 def test_short_values_are_shown_as_they_are(value: Any) -> None:
     whole = repr(value)

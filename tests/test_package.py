@@ -14,6 +14,8 @@ def test_import_is_light() -> None:
     script = """
 import sys, ubpe_numba
 assert not {"numba", "numpy"} & set(sys.modules)
+import ubpe_numba.plot
+assert "matplotlib" not in sys.modules
 assert ubpe_numba.__version__ and not hasattr(ubpe_numba, "__path_of_nothing__") and not hasattr(ubpe_numba, "nothing")
 from ubpe_numba import *
 from ubpe_numba.tokenizers.ubpe import UBPE as home
@@ -49,19 +51,3 @@ def test_what_arguments_take_is_public() -> None:
     assert tok.encode("a A b").tolist() == [1, 1, 0]
     text = ubpe_numba.BPE(5, preprocessing=ubpe_numba.Preprocessing(normalizer="Lowercase", pretokenizer=steps[1])).fit(["ab AB"])
     assert text.preprocessing.normalizer == steps[0] and text.preprocessing.pretokenizer is steps[1]
-
-
-def test_integers_do_not_wait_for_text() -> None:
-    script = """
-import sys
-from numba.core import entrypoints
-entrypoints.init_all()  # extensions of numba that other packages bring, with all that these import
-brought = set(sys.modules)
-from ubpe_numba import BPE
-tokenizer = BPE(6, alphabet=4).fit([[0, 1, 0, 1, 2, 3]], progress=False)
-assert tokenizer.decode(tokenizer.encode([0, 1])).tolist() == [0, 1]
-text = {"coding.word_encoder"}
-text |= {"formats.table", "text.unicode_classes", "text.count_words", "text.kernels.utf8"}
-assert not ({f"ubpe_numba.{name}" for name in text} | {"regex"}) & (set(sys.modules) - brought)
-"""
-    python(script)

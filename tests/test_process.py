@@ -150,26 +150,20 @@ print(*found)
 
 
 def test_eight_threads_fit_and_encode_as_one_does() -> None:
-    serial = run("docs = corpus()\nprint(*[digest(t.fit(docs), docs) for t in three(n_threads=1)])").split()
-    assert run(EIGHT).split() == [serial[i % 3] for i in range(8)]
-    assert len(set(serial)) == 3
+    found = run(EIGHT + "print(*[digest(t.fit(docs), docs) for t in three(n_threads=1)])\n").split()
+    assert found[:8] == [found[8 + i % 3] for i in range(8)] and len(set(found)) == 3
 
 
-def test_the_number_of_threads_changes_nothing() -> None:
-    out = run("""
-        docs = corpus(240_000, 50)
-        for i in range(3):
-            found = set()
-            for n in (1, 2, 3, 8):
-                found.add(digest(three(n_threads=n)[i].fit(docs), docs))
-                os.environ["UBPE_NUM_THREADS"] = str(n)
-                found.add(digest(three()[i].fit(docs), docs))
-            assert len(found) == 1, found
-        print(sorted(size for _, size in thread_pool._groups))
-    """)
-    assert out == "[2, 3, 8]"
-
-
+#: What a script does at its end; the batches are made in a thread that outlives the main one, and at exit.
+BATCHES = """
+    import atexit
+    def work():
+        if threading.current_thread() is not threading.main_thread():
+            threading.main_thread().join()
+        print("done" if tokenizer.encode_batch(docs) == expected else "other ids", flush=True)
+    atexit.register(work)
+    threading.Thread(target=work).start()
+"""
 EXITS = {
     "with work in a daemon": """
         threading.Thread(target=lambda: [tokenizer.encode_batch(docs) for _ in range(3)], daemon=True).start()
@@ -181,33 +175,20 @@ EXITS = {
         print('done')
         sys.exit(0)
     """,
+    "with batches, without threads from before": BATCHES,
+    "with batches, and threads from before": f"    tokenizer.encode_batch(docs){BATCHES}",
 }
 
 
 @pytest.mark.parametrize("how", EXITS)
 def test_the_interpreter_exits_cleanly(how: str) -> None:
-    setup = "docs = corpus(400_000, 50)\ntokenizer = BPE(100, n_threads=2).fit(docs[:5])\nthreading.excepthook = lambda _: None\n"
-    assert run(setup + textwrap.dedent(EXITS[how])) == "done"
-
-
-@pytest.mark.parametrize("used", [True, False])
-def test_a_batch_at_the_end_of_the_interpreter(used: bool) -> None:
-    """In a thread that outlives the main one, and at exit; with a pool from before and with none."""
-    out = run(f"""
-        import atexit
+    setup = """
         docs = corpus(400_000, 50)
         tokenizer = BPE(100, n_threads=2).fit(docs[:5])
-        tokenizer.encode(docs[0])
-        expected = tokenizer.encode_batch(docs) if {used} else None
-        def work():
-            if threading.current_thread() is not threading.main_thread():
-                threading.main_thread().join()
-            ids = tokenizer.encode_batch(docs)
-            print("done" if expected is None or ids == expected else "other ids", flush=True)
-        atexit.register(work)
-        threading.Thread(target=work).start()
-    """)
-    assert out.split() == ["done"] * 2
+        expected = BPE(100, n_threads=1).fit(docs[:5]).encode_batch(docs)
+        threading.excepthook = lambda _: None
+    """
+    assert set(run(textwrap.dedent(setup) + textwrap.dedent(EXITS[how])).split()) == {"done"}
 
 
 # -------------------------------------------------------------------------------------------------- forks
@@ -215,7 +196,9 @@ def test_a_batch_at_the_end_of_the_interpreter(used: bool) -> None:
 if POSIX:
 
     def test_fork_after_the_pool_has_started() -> None:
+        """Of children and grandchildren, while the pool works and while a thread compiles."""
         run("""
+            import numba
             docs = corpus(300_000, 40)
             tokenizer = BPE(200, n_threads=2).fit(docs)
             expected = tokenizer.encode_batch(docs)
@@ -229,52 +212,34 @@ if POSIX:
                 assert wait(child(work)) == 0
             assert wait(child(work)) == 0
             assert wait(child(grandchild)) == 0
-            busy = threading.Thread(target=lambda: [tokenizer.encode_batch(docs) for _ in range(40)])
-            busy.start()  # forks while the pool works
-            codes = [wait(child(work)) for _ in range(6)]
-            busy.join()
-            assert codes == [0] * 6, codes
-            work()
-        """)
-
-    @pytest.mark.parametrize("first", ["[digest(t.fit(docs), docs) for t in three(n_threads=2)]", "ubpe_numba.warmup()"])
-    def test_fork_after_use_or_warmup_while_a_thread_compiles(first: str) -> None:
-        run(f"""
-            import numba, ubpe_numba
-            docs = corpus(300_000, 40)
-            {first}
+            def learn():
+                digest(UBPE(200, 20, n_threads=2).fit(corpus()), corpus())
             stop = threading.Event()
             def compile_on():
                 while not stop.is_set():
                     numba.njit(lambda x: x + 1)(1)
-            def work():
-                [digest(t.fit(docs), docs) for t in three(n_threads=2)]
-            thread = threading.Thread(target=compile_on)
-            thread.start()
-            try:
-                codes = []
-                for i in range(5):
-                    time.sleep(0.013 * i)
-                    codes.append(wait(child(work), 15))
-            finally:
-                stop.set()
-                thread.join()
-            assert codes == [0] * 5, codes
+            busy = [threading.Thread(target=lambda: [tokenizer.encode_batch(docs) for _ in range(40)]),
+                    threading.Thread(target=compile_on)]
+            [thread.start() for thread in busy]  # forks while the pool works and a thread compiles
+            codes = []
+            for i in range(6):
+                time.sleep(0.013 * i)
+                codes.append(wait(child((work, learn)[i % 2])))
+            stop.set()
+            [thread.join() for thread in busy]
+            assert codes == [0] * 6, codes
             work()
         """)
 
-    def test_children_that_are_forked_in_the_middle_of_a_compile_compile_themselves(tmp_path: pathlib.Path) -> None:
+    def test_a_child_that_is_forked_in_the_middle_of_a_compile_compiles_itself(tmp_path: pathlib.Path) -> None:
         out = run(
             """
             found = []
             thread = threading.Thread(target=lambda: found.append(small_digest()))
             thread.start()
-            pids = []
-            while thread.is_alive():
-                time.sleep(0.02)
-                pids.append(child(small_digest))
-            codes = [wait(pid, 120) for pid in pids]
-            assert set(codes) == {0} and len(codes) > 1, codes
+            time.sleep(0.2)
+            assert thread.is_alive() and wait(child(small_digest), 120) == 0
+            thread.join()
             assert found == [small_digest()]
             print(found[0])
             """,
@@ -283,21 +248,6 @@ if POSIX:
         before = intact(tmp_path / "cold")
         assert run("print(small_digest())", tmp_path / "cold") == out
         assert intact(tmp_path / "cold") == before
-
-    def test_children_that_are_forked_while_kernels_are_loaded_load_them_too() -> None:
-        run("""
-            docs = corpus(3_000, 5)
-            work = lambda: [digest(t.fit(docs), docs) for t in three(n_threads=2)]
-            thread = threading.Thread(target=work)
-            thread.start()
-            pids = []
-            while thread.is_alive() and len(pids) < 12:
-                time.sleep(0.02)
-                pids.append(child(work))
-            thread.join()
-            codes = [wait(pid, 120) for pid in pids]
-            assert set(codes) == {0} and len(codes) > 1, codes
-        """)
 
     def test_ctrl_c_during_a_fork_that_waits_for_the_compiler_is_raised_after_it(little: Little) -> None:
         run(
@@ -353,9 +303,8 @@ if __name__ == "__main__":
     assert [sizes for *_, sizes in expected] == [[3], [3]]
     jobs = [(tokenizer, docs) for tokenizer in pickle.loads(pickle.dumps(tokenizers))]
     for method in multiprocessing.get_all_start_methods():
-        with multiprocessing.get_context(method).Pool(2) as pool:
-            found = pool.starmap(work, jobs * 2, 1)
-        assert found == expected * 2, (method, [one[2:] for one in found])
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            assert pool.starmap(work, jobs, 1) == expected, method
     found = Parallel(n_jobs=2)(delayed(work)(*job) for job in jobs * 2)
     assert found == expected * 2, [one[2:] for one in found]
     # joblib gives each worker its share of the processors, by NUMBA_NUM_THREADS: 1 where there are two
@@ -402,7 +351,7 @@ def test_the_directory_of_the_cache_is_private(little: Little) -> None:
 def test_caches_that_cannot_be_used_are_one_warning(tmp_path: pathlib.Path) -> None:
     """Without a cache there is none, and no file."""
     (tmp_path / "file").write_bytes(b"x")
-    caches = [tmp_path / "file", tmp_path / "file" / "sub", tmp_path / ("x" * 300)]
+    caches = [tmp_path / "file", tmp_path / ("x" * 300)]
     if POSIX:
         (tmp_path / "shut").mkdir(mode=0o500)
         (tmp_path / "open").mkdir()
@@ -529,175 +478,128 @@ def test_changed_files_are_compiled_anew(tmp_path: pathlib.Path) -> None:
     assert intact(tmp_path / "cache") == more
 
 
+SIGNATURES = """
+import base64, importlib, math
+import ubpe_numba
+sys.path.append(os.environ["TESTS"])
+from digests import cases
+from kernel_modules import kernel_modules
+from remote_fits import InProcess, remotely
+from ubpe_numba import FitRules, bounds
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.word_encoder import WordEncoder
+from ubpe_numba.runtime.compiler.cache import _KernelCache
+from ubpe_numba.text import count_words, cut as scan
+warnings.simplefilter("ignore")
+
+def check(*without):
+    kernels = {}
+    for full_name in kernel_modules():
+        module = importlib.import_module(full_name) if not full_name.startswith(without) else math
+        for name, value in vars(module).items():
+            if isinstance(getattr(value, "_cache", None), _KernelCache) and value.py_func.__module__ == module.__name__:
+                # what may be None makes kernels of its own
+                none = {i for s in value.signatures for i, kind in enumerate(s) if str(kind) == "none"}
+                forms = {tuple(str(kind) for i, kind in enumerate(s) if i not in none) for s in value.signatures}
+                kernels[full_name + "." + name] = len(forms)
+    assert len(kernels) > 20
+    if not without:  # of weights that are whole, and that are not
+        assert kernels.pop("ubpe_numba.bounds.kernels.symbol_prices.sum_up") == 2
+    assert set(kernels.values()) == {1}, {k: v for k, v in kernels.items() if v != 1}
+
+ubpe_numba.warmup()
+check("ubpe_numba.distributed.", "ubpe_numba.bounds.")  # compiled by who imports them
+for case in cases().values():
+    case()
+base = np.concatenate(corpus(6000, top=100))
+offsets = np.arange(0, 6001, 300)
+forms = [base.astype(name) for name in "int8 uint8 int16 uint16 int32 uint32 int64 uint64 >i2 >u4 >i8 >u8".split()]
+readonly = base.astype(np.int32); readonly.flags.writeable = False
+base.astype("<i4").tofile("raw")
+wide = np.zeros((6000, 3), np.int32); wide[:, 1] = base
+forms += [readonly, np.memmap("raw", "<i4", "r"), wide[:, 1], np.repeat(base, 2)[::2], base[::-1].copy()[::-1]]
+forms.append(np.frombuffer(b"\\0" + base.astype(np.int32).tobytes(), np.int32, offset=1))  # unaligned
+batch = UBPEClassic(200, 20, rules=FitRules(encode="batch"))
+for tokenizer in (BPE(200, n_threads=2), batch, UBPE(200, 20), UBPE(200, 20, objective="additive", n_threads=2)):
+    prints = set()
+    for x in forms:
+        o = offsets.astype(">i8") if x is forms[3] else offsets
+        tokenizer.fit(x, offsets=o)
+        ids = tokenizer.encode_batch(x, o)
+        one = tokenizer.encode(x)
+        assert tokenizer.decode(one).tolist() == base.tolist()
+        for form in (ids.values.astype(">i4"), ids.values.astype(np.uint64), ids.values[::-1].copy()[::-1]):
+            tokenizer.decode_batch(form, ids.offsets)
+        frozen = one.copy(); frozen.flags.writeable = False
+        tokenizer.decode(frozen, out=np.empty(base.size, np.int32))
+        prints.add((tokenizer.fingerprint, ids.values.tobytes(), ids.offsets.tobytes(), one.tobytes()))
+        if isinstance(tokenizer, UBPE):
+            tokenizer.encode_nbest(x[:200], 3)
+        if isinstance(tokenizer, UBPE) and tokenizer.objective == "tfidf":
+            bounds.encode_nbest(tokenizer, x[:20], 3, [0, 20], exact=True)
+            bounds.encode_nbest(tokenizer, x[:300], 2, o[:2], distinct="bag", guided=True)
+    assert len(prints) == 1 and all(np.array_equal(x, base) for x in forms), tokenizer
+    tokenizer.encode_batch([x[:100], x[100:]], out=np.empty(base.size, np.int32))
+    for empty in ([], [[]], np.empty(0, np.uint16), np.empty((0, 4), np.int8), np.empty((4, 0), np.int64)):
+        tokenizer.decode_batch(tokenizer.encode_batch(empty))
+    tokenizer.save("m.npz")
+    for other in (pickle.loads(pickle.dumps(tokenizer)), type(tokenizer).load("m.npz"), tokenizer.truncate(150)):
+        other.decode_batch(other.encode_batch(base, offsets))
+refined = UBPE(200, 20, objective="shortest").fit(base, offsets=offsets).refine(base, offsets=offsets, objective="likelihood")
+likely = refined.reweight(base, offsets=offsets)
+bounds.boundary_probabilities(likely, base)
+likely.usage(base, offsets)
+likely.set_params(objective="sentencepiece").encode_batch(base, offsets)
+heavy = UBPE(200, 20, objective="additive").fit(base, offsets=offsets)
+heavy.set_params(objective=np.full(len(heavy._model.vocabulary), 1e6)).encode(np.tile(base, 3))
+atoms = BPE(120, preprocessing=Preprocessing(known_words=[[1, 2], [3]]))
+for x in forms:
+    assert atoms.fit(x, offsets=offsets).decode(atoms.encode(x)).tolist() == base.tolist()
+assert BPE.from_merges([[3, 0], [0, 1]], alphabet=2).decode([2]).tolist() == [0, 1, 0]  # a parent that comes later
+doubled = [[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]
+uneven = np.where(np.arange(10_000) % 9, 8, 0)  # where a sample tells little about the size of the output
+assert BPE.from_merges(doubled, alphabet=2).decode(uneven).size == 128 * int((uneven == 8).sum()) + int((uneven == 0).sum())
+long = np.random.default_rng(1).integers(0, 3000, 60_000)  # too many tokens for a dense table of counts
+BPE(3500).fit([long, long])
+UBPEClassic(6000, 20).fit([long, long, np.arange(5000)])
+BPE(120).fit(ubpe_numba.count_documents(np.tile(base, 4).reshape(-1, 300)))
+BPE(3200).fit([long, long], sample_weight=[1, 2])
+BPE(120, n_threads=2).fit([np.tile(base, 200)])
+BPE(3010, n_threads=2).fit([np.tile(long, 20)])
+encoder = WordEncoder(PairEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"])._model.vocabulary, batch=False))
+frozen = np.frombuffer(b" ".join(b"%d" % i for i in range(30_000)), np.uint8)
+for text in (frozen, frozen.copy(), frozen[::2], frozen[:5]):
+    for cut in np.array([0, 3, text.size]), np.array([0, text.size]):
+        for pattern in scan.PATTERNS:
+            cuts = scan.scan(text, cut, pattern)
+            for way in (pattern, cuts):
+                encoder.encode(np.ascontiguousarray(text), cut.copy(), way, 2)
+            cuts.flags.writeable = cut.flags.writeable = False
+            for way in (pattern, cuts):
+                count_words.count_words(text, cut, way, 2)
+load(({"a": 0, "aa": 1, "aaa": 2}, "a a\\na aa\\naa a\\n"), kind="str")
+ranks = [base64.b64encode(bytes([i])) + b" %d" % i for i in range(256)] + [b"YWE= 256", b"YWFh 257", b"YWFhYWFh 258"]
+assert load(b"\\n".join(ranks), pretokenizer="gpt2").encode("aaaaaa").tolist() == [258]  # found as a whole word only
+from ubpe_numba.distributed.host import Host
+from ubpe_numba.documents.read import as_corpus
+from ubpe_numba.fitting.fit import Settings
+plan = Settings(30, 1, FitRules(), 2, n_shards=2)
+for weight in (None, [2]):  # of two hosts, one of which takes a token over from the other
+    engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1] * 9, [1, 0] * 9)])
+    remotely(engine, [(False, False), (True, True)], 4, plan)
+bounds.lower_bound(BPE(320, alphabet=300).fit(base, offsets=offsets), [base[:900]], seconds=20, progress=False)
+check()
+"""
+
+
 def test_every_kernel_has_one_signature(tmp_path: pathlib.Path) -> None:
     """After a warm-up, which compiles all that other processes do not, and after calls of every form."""
-    run(f"""
-        import base64, importlib, math
-        import ubpe_numba
-        sys.path.append({str(pathlib.Path(__file__).parent)!r})
-        from kernel_modules import kernel_modules
-        from ubpe_numba import FitRules, Ragged, bounds
-        from ubpe_numba.runtime.compiler.cache import _KernelCache
-        def check(*without):
-            kernels = {{}}
-            for full_name in kernel_modules():
-                module = importlib.import_module(full_name) if not full_name.startswith(without) else math
-                for name, value in vars(module).items():
-                    if isinstance(getattr(value, "_cache", None), _KernelCache) and value.py_func.__module__ == module.__name__:
-                        # what may be None makes kernels of its own
-                        none = {{i for s in value.signatures for i, kind in enumerate(s) if str(kind) == "none"}}
-                        forms = {{tuple(str(kind) for i, kind in enumerate(s) if i not in none) for s in value.signatures}}
-                        kernels[full_name + "." + name] = len(forms)
-            assert len(kernels) > 20
-            if not without:  # of weights that are whole, and that are not
-                assert kernels.pop("ubpe_numba.bounds.kernels.symbol_prices.sum_up") == 2
-            assert set(kernels.values()) == {{1}}, {{k: v for k, v in kernels.items() if v != 1}}
-        ubpe_numba.warmup()
-        check("ubpe_numba.distributed.", "ubpe_numba.bounds.")  # compiled by who imports them
-        base = np.concatenate(corpus(6000, top=100))
-        offsets = np.arange(0, 6001, 300)
-        folder = pathlib.Path({str(tmp_path)!r})
-        forms = []
-        for name in "int8 uint8 int16 uint16 int32 uint32 int64 uint64 >i2 >u4 >i8 >u8".split():
-            forms.append(base.astype(name))
-        readonly = base.astype(np.int32); readonly.flags.writeable = False
-        base.astype("<i4").tofile(folder / "raw")
-        wide = np.zeros((6000, 3), np.int32); wide[:, 1] = base
-        forms += [readonly, np.memmap(folder / "raw", "<i4", "r"), wide[:, 1], np.repeat(base, 2)[::2], base[::-1].copy()[::-1]]
-        rules = [FitRules(), FitRules(encode="batch")]
-        for tokenizer in [t for r in rules for t in three(rules=r, n_threads=2)] + [
-            UBPE(200, 20, objective="shortest"), UBPE(200, 20, objective="additive", n_threads=2),
-        ]:
-            prints = set()
-            for x in forms:
-                o = offsets.astype(">i8") if x is forms[3] else offsets
-                tokenizer.fit(x, offsets=o)
-                ids = tokenizer.encode_batch(x, o)
-                one = tokenizer.encode(x)
-                assert tokenizer.decode(one).tolist() == base.tolist()
-                for form in (ids.values.astype(">i4"), ids.values.astype(np.uint64), ids.values[::-1].copy()[::-1]):
-                    tokenizer.decode_batch(form, ids.offsets)
-                frozen = one.copy(); frozen.flags.writeable = False
-                tokenizer.decode(frozen)
-                prints.add((tokenizer.fingerprint, ids.values.tobytes(), ids.offsets.tobytes(), one.tobytes()))
-                if isinstance(tokenizer, UBPE):
-                    tokenizer.encode_nbest(x[:200], 3)
-                    if tokenizer.objective == "tfidf":
-                        bounds.encode_nbest(tokenizer, x[:20], 3, [0, 20], exact=True)
-                        bounds.encode_nbest(tokenizer, x[:300], 2, o[:2], distinct="bag", guided=True)
-                if x is not forms[0] and x is not readonly:
-                    continue  # the rest goes the same way from the border on
-                if isinstance(tokenizer, UBPE):
-                    tokenizer.refine(x, offsets=o)
-                    if tokenizer.objective == "shortest":
-                        likely = tokenizer.refine(x, offsets=o, objective="likelihood").reweight(x, offsets=o)
-                        likely.encode(x, sample=1.0)
-                        bounds.boundary_probabilities(likely, x)
-                        likely.usage(x, o)
-                        likely.set_params(objective="sentencepiece").encode_batch(x, o)
-                elif (tokenizer.rules or FitRules()).encode == "rank":
-                    tokenizer.encode_batch(x, o, sample=0.1, seed=5)
-                    list(tokenizer.stream().over([x[:3000], x[3000:]]))
-                buffer = np.empty(base.size, np.int32)
-                tokenizer.decode(one, out=buffer)
-                tokenizer.encode_batch([x[:100], x[100:]], out=buffer)
-                tokenizer.encode(x, return_offsets=True)
-            assert len(prints) == 1, tokenizer
-            for empty in ([], [[]], np.empty(0, np.uint16), np.empty((0, 4), np.int8), np.empty((4, 0), np.int64)):
-                tokenizer.decode_batch(tokenizer.encode_batch(empty))
-            assert tokenizer.encode([]).size == 0 and tokenizer.decode([]).size == 0
-            again = pickle.loads(pickle.dumps(tokenizer))
-            again.save(folder / "m.npz")
-            for other in (again, type(tokenizer).load(folder / "m.npz"), again.truncate(150)):
-                assert other.decode(other.encode(readonly)).tolist() == base.tolist()
-                ids = other.encode_batch(base, offsets)
-                other.decode_batch(Ragged(ids.values, ids.offsets))
-        assert ubpe_numba.WordPiece(["[UNK]", "a"]).encode(["a", "b"]).tolist() == [1, 0]
-        heavy = UBPE(200, 20, objective="additive").fit(base, offsets=offsets)
-        heavy.set_params(objective=np.full(len(heavy._model.vocabulary), 1e6)).encode(np.tile(base, 3))
-        atoms = BPE(120, preprocessing=Preprocessing(known_words=[[1, 2], [3]]))
-        for x in forms:
-            assert atoms.fit(x, offsets=offsets).decode(atoms.encode(x)).tolist() == base.tolist()
-        assert BPE.from_merges([[3, 0], [0, 1]], alphabet=2).decode([2]).tolist() == [0, 1, 0]  # a parent that comes later
-        pairs = [[0, 0], [2, 2], [3, 3], [4, 4], [5, 5], [6, 6], [7, 7]]
-        uneven = np.where(np.arange(10_000) % 9, 8, 0)  # where a sample tells little about the size of the output
-        assert BPE.from_merges(pairs, alphabet=2).decode(uneven).size == 128 * int((uneven == 8).sum()) + int((uneven == 0).sum())
-        long = np.random.default_rng(1).integers(0, 3000, 60_000)  # too many tokens for a dense table of counts
-        BPE(3500).fit([long, long])
-        UBPEClassic(6000, 20).fit([long, long, np.arange(5000)])
-        counts = ubpe_numba.count_documents(np.tile(base, 4).reshape(-1, 300))
-        BPE(120).fit(counts)
-        BPE(3200).fit([long, long], sample_weight=[1, 2])
-        BPE(120, n_threads=2).fit([np.tile(base, 200)])
-        BPE(3010, n_threads=2).fit([np.tile(long, 20)])
-        from ubpe_numba.coding.pair_encoder import PairEncoder
-        from ubpe_numba.coding.word_encoder import WordEncoder
-        from ubpe_numba.text import count_words, cut as scan
-        pairs = PairEncoder(BPE(300, alphabet=256).fit([b"12 123 12 123 3"])._model.vocabulary, batch=False)
-        encoder = WordEncoder(pairs)
-        digits = b" ".join(b"%d" % i for i in range(30_000))
-        frozen = np.frombuffer(digits, np.uint8)
-        for text in (frozen, frozen.copy(), frozen[::2], frozen[:5]):
-            for cut in np.array([0, 3, text.size]), np.array([0, text.size]):
-                for pattern in scan.PATTERNS:
-                    cuts = scan.scan(text, cut, pattern)
-                    for way in (pattern, cuts):
-                        encoder.encode(np.ascontiguousarray(text), cut.copy(), way, 2)
-                    cuts.flags.writeable = cut.flags.writeable = False
-                    for way in (pattern, cuts):
-                        count_words.count_words(text, cut, way, 2)
-        load(b"YQ== 0\\nYg== 1\\nYWI= 2\\n", pretokenizer=None)
-        load(({{"a": 0, "aa": 1, "aaa": 2}}, "a a\\na aa\\naa a\\n"), kind="str")
-        whole = load(b"\\n".join([base64.b64encode(bytes([i])) + b" %d" % i for i in range(256)]
-            + [b"YWE= 256", b"YWFh 257", b"YWFhYWFh 258"]), pretokenizer="gpt2")  # the last is found as a whole word only
-        assert whole.encode("aaaaaa").tolist() == [258]
-        from remote_fits import InProcess, remotely
-        from ubpe_numba.distributed.host import Host
-        from ubpe_numba.documents.read import as_corpus
-        from ubpe_numba.fitting.fit import Settings
-        plan = Settings(30, 1, FitRules(), 2, n_shards=2)
-        for weight in (None, [2]):  # of two hosts, one of which takes a token over from the other
-            engine = InProcess([Host(as_corpus([half], sample_weight=weight), 1) for half in ([0, 1] * 9, [1, 0] * 9)])
-            remotely(engine, [(False, False), (True, True)], 4, plan)
-        bounds.lower_bound(BPE(320, alphabet=300).fit(base, offsets=offsets), [base[:900]], seconds=20, progress=False)
-        check()
-    """)
+    run("os.chdir(os.environ['FOLDER'])\n" + SIGNATURES, TESTS=str(pathlib.Path(__file__).parent), FOLDER=str(tmp_path))
 
 
 # -------------------------------------------------------------------------------------------------- limits and signals
 
 if POSIX:
-
-    def test_control_c_stops_a_fit_and_changes_nothing() -> None:
-        out = run(
-            """
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            rng = np.random.default_rng(0)
-            tokenizer = UBPEClassic(None, 50).fit(corpus())
-            before = tokenizer.fingerprint
-            docs = [rng.integers(0, 256, 20_000_000, np.uint8)]
-            for delay in (0.02, 0.2, 0.7, 1.5):
-                sent = []
-                def send():
-                    sent.append(time.monotonic())
-                    os.kill(os.getpid(), signal.SIGINT)
-                timer = threading.Timer(delay, send)
-                timer.start()
-                try:
-                    tokenizer.fit(docs)
-                except KeyboardInterrupt:
-                    took = time.monotonic() - sent[0]
-                    assert took < 5, (delay, took)
-                    print("stopped")
-                else:
-                    timer.cancel()
-                    print("ended before", delay)
-                timer.join()
-                assert tokenizer.fingerprint == before
-            assert tokenizer.decode(tokenizer.encode([1, 2, 3])).tolist() == [1, 2, 3]
-        """
-        )
-        assert out.split("\n") == ["stopped"] * 4
 
     def test_control_c_while_kernels_are_compiled(tmp_path: pathlib.Path) -> None:
         """Numba and LLVM do not bear an interruption: it ended in a crash, or in an error at some later call."""
@@ -705,7 +607,7 @@ if POSIX:
             """
             signal.signal(signal.SIGINT, signal.default_int_handler)
             stopped = 0
-            for delay in (0.02, 0.1, 0.1, 0.3, 0.3, 0.3, 0.7, 0.7, 1.5):
+            for delay in (0.02, 0.1, 0.3, 0.7):
                 timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
                 end = time.monotonic() + delay + 1
                 timer.start()
@@ -715,7 +617,7 @@ if POSIX:
                 except KeyboardInterrupt:
                     stopped += 1
                 timer.join()
-            assert stopped > 4, stopped
+            assert stopped > 1, stopped
             print(small_digest())
             """,
             tmp_path / "cold",
@@ -753,74 +655,34 @@ if POSIX:
         """)
         assert out.splitlines() == ["[0, 1] True"] * 2  # either model was found, and a save was killed in its middle
 
-    def test_a_full_disk_keeps_the_old_file_and_is_told_by_its_name(tmp_path: pathlib.Path) -> None:
-        run(f"""
-            import resource
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            old, new = [BPE(n).fit(corpus(60_000, top=300)) for n in (310, 2000)]
-            for suffix in ("json", "npz"):
-                path = pathlib.Path({str(tmp_path)!r}) / suffix / f"model.{{suffix}}"
-                path.parent.mkdir()
-                old.save(path)
-                data = path.read_bytes()
-                for limit in (0, 1, 4096):
-                    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-                    try:
-                        new.save(path)
-                    except OSError as error:
-                        assert str(error) == f"[Errno 27] File too large: {{str(path)!r}}", error
-                    else:
-                        raise AssertionError(limit)
-                    assert path.read_bytes() == data
-                    assert [f.name for f in path.parent.iterdir()] == [path.name]
-                resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-                new.save(path)
-                assert BPE.load(path).fingerprint == new.fingerprint
-        """)
-
 
 if LINUX:
 
     def test_failing_calls_leave_no_memory_behind(tmp_path: pathlib.Path) -> None:
-        run(
-            f"""
-            folder = pathlib.Path({str(tmp_path)!r})
+        """A kernel that raised would keep the arrays of its caller."""
+        run(f"""
+            os.chdir({str(tmp_path)!r})
             docs = corpus()
-            tokenizers = [t.fit(docs) for t in three(n_threads=2)]
-            tokenizers[0].save(folder / "good.npz")
-            good = (folder / "good.npz").read_bytes()
-            (folder / "cut.npz").write_bytes(good[: len(good) // 2])
-            (folder / "flip.npz").write_bytes(good[:600] + bytes(200) + good[800:])
-            (folder / "bad.json").write_text('{{"format": "ubpe-numba", "version": 1}}')
-            strange = [*docs, np.array([1, 2, 99_999])]
-            def rss():
-                return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+            tokenizer = UBPE(200, 20, n_threads=2).fit(docs)
+            tokenizer.save("m.npz")
+            pathlib.Path("cut.npz").write_bytes(pathlib.Path("m.npz").read_bytes()[:-999])
             calls = [
-                (UnknownSymbolError, lambda t: t.encode_batch(strange)),
-                (UnknownTokenError, lambda t: t.decode_batch([[0, 1] * 500, [2**31 - 1]])),
-                (UnknownTokenError, lambda t: t.decode(np.full(5000, 2**40))),
-                (ModelFormatError, lambda t: BPE.load(folder / "cut.npz")),
-                (ModelFormatError, lambda t: BPE.load(folder / "flip.npz")),
-                (ModelFormatError, lambda t: BPE.load(folder / "bad.json")),
-                (TypeError, lambda t: t.encode("text")),
-                (ValueError, lambda t: type(t)(1).fit(docs)),
-                (OSError, lambda t: t.save(folder / "none" / "m.json")),
-                (ValueError, lambda t: t.truncate(1)),
+                (UnknownSymbolError, lambda: tokenizer.encode_batch([*docs, np.array([1, 2, 99_999])])),
+                (UnknownTokenError, lambda: tokenizer.decode_batch([[0, 1] * 500, [2**31 - 1]])),
+                (ModelFormatError, lambda: UBPE.load("cut.npz")),
             ]
-            def fail(n):
+            def held_after(n):
                 for i in range(n):
-                    error, call = calls[i % len(calls)]
+                    error, call = calls[i % 3]
                     try:
-                        call(tokenizers[i // len(calls) % 3])
+                        call()
                     except error:
                         continue
-                    raise AssertionError(i % len(calls))
-            fail(600)
-            before = rss()
-            fail(5_000)
-            assert rss() - before < 20e6, (before, rss())
-        """
-        )
+                    raise AssertionError(i % 3)
+                return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+            before = held_after(600)
+            assert held_after(3_000) - before < 20e6
+        """)
 
     def test_too_little_memory_is_an_error_and_no_crash() -> None:
         out = run("""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ from ubpe_numba import (
     load,
     quantize,
 )
+from ubpe_numba.actions import ActionTokenizer
 from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.plot import CountsDisplay
 
@@ -66,9 +68,11 @@ def series(*values: Any, **options: Any) -> Any:
     return pytest.importorskip("pandas").Series(list(values), **options)
 
 
-def without(module: str, call: Callable[[], Any]) -> Any:
-    """The call as where a package is not installed."""
+def without(module: str, call: Callable[[], Any], *anew: str) -> Any:
+    """The call as where a package is not installed, and modules of these names are not imported yet."""
     with pytest.MonkeyPatch.context() as patch:  # other modules that are imported meanwhile stay
+        for name in [name for name in sys.modules if name.startswith(anew)] if anew else []:
+            patch.delitem(sys.modules, name)
         for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
             patch.setitem(sys.modules, name, None)
         return call()
@@ -200,6 +204,7 @@ OPTIONS: list[Row] = [
     (lambda: made(n_candidates=-3), ValueError, "n_candidates: expected at least 1, got -3"),
     (lambda: made(n_candidates=None), TypeError, "n_candidates: expected an int, got None"),
     (lambda: made(n_threads=0), ValueError, "n_threads: expected at least 1, got 0"),
+    (lambda: made().set_params(n_threads=True).decode([0]), TypeError, "n_threads: expected"),
     (lambda: made(n_threads=1.5), TypeError, "n_threads: expected an int or None, got 1.5"),
     (lambda: made(alphabet=2), UnknownSymbolError, "document 0, position 2: symbol 2 is not in the alphabet, 0..1"),
     (lambda: made(alphabet=[0, 2]), UnknownSymbolError, "document 0, position 1: symbol 1 is not in the alphabet of 2"),
@@ -339,6 +344,15 @@ OTHERS: list[Row] = [
     *[(lambda name=name, extra=extra: without(name, getattr(Ragged.from_lists(DOCS), f"to_{extra}")), ImportError,
        rf"to_{extra} needs {name}: pip install 'ubpe-numba\[{extra}\]'")
       for name, extra in (("pyarrow", "arrow"), ("torch", "torch"), ("awkward", "awkward"))],
+    *[(lambda name=name, home=home: without(name, lambda: importlib.import_module(home), "ubpe_numba.integrations", home),
+       ImportError, rf"{home} needs {package}: pip install 'ubpe-numba\[{extra}\]'")
+      for name, home, package, extra in (
+          ("sklearn", "ubpe_numba.sklearn", "scikit-learn", "sklearn"), ("scipy", "ubpe_numba.sklearn", "scipy", "sklearn"),
+          ("miditok", "ubpe_numba.integrations.miditok", "miditok", "miditok"),
+          ("dask", "ubpe_numba.distributed", "dask", "dask"),
+      )],
+    (lambda: without("scipy", lambda: ActionTokenizer.fit(np.zeros((2, 4, 1)))), ImportError,
+     r"ActionTokenizer needs scipy: pip install 'ubpe-numba\[actions\]'"),
     (lambda: without("matplotlib", lambda: CountsDisplay.from_docs(INTS, DOCS)), ImportError,
      r"drawing needs matplotlib.*pip install 'ubpe-numba\[plot\]'"),
     (lambda: without("regex", lambda: BPE.for_text(300, pretokenizer=r"\p{L}+x").fit("a")), ImportError,
