@@ -3,23 +3,21 @@ r"""Parts of long documents whose ids are those in the whole: for counts in boun
 By rank and by sums of weights, a run of neighbouring tokens is the encoding of what it covers (kernels/linear_bpe.py; a cheaper
 path of a part would make the whole cheaper, and ties are decided token by token). Let L be the symbols of the longest token. Of
 the last L places of a prefix one is a boundary of the whole, so where the encodings up to each of them begin with the same n ids,
-the whole does; with the suffixes that begin at the first L places it ends with the same n. With merges in order of creation
-`streams.final_ids` finds out how many ids of a prefix are final from one encoding. A special token is a token like any other.
-
-Patterns with a kernel take a text from left to right. A segment ends by what its run of white space, letters or signs is, and
-three characters more, so what follows a prefix may change the last three segments, and more are left out. Places that a suffix
-may begin at, whatever is before it, are found by looks::
+the whole does; with the suffixes that begin at the first L places it ends with the same n. A special token is a token like any
+other. With merges in order of creation, and where a pattern with a kernel cuts text, an `EncoderStream` gives the ids of a prefix
+that are certain. Places where a text surely is cut, whatever is before, are found by looks::
 
     "... ends here\nThen ..."          after a newline between a character of ASCII and a letter
     "... the cat ..."                  before a space between letters
 
-No part may end or begin within a special token.
+No part may begin within a special token.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -27,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.plan import BATCH, Plan
-from ubpe_numba.coding.streams import EncoderStream, final_ids
+from ubpe_numba.coding.streams import EncoderStream, groups_of
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import USED_UP, Documents, check_cuts, read_document
+from ubpe_numba.documents.read import USED_UP, Documents, check_cuts
 from ubpe_numba.errors import LocatedError
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.vocabulary.reserved import SpecialChoice
@@ -41,7 +39,6 @@ LONG = 1 << 17  # symbols of a document from which on a part of it is looked for
 _FIRST = 1 << 10  # symbols of the first part, and so many more for each id
 _PER_ID = 8
 _SHARE = 4  # of a document, what is read at most before the whole is
-_UNSURE = 8  # segments at the end of a prefix that are left out
 _REACH = 1 << 16  # bytes in which a place is looked for
 _TRIES = 16  # places
 _PLACES = re.compile(rb"[!-~]\n(?=[A-Za-z])|[a-z](?= [a-z])")
@@ -61,15 +58,13 @@ def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: M
     # other options depend on the numbers of documents
     if not options or options.keys() <= {"unknown", "allowed_special", "disallowed_special"}:
         if offsets is None and hasattr(docs, "__next__"):
-            done = 0
             counts = []
-            for group in _groups(docs):
+            for first, group in groups_of(docs, GROUP, "docs"):
                 try:
                     counts.append(count(plan, encode, group, None, options))
                 except LocatedError as error:
-                    raise error.at(done + error.document) from None
-                done += len(group)
-            if not done:
+                    raise error.at(first + error.document) from None
+            if not counts:
                 raise ValueError(f"docs: {USED_UP}")
             return np.concatenate(counts)
         try:
@@ -79,19 +74,6 @@ def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: M
             pass
     lengths: NDArray[np.int64] = encode(docs, offsets, **options).lengths
     return lengths
-
-
-def _groups(docs: Iterable[Any]) -> Iterator[list[Any]]:
-    """Lists of documents of about GROUP symbols, the last of which may be empty."""
-    group: list[Any] = []
-    size = 0
-    for doc in docs:
-        group.append(doc)
-        size += 1 + (len(doc) if hasattr(doc, "__len__") else 0)
-        if size >= GROUP:
-            yield group
-            group, size = [], 0
-    yield group
 
 
 def _count_parts(
@@ -127,7 +109,7 @@ def _count_flat(
         b = max(a + 1, int(np.searchsorted(ends, ends[a] + GROUP, side="right")) - 1)
         found = None
         if ends[b] - ends[a] > GROUP and plan is not None:
-            found = _count_long(plan, encode, docs[ends[a] : ends[b]] if flat else docs[a], options)
+            found = _count_long(plan, docs[ends[a] : ends[b]] if flat else docs[a], options)
         if found is not None:
             counts.append(np.array([found]))
         elif flat:
@@ -138,26 +120,24 @@ def _count_flat(
     return np.concatenate(counts)
 
 
-def _count_long(plan: Plan, encode: Encode, doc: Any, options: Mapping[str, Any]) -> int | None:
+def _count_long(plan: Plan, doc: Any, options: Mapping[str, Any]) -> int | None:
     """The number of ids of a document, a part of GROUP symbols at a time; None where that is not exact."""
-    segmenter = plan.model.segmenter
+    stream = _stream(plan, doc, options)
+    if stream is None:
+        return None
+    return sum(stream.push(doc[a : a + GROUP]).size for a in range(0, len(doc), GROUP)) + stream.finish().size
+
+
+def _stream(plan: Plan, doc: Any, options: Mapping[str, Any]) -> EncoderStream | None:
+    """A stream for the parts of a document; None where nothing is certain before the end of a text is known."""
     said = options.get("unknown")
-    unknown = choice_of(plan.unknown if said is None else said, plan.model.alphabet, segmenter.special)
+    unknown = choice_of(plan.unknown if said is None else said, plan.model.alphabet, plan.model.segmenter.special)
     if plan.final is not None and plan.tables.is_plain and isinstance(doc, _SLICED) and not isinstance(unknown, tuple):
-        stream = EncoderStream(plan, None, unknown)
-        return sum(stream.push(doc[a : a + GROUP]).size for a in range(0, len(doc), GROUP)) + stream.finish().size
+        return EncoderStream(plan, None, unknown)
     if not _is_text(plan, doc):
         return None
     special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
-    total = at = 0
-    while len(doc) - at > GROUP:
-        part = _bytes(doc[at : at + GROUP], segmenter.encoding)
-        place = _place(plan, part, special, last=True)
-        if not place:
-            break
-        total += encode([part[:place]], **options).values.size
-        at += place if len(part) == GROUP else len(part[:place].decode("utf-8", "surrogatepass"))  # one byte a character
-    return total + int(encode([doc[at:]], **options).values.size)
+    return EncoderStream(plan, None, unknown, partial(plan.one, return_offsets=False, options=options), special)
 
 
 # -------------------------------------------------------------------------------------------------------------- truncation
@@ -182,34 +162,32 @@ def shortened(plan: Plan, encode: Encode, docs: Any, single: bool, n: int, left:
 def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Mapping[str, Any]) -> Any:
     """A beginning or an end of a long document that surely has its first or last n ids; the document where none is known."""
     alphabet, vocabulary, segmenter = plan.model
-    special = options["allowed_special"], options["disallowed_special"]
     unknown = choice_of(plan.unknown, alphabet, segmenter.special)
-    is_text = _is_text(plan, doc)
-    final = plan.final if plan.tables.is_plain and not left and not isinstance(unknown, tuple) else None
+    is_text, stream = _is_text(plan, doc), None if left else _stream(plan, doc, options)
     is_local = (
         plan.one_by_one and segmenter.pretokenizer is None and not segmenter.rewrites and not segmenter.whole_words
         and segmenter.unknown is None and unknown != "skip" and (segmenter.special is None or not segmenter.special.has_flags)
     )  # fmt: skip
-    if not (is_text or is_local or final):
+    if not (is_text or is_local or stream):
         return doc
     longest = max(int(np.diff(vocabulary.offsets).max()), _longest_word(plan))
     size = _PER_ID * (n + longest) + _FIRST
-    encodings = 1 if is_text or final else longest
+    encodings = 1 if is_text or stream else longest
     while encodings * size <= len(doc) // _SHARE:
-        part = doc[-size:] if left else doc[:size]
-        if final:
-            given = read_document(part, segmenter.encoding, alphabet.names is not None)
-            ids = alphabet.to_ids(given, unknown)  # type: ignore[arg-type]  # it is plain
-            if final_ids(final, ids.values, plan.encode(ids).values, -1) >= n:
+        part = _bytes(doc[-size:] if left else doc[:size], segmenter.encoding)
+        if stream is not None:
+            fork = stream.copy()
+            found = fork.push(part)
+            if is_text:  # at its end a special token may have begun, or be another one
+                part = part[: fork._n_done]
+                found = stream.copy().push(part)
+            if found.size >= n:
                 return part
         elif is_text:
-            part = _bytes(part, segmenter.encoding)
-            place = _place(plan, part, special) if left else _certain_end(plan, part, special)
-            part = part[place:] if left else part[:place]
-            if place and encode([part], **options).values.size >= n:
-                return part
+            place = _place(plan, part, (options["allowed_special"], options["disallowed_special"]))
+            if place and encode([part[place:]], **options).values.size >= n:
+                return part[place:]
         else:
-            part = _bytes(part, segmenter.encoding)
             tries = [part[i:] if left else part[: len(part) - i] for i in range(longest)]
             first, *others = (ids[-n:] if left else ids[:n] for ids in encode(tries, **options))
             if first.size == n and all(np.array_equal(first, other) for other in others):
@@ -243,31 +221,13 @@ def _longest_word(plan: Plan) -> int:
     return 1 if special is None else int(special.lengths.max(initial=1))
 
 
-def _document(text: bytes) -> Documents:
-    return Documents(np.frombuffer(text, np.uint8), np.array([0, len(text)]), "bytes")
-
-
-def _certain_end(plan: Plan, text: bytes, special: SpecialChoice) -> int:
-    """The last place of the beginning of a text where the whole surely is cut; 0 if none is known."""
-    from ubpe_numba.text.cut import scan  # here only: integers need not wait for it
-
-    segmenter = plan.model.segmenter
-    found = segmenter.stretches(_document(text), "docs", special)
-    begin = int(found.at[-1] + found.sizes[-1]) if found.at.size else 0
-    rest = _document(text[begin:])
-    assert segmenter.kernel is not None  # it is text
-    cuts = scan(rest.values, rest.offsets, segmenter.kernel, 1)[:-_UNSURE]
-    cuts = cuts[cuts <= len(text) - begin - _longest_word(plan)]
-    return begin + int(cuts[-1]) if cuts.size else 0
-
-
-def _place(plan: Plan, text: bytes, special: SpecialChoice, last: bool = False) -> int:
-    """The first or last place of a stretch of text where the whole surely is cut; 0 if none is known."""
+def _place(plan: Plan, text: bytes, special: SpecialChoice) -> int:
+    """The first place of a stretch of text where the whole surely is cut; 0 if none is known."""
     word = _longest_word(plan)
-    begin, end = (max(word, len(text) - _REACH), len(text) - word) if last else (word, min(_REACH, len(text) - word))
-    found: Iterator[int] = (match.end() for match in _PLACES.finditer(text, begin, max(begin, end)) if match.end() < end)
-    for place in islice(reversed([*found]) if last else found, _TRIES):
-        near = text[place - word + 1 : place + word - 1]
-        if word == 1 or not plan.model.segmenter.stretches(_document(near), "docs", special).words.size:
+    found = (match.end() for match in _PLACES.finditer(text, word, max(word, min(_REACH, len(text) - word))))
+    for place in islice(found, _TRIES):
+        near = np.frombuffer(text[place - word + 1 : place + word - 1], np.uint8)
+        document = Documents(near, np.array([0, near.size]), "bytes")
+        if word == 1 or not plan.model.segmenter.stretches(document, "docs", special).words.size:
             return place
     return 0

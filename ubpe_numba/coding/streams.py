@@ -3,14 +3,27 @@
 An iterator is read in groups of documents, and each group is encoded or decoded as a batch. The parts of one text are pushed into
 an `EncoderStream`: tokens are emitted once no further input can change them, or per fixed-size frame. Ids that a model draws are
 pushed into a `DecoderStream`, which gives whole characters.
+
+Named patterns cut a text from left to right, and look at nothing before a segment: what follows a cut is cut as if it were a
+document. Text that is added may change the last two segments, however long they are. Which cuts are certain is found out by
+cutting the end of the text again with each of `_AHEAD` after it: the cuts of all are those of any text that goes on from here::
+
+    text       "it's ok  "      it | 's | _ok | __                 gpt2; _ is a space
+    + "s"      "it's ok  s"     it | 's | _ok | _ | _s             certain: it | 's | _ok |
+    + "1"      "it's ok  1"     it | 's | _ok | _ | _1
+    + " "      "it's ok   "     it | 's | _ok | ___
 """
 
 from __future__ import annotations
 
 import codecs
+import copy
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +33,26 @@ from ubpe_numba.coding.kernels import incremental
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import as_document, read_document
+from ubpe_numba.documents.read import Documents, as_document, code_points, read_document, text_of
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, positive
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import UnknownChoice
 
+if TYPE_CHECKING:
+    from ubpe_numba.vocabulary.reserved import SpecialChoice
+
 __all__ = ["DecoderStream", "EncoderStream"]
 
 _NONE = np.zeros(0, np.int32)
 _TRIES = 1 << 20  # of tokens, in a slice of a push: ~50 ms
+_LONG = 1 << 10  # symbols: of text of which more waits, certain cuts are looked for only when there is twice as much
+_UNSURE = 8  # segments at the end of a text, more than the two that may change
+_PARTIAL = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z")  # a character that is not complete
+# by these alone, of every text of four characters that the patterns tell apart, those cuts are certain that are there with any
+# three after it: a capital, the last letters of 's 're 'll, one of no case and CJK, a digit, white space, a newline, signs
+_AHEAD = [sign.encode() for sign in "As1' el\n\u4e2d\u30fb"]
+_STARTS = offsets_of(np.array([*map(len, _AHEAD)]))
 Groups = Iterator[tuple[int, list[Any]]]
 
 
@@ -68,19 +91,21 @@ def _through(groups: Groups, batch_of: Callable[..., Any], options: dict[str, An
         yield first, part
 
 
-def encode_iter(groups: Groups, encode_batch: Callable[..., Ragged], options: dict[str, Any]) -> Iterator[np.ndarray]:
-    """The ids of one document after the other, as copies that keep no group alive."""
-    return (ids.copy() for _, part in _through(groups, encode_batch, options) for ids in part)
-
-
-def decode_iter(groups: Groups, decode_batch: Callable[..., Any], options: dict[str, Any]) -> Iterator[Any]:
-    """One document after the other."""
-    for _, part in _through(groups, decode_batch, options):
+def through_iter(groups: Groups, batch_of: Callable[..., Any], options: dict[str, Any]) -> Iterator[Any]:
+    """The ids, or the symbols, of one document after the other; arrays are copies that keep no group alive."""
+    for _, part in _through(groups, batch_of, options):
         yield from (doc.copy() if isinstance(doc, np.ndarray) else doc for doc in part)
 
 
 def encode_to(out: np.ndarray, groups: Groups, encode_batch: Callable[..., Ragged], options: dict[str, Any]) -> np.ndarray:
-    """Write the ids of all documents into `out`, int32; returns int64 offsets of the documents. ValueError if it is too small."""
+    """Write the ids of all documents into `out`; returns int64 offsets of the documents.
+
+    TypeError or ValueError unless `out` is a 1-D int32 array that can be written to and is long enough.
+    """
+    if not isinstance(out, np.ndarray) or out.dtype != np.int32:
+        raise TypeError(f"out: expected an int32 array, got {describe(out)}")
+    if out.ndim != 1 or not out.flags.writeable:
+        raise ValueError(f"out: expected a 1-D array that can be written to, got {describe(out)}")
     sizes: list[np.ndarray] = []
     end = 0
     for first, part in _through(groups, encode_batch, options):
@@ -96,14 +121,6 @@ def encode_to(out: np.ndarray, groups: Groups, encode_batch: Callable[..., Ragge
         end += whole
         sizes.append(part.lengths)
     return offsets_of(np.concatenate([np.zeros(0, np.int64), *sizes]))
-
-
-def check_buffer(out: Any) -> None:
-    """TypeError or ValueError unless `out` is a one-dimensional int32 array that can be written to."""
-    if not isinstance(out, np.ndarray) or out.dtype != np.int32:
-        raise TypeError(f"out: expected an int32 array, got {describe(out)}")
-    if out.ndim != 1 or not out.flags.writeable:
-        raise ValueError(f"out: expected a 1-D array that can be written to, got {describe(out)}")
 
 
 def check_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +169,7 @@ def final_ids(encoder: PairEncoder, text: np.ndarray, ids: np.ndarray, before: i
         reach *= 4
 
 
-class EncoderStream:
+class EncoderStream(AbstractContextManager["EncoderStream"]):
     """Encodes one text that comes in chunks; made by `Tokenizer.stream`.
 
     Tokens are emitted once no further input can change them, or with a frame per so many symbols, each frame as a document. Put
@@ -169,11 +186,22 @@ class EncoderStream:
     ([[], [], []], [3, 2, 0], [3, 2, 0])
     """
 
-    def __init__(self, plan: Plan, frame: int | None, unknown: UnknownChoice) -> None:
-        self._model, self._encode, self._unknown, self._encoder = plan.model, plan.encode, unknown, plan.final
+    def __init__(
+        self, plan: Plan, frame: int | None, unknown: UnknownChoice, encode: Any = None, special: SpecialChoice = ("none", "all")
+    ) -> None:
+        """Encode alphabet ids by the plan, or text that is cut by `encode`, a function of a document, with `special` tokens."""
+        self._model, self._encode, self._unknown, self._encoder = plan.model, encode or plan.encode, unknown, plan.final
         self._frame, self._wanted = frame, frame or 0  # symbols that are waited for before any are encoded
-        self._waiting: list[NDArray[np.int32]] = []
-        self._n_waiting, self._before, self._n_chunks = 0, -1, 0
+        self._waiting, self._words = list[Any](), list[Any]()  # chunks, and the special tokens that are looked for, ascending
+        self._n_waiting, self._n_done, self._before, self._n_chunks = 0, 0, -1, 0
+        # text that is cut is held as `str` or `bytes`, like this; None for alphabet ids
+        self._empty: Any = None if encode is None else "" if plan.model.alphabet.kind == "str" else b""
+        reserved = plan.model.segmenter.special
+        if encode is not None and reserved is not None:
+            self._active, _ = reserved.active(special)
+            found = [word for word, active in zip(reserved.words, self._active, strict=True) if active]
+            coded = [word.encode("utf-8", "surrogatepass") if isinstance(word, str) else word for word in found]
+            self._words += sorted(found if isinstance(self._empty, str) else coded)
         #: What `finish` returned; None before.
         self.rest: NDArray[np.int32] | None = None
 
@@ -183,8 +211,9 @@ class EncoderStream:
         Parameters
         ----------
         chunk
-            A part of the text, as a document is given to `Tokenizer.encode`. Errors name its number as that of the document, and
-            leave the stream as it was before; after `finish` it is a ValueError.
+            A part of the text, as a document is given to `Tokenizer.encode`; bytes may end within a character. Errors name its
+            number as that of the document (of text that is cut: the position in the whole text, as one document), and leave the
+            stream as it was before; after `finish` it is a ValueError.
 
         Returns
         -------
@@ -194,7 +223,9 @@ class EncoderStream:
         Notes
         -----
         At worst a push tries one token of every length at each symbol that waits, some ten million a second; mostly one, at as
-        many symbols as four of the longest token have. Ctrl-C is obeyed meanwhile, and leaves the stream as it was.
+        many symbols as four of the longest token have. Text that a pattern cuts is cut from the last certain cut on, and its end,
+        4 KB at most, ten times more; where more than 1,024 symbols wait, as in a word without an end, only when they have become
+        twice as many. Ctrl-C is obeyed meanwhile, and leaves the stream as it was.
 
         Examples
         --------
@@ -205,36 +236,131 @@ class EncoderStream:
         """
         if self.rest is not None:
             raise ValueError("chunk: the stream is finished; make a new one")
-        assert not isinstance(self._unknown, tuple)  # there are no special tokens
-        name = f"chunks: chunk {self._n_chunks}"
-        alphabet = self._model.alphabet
-        given = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
-        try:
-            ids = alphabet.to_ids(given, self._unknown, name=name)
-        except LocatedError as error:
-            raise error.at(self._n_chunks) from None
-        text = ids.values
-        if self._n_waiting + text.size < self._wanted:
-            self._waiting.append(text.copy())  # the memory of the caller, who may use it again
-            self._n_waiting += text.size
+        text = self._read(chunk, f"chunks: chunk {self._n_chunks}")
+        if self._n_waiting + len(text) < self._wanted:
+            self._waiting.append(copy.copy(text))  # the caller may use the memory again
+            self._n_waiting += len(text)
             self._n_chunks += 1
             return _NONE
-        rest, before, wanted = np.concatenate([*self._waiting, text]), self._before, self._frame
-        if self._frame is not None:
+        rest, before, wanted = self._joined(text), self._before, self._frame or 0
+        if self._empty is not None:
+            done, end = self._certain(rest)  # the end of what is encoded decides how what is before is cut
+            found = self._ids(rest[:end]) if done else _NONE
+            found = found[: found.size - self._ids(rest[done:end]).size] if done < end else found
+            wanted = 2 * (len(rest) - done) if len(rest) - done > _LONG else 0
+        elif self._frame is not None:
             done = rest.size // self._frame * self._frame
-            found = self._encode(Ragged._trusted(rest, np.arange(0, done + 1, self._frame))).values
+            found = self._ids(rest[:done], np.arange(0, done + 1, self._frame))
         else:
             assert self._encoder is not None  # `stream_of` has checked that
-            found = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values
+            found = self._ids(rest)
             n = final_ids(self._encoder, rest, found, before)
             done = rest.size - int(self._encoder.lengths[found[n:]].sum())
             found = found[:n].copy()
             before = int(found[-1]) if n else before
             wanted = 2 * (rest.size - done)  # so that symbols that are encoded again add up to a constant factor
         # at the end: after an error the text is as it was before
-        self._waiting, self._n_waiting, self._before, self._wanted = [rest[done:]], rest.size - done, before, wanted or 0
+        self._waiting, self._n_waiting, self._before, self._wanted = [rest[done:]], len(rest) - done, before, wanted
+        self._n_done += done
         self._n_chunks += 1
         return found
+
+    def _read(self, chunk: Any, name: str) -> Any:
+        """A chunk as it is held: text that is cut as `str` or `bytes`, else alphabet ids, int32[n]."""
+        alphabet = self._model.alphabet
+        given = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
+        if self._empty is None:
+            assert not isinstance(self._unknown, tuple)  # there are no special tokens
+            try:
+                return alphabet.to_ids(given, self._unknown, name=name).values
+            except LocatedError as error:
+                raise error.at(self._n_chunks) from None
+        alphabet.check_kind(given, name=name)
+        if given.kind == "int" and given.values.size:
+            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers; ids are for decode")
+        return text_of(given.values) if isinstance(self._empty, str) else given.values.tobytes()
+
+    def _joined(self, *more: Any) -> Any:
+        """All that waits, and more."""
+        parts = [*self._waiting, *more]
+        return np.concatenate([_NONE, *parts]) if self._empty is None else self._empty.join(parts)
+
+    def _ids(self, text: Any, cuts: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+        """The ids of what follows what is done, as one document, or as those between `cuts`."""
+        if self._empty is None:
+            ids: Ragged = self._encode(Ragged._trusted(text, np.array([0, text.size]) if cuts is None else cuts))
+            return ids.values
+        try:
+            found: Any = self._encode(text)
+        except LocatedError as error:
+            error.position += self._n_done
+            raise error.at(0) from None
+        return found  # type: ignore[no-any-return]
+
+    def _certain(self, text: Any) -> tuple[int, int]:
+        """The last place where a text that is cut surely is, whatever follows (0 if none is known), and the end of what is known.
+
+        That is where no special token and no character have begun that are not complete. Before it the text surely is cut after
+        the last special token, and where the pattern cuts with each of `_AHEAD`. O(symbols).
+        """
+        begin, end, is_bytes = 0, len(text), isinstance(text, bytes)
+        segmenter: Any = self._model.segmenter
+        if is_bytes and (partial := _PARTIAL.search(text, max(0, end - 3))):
+            end = partial.start()
+        if self._words:
+            values, reserved = np.frombuffer(text, np.uint8) if is_bytes else code_points(text), segmenter.special
+            at, words = reserved.find(Documents(values, np.array([0, len(text)]), reserved.kind), self._active)
+            ends = at + reserved.lengths[words]
+            for i in range(max(0, len(text) - int(reserved.lengths.max()) + 1), end):
+                longer = self._words[(n := bisect_right(self._words, text[i:])) : n + 1]
+                if longer and longer[0].startswith(text[i:]) and not ((at < i) & (i < ends)).any():
+                    end = i
+                    break
+            begin = int(ends[at < end].max(initial=0))
+        if begin >= end:
+            return begin, begin
+        data = text[begin:end] if is_bytes else text[begin:end].encode("utf-8", "surrogatepass")
+        split = segmenter.pretokenizer.split
+        near = split(np.frombuffer(data, np.uint8), np.array([0, len(data)]))[-_UNSURE - 1 :]
+        tail = data[near[0] :]
+        if len(tail) <= 4 * _LONG:
+            starts = _STARTS + len(tail) * np.arange(_STARTS.size)
+            cuts = split(np.frombuffer(tail.join([b"", *_AHEAD]), np.uint8), starts)  # of tail + ahead, for each
+            wanted = starts[:-1, None] + (near - near[0])
+            near = near[(cuts[np.searchsorted(cuts, wanted)] == wanted).all(axis=0)]
+        else:
+            near = near[:1]
+        return begin + (int(near[-1]) if is_bytes else len(data[: near[-1]].decode("utf-8", "surrogatepass"))), end
+
+    @property
+    def pending(self) -> NDArray[np.int32]:
+        """The ids of what waits, int32[n], if the text ended here: provisional, they follow those that were returned.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> tok = BPE.for_text(260).fit(["low low lowest"])
+        >>> stream = tok.stream()
+        >>> stream.push("low lo").tolist(), tok.decode(stream.pending)  # a prompt that ends within a word
+        ([257], ' lo')
+        """
+        return self._ids(self._joined())
+
+    def copy(self) -> Self:
+        """Fork the stream: one that goes on from here by itself; it shares all that does not change.
+
+        Examples
+        --------
+        >>> from ubpe_numba import BPE
+        >>> stream = BPE.from_merges([[0, 1]], alphabet="ab").stream()
+        >>> _ = stream.push("a")
+        >>> other = stream.copy()
+        >>> [(one.push(more).tolist(), one.finish().tolist()) for one, more in ((stream, "b"), (other, "a"))]
+        [([], [2]), ([], [0, 0])]
+        """
+        made = copy.copy(self)
+        made._waiting = [*self._waiting]
+        return made
 
     def finish(self) -> NDArray[np.int32]:
         """End the text.
@@ -253,8 +379,7 @@ class EncoderStream:
         """
         if self.rest is not None:
             return _NONE
-        rest = np.concatenate([_NONE, *self._waiting])
-        self.rest = self._encode(Ragged._trusted(rest, np.array([0, rest.size]))).values
+        self.rest, self._waiting = self.pending, []
         return self.rest
 
     def over(self, chunks: Iterable[Any]) -> Iterator[NDArray[np.int32]]:
@@ -268,7 +393,7 @@ class EncoderStream:
         Returns
         -------
         iterator
-            Of int32 arrays, where ids have become certain. Errors have the number of the chunk as their document.
+            Of int32 arrays, where ids have become certain. Errors are as for `push`.
 
         Examples
         --------
@@ -280,32 +405,49 @@ class EncoderStream:
         refuse_one(chunks, "chunks")
         return (ids for part in (map(self.push, chunks), (self.finish() for _ in range(1))) for ids in part if ids.size)
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Finish, unless the block was left by an error."""
         if kind is None:
             self.finish()
 
 
-def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice) -> EncoderStream:
-    """A stream of whole encodings, for which the plan has to have a `final` encoder, or of frames.
+def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, special: SpecialChoice) -> EncoderStream:
+    """A stream of whole encodings, for which the plan has to have a `final` encoder, of frames, or of text that is cut.
 
-    TypeError or ValueError for a `frame` that is no positive integer, and where the beginning of an encoding is never final.
+    `encode` is a function of a document, with its options; arguments as for `EncoderStream`. TypeError or ValueError for a
+    `frame` that is no positive integer, and where the beginning of an encoding is never certain.
     """
     size = None if frame is None else positive(frame, "frame", "an int or None")
-    if size is None and plan.final is None:
-        raise ValueError(
-            "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
-            "makes the beginning of a text final before its end is known"
-        )
-    if not plan.tables.is_plain or isinstance(unknown, tuple):
-        raise ValueError("stream: text that is changed or cut, or has special tokens, needs documents: use encode_iter")
-    return EncoderStream(plan, size, unknown)
+    if plan.tables.is_plain and not isinstance(unknown, tuple):
+        if size is None and plan.final is None:
+            raise ValueError(
+                "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "
+                "makes the beginning of a text final before its end is known"
+            )
+        return EncoderStream(plan, size, unknown)
+    segmenter = plan.model.segmenter
+    cutter: Any = segmenter.pretokenizer
+    for is_there, what in (
+        (segmenter.normalizer is not None, "a normalizer"),
+        (cutter is None, "special tokens, or ids of its own, but no pattern"),
+        (cutter is not None and cutter.name is None, f"{quoted(cutter)}"),
+        (segmenter.lone is not None, "break or stop tokens"),
+        (segmenter.special is not None and segmenter.special.has_flags, "special tokens that take in what is beside them"),
+        (segmenter.unknown is not None or plan.bound is None, "ids for what is unknown"),
+    ):
+        if is_there:
+            from ubpe_numba.text.patterns import NAMED  # here only: integers need not wait for it
+
+            raise ValueError(
+                f"stream: a tokenizer with {what} may look at any text that follows: expected one whose text is only cut, by a "
+                f"named pattern ({', '.join(NAMED)}); encode_iter takes documents, such as lines"
+            )
+    if size is not None:
+        raise ValueError("frame: expected None where a pattern cuts text: what is before its last cuts is certain")
+    return EncoderStream(plan, None, unknown, encode, special)
 
 
-class DecoderStream:
+class DecoderStream(AbstractContextManager["DecoderStream"]):
     """Decodes the ids of one document in parts; made by `Tokenizer.decode_stream`.
 
     Put together, what `push` and `finish` return is what `decode` gives for all ids, wherever parts end. Of UTF-8 only whole
@@ -410,9 +552,6 @@ class DecoderStream:
             self.rest = self._certain(self._whole, len(self._pending))
         self._finished = True
         return self.rest
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Finish, unless the block was left by an error."""

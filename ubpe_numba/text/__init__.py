@@ -3,15 +3,58 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ubpe_numba.documents.read import as_document
+
 if TYPE_CHECKING:
     from ubpe_numba.text.normalizer import Normalizer as Normalizer
     from ubpe_numba.text.pretokenizer import Pretokenizer as Pretokenizer
     from ubpe_numba.text.splitter import Splitter as Splitter
 
-__all__ = ["Normalizer", "Pretokenizer", "Splitter"]
+__all__ = ["Normalizer", "Pretokenizer", "Splitter", "first_change"]
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{name.lower()}"), name)
+
+
+def first_change(tok: Any, ids: Any) -> int:
+    """Find the first place where ids differ from those of their own text: where ``tok.encode(tok.decode(ids))`` begins to differ.
+
+    Ids that a model draws need not be those that the tokenizer makes of their text. From this place on a conversation that is
+    kept as text is another one for the model: in reinforcement learning, the ids that are trained on are not those that were
+    drawn.
+
+    Parameters
+    ----------
+    tok : Tokenizer
+        A tokenizer of any class.
+    ids
+        Ids of one document, as for `Tokenizer.decode`. Errors are as there.
+
+    Returns
+    -------
+    int
+        An index of `ids`; their number if nothing changes. O(symbols).
+
+    Notes
+    -----
+    All special tokens are found in the text. Bytes that are no UTF-8, as of a character that is not complete, are decoded to
+    U+FFFD, which is a change.
+
+    Examples
+    --------
+    >>> from ubpe_numba import BPE
+    >>> from ubpe_numba.text import first_change
+    >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+    >>> first_change(tok, [2, 1, 0, 1, 2]), first_change(tok, [2, 1, 2])  # the first are "abbabab", which is 2, 1, 2, 2
+    (2, 3)
+    """
+    given = as_document(ids, name="ids").values
+    again = tok.encode(tok.decode(given), allowed_special="all")
+    n = min(given.size, again.size)
+    changed = np.flatnonzero(given[:n] != again[:n])
+    return int(changed[0]) if changed.size else n

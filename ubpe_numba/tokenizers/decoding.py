@@ -218,7 +218,7 @@ class Decoding(Encoding):
 
         self._fitted()
         options = {"errors": errors, "skip_special_tokens": skip_special_tokens, "skip": skip}
-        return streams.decode_iter(streams.groups_of(batches, batch, "batches"), self.decode_batch, options)
+        return streams.through_iter(streams.groups_of(batches, batch, "batches"), self.decode_batch, options)
 
     def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
         """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
@@ -169,7 +170,6 @@ class Encoding(Fitted):
 
         now = self._now()
         now._fitted()
-        streams.check_buffer(out)
         if offsets is not None or return_offsets is not False:
             raise ValueError("out: it takes the ids of an iterable of documents, without offsets and return_offsets")
         groups = streams.groups_of(docs, BATCH, "docs")
@@ -358,17 +358,18 @@ class Encoding(Fitted):
         from ubpe_numba.coding import streams  # here, as below: encoding one document or a list need not wait for it
 
         self._fitted()
-        return streams.encode_iter(streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
+        return streams.through_iter(streams.groups_of(docs, batch, "docs"), self.encode_batch, streams.check_options(options))
 
-    def stream(self, *, frame: int | None = None, unknown: Any = None) -> EncoderStream:
+    def stream(
+        self, *, frame: int | None = None, unknown: Any = None, allowed_special: Any = "none", disallowed_special: Any = "all"
+    ) -> EncoderStream:
         """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
 
         ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids, ``over(chunks)`` those of an iterable; where chunks
-        end has no influence on them. By rank, with merges in order of creation, ids are final up to the last boundary that the
-        encodings of all prefixes that end within one token's length of the end have in common (proof in
-        ``coding/kernels/incremental.py``): a few tokens are kept back. With `frame` the text is cut after every `frame` symbols,
-        and each frame is encoded as a document of its own; without it ValueError where no beginning of an encoding is final.
-        `unknown` is as for `encode`. ValueError where documents are changed or cut, or have special tokens.
+        end has no influence on them. By rank, with merges in order of creation, all but a few are final (proof in
+        ``coding/kernels/incremental.py``), of text that a named pattern cuts all before the last cut that nothing changes. With
+        `frame` the text is cut after every `frame` symbols, and each frame is encoded as a document of its own. Other options are
+        as for `encode`. ValueError where nothing is certain without frames, and for other documents that are changed or cut.
 
         Examples
         --------
@@ -378,7 +379,10 @@ class Encoding(Fitted):
         """
         from ubpe_numba.coding.streams import stream_of
 
-        return stream_of(self._plan(), frame, self._unknown(unknown))
+        given = {"unknown": unknown, "allowed_special": allowed_special, "disallowed_special": disallowed_special}
+        usual = {"unknown": None, "allowed_special": "none", "disallowed_special": "all"}
+        encode = partial(self.encode, **{name: value for name, value in given.items() if value != usual[name]})
+        return stream_of(self._plan(), frame, self._unknown(unknown), encode, (allowed_special, disallowed_special))
 
 
 def refuse_positions(options: dict[str, Any]) -> None:
