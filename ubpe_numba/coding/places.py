@@ -39,8 +39,7 @@ def places_of_tokens(encoded: Ragged, given: Documents, lengths: np.ndarray, alp
     if alphabet is not None:
         kept = np.flatnonzero(alphabet.lookup(given.values[given.offsets[0] : given.offsets[-1]]) >= 0)
         starts, ends = kept[starts], kept[ends - 1] + 1
-    places = np.stack([starts, ends])
-    return places if len(encoded) < 2 else places - np.repeat(offsets[:-1], encoded.lengths)
+    return np.asarray(np.stack([starts, ends]) - np.repeat(offsets[:-1], encoded.lengths))
 
 
 def traced_places(sizes: np.ndarray, origins: np.ndarray, given: Documents, by_characters: bool) -> Places:

@@ -190,8 +190,7 @@ class Encoding(Fitted):
         """
         from ubpe_numba.coding import parts  # here only: encoding need not wait for it
 
-        if options:
-            refuse_positions(options)
+        refuse_positions(options)
         now = self._now()
         plan = now._plan() if now._fitted().segmenter.unknown is None else None
         return parts.count(plan, now.encode_batch, docs, offsets, options)

@@ -69,8 +69,7 @@ def without_words(
     if reserved is not None and reserved.words:
         active, forbidden = reserved.active(chosen)
         text = Documents(values, offsets, kind)
-        early = active & ~reserved.late if reserved.late.any() else active
-        at, words, sizes = reserved.within(text, *reserved.find(text, early))
+        at, words, sizes = reserved.within(text, *reserved.find(text, active & ~reserved.late))
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
             document = int(np.searchsorted(offsets, at[i], side="right")) - 1
