@@ -52,8 +52,8 @@ def using(client: Client | None) -> Iterator[Client]:
 
     None: the current client of Dask if there is one, as for Dask's own `compute`; otherwise that of a cluster of processes on
     this machine, one a core with one thread each, which is closed at the end. TypeError if `client` is something else, or
-    asynchronous; ConnectionError, with its address, if the scheduler does not
-    answer; RuntimeError if all workers have another build of this library, a UserWarning if some have, which get no task.
+    asynchronous; ConnectionError, with its address, if the scheduler does not answer; RuntimeError if all workers have another
+    build of this library, a UserWarning if some have, which get no task.
     """
     if client is None:
         with suppress(ValueError):  # there is none

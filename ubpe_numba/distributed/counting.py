@@ -64,10 +64,9 @@ def count(
         The cluster; None is Dask's current client, or else processes on this machine for this call.
     min_count
         Documents that occur less often are left out, before they are sent here.
-    blocksize
-        Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number.
-    progress
-        ``"auto"`` shows progress on a terminal, True always, False never.
+    blocksize, progress
+        Of files: bytes that are one partition, 64 MiB by default, as ``"16 MiB"`` or a number. ``"auto"`` shows progress on a
+        terminal, True always, False never.
 
     Returns
     -------
@@ -77,10 +76,8 @@ def count(
 
     Raises
     ------
-    TypeError, ValueError, OSError
+    TypeError, ValueError, OSError, UnknownSymbolError
         For arguments, partitions and documents that are not valid, naming the partition and the document in it.
-    UnknownSymbolError
-        For a symbol outside the alphabet of the tokenizer, where it is given.
     ConnectionError
         If the scheduler is lost.
 

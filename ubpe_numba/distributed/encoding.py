@@ -8,8 +8,7 @@ all of it is written. The target folder, on a disk or in a store:
     .part-00001.parquet.4f00c2a9d1b7e655.tmp     on disks: one that is being written, or was when its process was killed
 
 A run that finds files does the rest only, and is refused where the manifest says anything else than it would write itself.
-Several runs may write to one folder at once: each under temporary names of its own, and what one has finished the others leave
-out. Nothing is locked, and no clock is asked, as neither can be relied on where file systems are shared by a network.
+Several runs may write to one folder at once, under temporary names; what one has finished others leave out. Nothing is locked.
 """
 
 from __future__ import annotations
@@ -97,10 +96,8 @@ def encode(
     UnknownSymbolError, SpecialTokenError, TypeError, ValueError
         As `encode_batch`, with the partition before the message; `document` is the row in its file, or in the partition. For
         `dropout` and `sample`. For a target that was made by another model, with other settings or of another source.
-    OSError
-        For a file that cannot be read or written, with its path.
-    ConnectionError
-        If the scheduler is lost.
+    OSError, ConnectionError
+        For a file that cannot be read or written, with its path; if the scheduler is lost.
 
     Notes
     -----
@@ -148,22 +145,15 @@ def decode(
 
     Parameters
     ----------
-    tokenizer
-        A fitted tokenizer.
-    source
-        As for `encode`, of documents of ids: a folder that `encode` wrote, for example.
-    target
-        As for `encode`. None: the documents are brought here.
+    tokenizer, source, target
+        As for `encode`, of documents of ids: a folder that `encode` wrote, for example. Without a target documents come here.
     ids
         The column of ids where `source` is tables: ``"ids"`` unless given, or the only one. Needed where `Delayed` give tables.
-    column
-        The column that documents are written to: lists of integers, strings, or binary, by the kind of the model.
-    drop
-        False: the documents are one more column of a table, after all others. True: they take the place of `ids`.
-    errors
-        As for `Tokenizer.decode`.
-    blocksize, client, progress
-        As for `encode`.
+    column, drop
+        The column that documents are written to: lists of integers, strings, or binary, by the kind of the model; one more, after
+        all others, or in the place of `ids`.
+    errors, blocksize, client, progress
+        As for `Tokenizer.decode` and `encode`.
 
     Returns
     -------
@@ -172,10 +162,8 @@ def decode(
 
     Raises
     ------
-    UnknownTokenError
-        For an id outside the vocabulary, with its partition, row and position.
-    NotFittedError, TypeError, ValueError, OSError, ConnectionError
-        As `encode`.
+    UnknownTokenError, NotFittedError, TypeError, ValueError, OSError, ConnectionError
+        For an id outside the vocabulary, with its partition, row and position; else as `encode`.
 
     Examples
     --------

@@ -94,18 +94,15 @@ def fit(
         a fit in one place has: ties by place or rarity, an `objective` of probabilities, break tokens in a cut document.
     UnknownSymbolError
         For a symbol outside the given alphabet, with the document of the partition.
-    ConnectionError
-        If the scheduler is lost.
     MemoryError
         If the symbols do not fit into the memory of the workers, before they are read where sizes are known.
-    RuntimeError
-        If workers are lost again and again, or a partition is not the same when it is read again.
+    ConnectionError, RuntimeError
+        If the scheduler is lost, or workers again and again, or a partition is not the same when it is read again.
 
     Notes
     -----
-    Ctrl-C stops the fit, leaves the tokenizer as it was, and lets the workers forget the documents. A worker that is lost is
-    replaced: its partitions are read again, and encoded with the merges so far. Synchronisations and bytes are logged at the end
-    (logger ``ubpe_numba``, INFO).
+    Ctrl-C stops the fit and leaves the tokenizer as it was. A worker that is lost is replaced: its partitions are read again, and
+    encoded with the merges so far. Synchronisations and bytes are logged at the end (logger ``ubpe_numba``, INFO).
 
     Examples
     --------
@@ -142,16 +139,12 @@ def fit(
             alphabet = alphabet_of(read.alphabet, corpus.given)
         tok._check_alphabet(alphabet, settings)
         return tok._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
+    apart = "the documents, which a distributed fit does not have in one place"
     if settings.rules.ties != "smallest":
-        raise ValueError(
-            f"rules: ties={settings.rules.ties!r} is decided by a look at the text, which a distributed fit does not have in one "
-            "place; use ties='smallest', or fit on one machine"
-        )
+        raise ValueError(f"rules: ties={settings.rules.ties!r} looks at {apart}; use ties='smallest', or fit on one machine")
     if tok._weighs_by_text:
-        raise ValueError(
-            f"objective: {tok._encodes_by!r} estimates probabilities on the documents, which a distributed fit "
-            "does not have in one place; fit with objective='shortest', and call reweight on a part of them"
-        )
+        way = "fit with objective='shortest', and call reweight on a part of them"
+        raise ValueError(f"objective: {tok._encodes_by!r} estimates probabilities on {apart}; {way}")
     if partitions.joined and (tok._prepared.break_tokens is not None or tok._prepared.stop_tokens is not None):
         raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
     with using(given) as used:

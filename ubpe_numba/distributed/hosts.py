@@ -10,10 +10,9 @@ itself:
     worker 1        worker 2        worker 3 ends                     worker 1        worker 2
     host 0          host 1          host 2             renew([2])     hosts 0 and 2   host 1
 
-Dask's own actors wake the caller for every answer, pickle the arguments once for every host and array by array, go through the
-scheduler unless the client was made with ``direct_to_workers``, and wait for ever where a machine vanishes silently. Here, while
-answers are missing, the scheduler is asked whether the hosts are still there. Values are pickles in one piece, whose arrays are
-aligned where they arrive, as kernels need them; nothing that is read from a file is one.
+Dask's own actors wake the caller for every answer, pickle the arguments for every host, and wait for ever where a machine
+vanishes silently. Here the scheduler is asked whether hosts that have not answered are there. Values are pickles in one piece,
+whose arrays are aligned where they arrive, as kernels need them; nothing that is read from a file is one.
 """
 
 from __future__ import annotations

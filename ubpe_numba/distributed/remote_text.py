@@ -60,10 +60,9 @@ def fit_remotely(
     """Learn merges from the parts of a corpus that hosts hold, as `fit` learns them from the whole corpus.
 
     The n hosts of the engine have not loaded their `parts`. goes_on: of each host, whether its first document is the last one of
-    the host before, and whether tokens may cross the border between the two. checkpoint: where the fit goes on,
-    and where it is written. Returns the text beside the merges, which counts losses; a batch of merges is one synchronisation, an
-    epoch up to seven. ValueError for 2**62 symbols or more; RuntimeError if hosts are lost again and again, or the part of a lost
-    one is not the same any more.
+    the host before, and whether tokens may cross the border between the two. checkpoint: where the fit goes on, and where it is
+    written. Returns the text beside the merges, which counts losses. ValueError for 2**62 symbols or more; RuntimeError if hosts
+    are lost again and again, or the part of a lost one is not the same any more.
     """
     n_symbols, by_weight = sum(part.n_symbols for part in parts), sum(part.by_weight for part in parts)
     if max(by_weight, sum(part.n_documents for part in parts)) >= MOST:
@@ -116,12 +115,9 @@ class Checkpoint:
             except Exception as error:  # of a damaged archive there are many
                 raise ValueError(f"checkpoint: {self.path}: not a checkpoint: {error}") from error
             self.cuts = self.found["cuts"].tolist()
+        # of a fit that made no merge yet symbols are not counted either: it begins anew
+        self.has_merges = self.found is not None and self.found["learned"].shape[1] > 0
         self.agree(version=BUILD, **parameters)
-
-    @property
-    def has_merges(self) -> bool:
-        """Whether there is a fit to go on with; of one that made no merge yet, symbols are not counted either."""
-        return self.found is not None and self.found["learned"].shape[1] > 0
 
     def agree(self, **about: Any) -> None:
         """Note facts of this fit, as JSON has them; ValueError, with the first that differs, if the file is of another fit."""
@@ -146,10 +142,9 @@ class Checkpoint:
 
     def restore(self, loop: _RemoteLoop) -> None:
         """Let a loop that has not begun go on where the file is."""
-        if not self.has_merges:
-            return
         found = self.found
-        assert found is not None
+        if found is None or not self.has_merges:
+            return
         n, m = loop.n_alphabet, found["learned"].shape[1]
         loop.state["next_id"] = loop.state["round_start"] = n + m
         loop._grow(0, 0)

@@ -210,13 +210,8 @@ def _kind_of(kind: Any, where: str) -> str:
         found = as_documents(pa.array([], getattr(kind, "storage_type", kind)))
         if found.offsets.size == 1:  # a column of integers is one document
             return found.kind
-    way = (
-        "; [column] is one document"
-        if pa.types.is_integer(kind)
-        else "; words are given as lists"
-        if "string" in str(kind)
-        else ""
-    )
+    ways = {"string": "; words are given as lists", "int": "; [column] is one document"}
+    way = next((way for name, way in ways.items() if name in str(kind)), "")
     raise TypeError(f"{where}: expected lists of integers, strings or binary, got {kind}{way}")
 
 
