@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -222,7 +221,7 @@ def test_text_files(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"column: it is one of tables, and .*a\.txt is text"):
         partitions_of(tmp_path / "a.txt", "ids")
     (tmp_path / "c.txt").write_bytes(MARK + b"ab\ncd\xff\n")
-    part = pickle.loads(partitions_of(tmp_path / "c.txt").delayed[0])
+    part = partitions_of(tmp_path / "c.txt").delayed[0]()
     with pytest.raises(ValueError, match=r"line 1 is not UTF-8 \(invalid start byte\); a tokenizer of bytes"):
         documents_of(part)
     assert isinstance(part, Lines) and documents_of(part._replace(kind="bytes")).to_pylist() == [b"ab", b"cd\xff"]

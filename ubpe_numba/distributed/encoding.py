@@ -29,7 +29,7 @@ from dask import delayed
 
 from ubpe_numba.coding.streams import check_options
 from ubpe_numba.distributed.cluster import reaching, results, shared, using, value_of
-from ubpe_numba.distributed.sources import Partitions, Piece, batches_of, documents_of, is_local, is_path, partitions_of, store_of
+from ubpe_numba.distributed.sources import Partitions, batches_of, documents_of, is_local, is_path, partitions_of, store_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe
@@ -273,7 +273,7 @@ def _run(token: str, part: Any, number: int) -> Any:
 
 def _pieces(work: Work, part: Any, convert: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
     """Results batch by batch, at least one, each with its rows, or None without a table; errors number documents in the whole."""
-    if work.source is None and not isinstance(part, Piece):
+    if work.source is None and not isinstance(part, partial):
         yield None, convert(documents_of(part))
         return
     for row, batch in batches_of(part, work.source):

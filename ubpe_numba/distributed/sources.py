@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -112,16 +113,12 @@ class RowGroups(NamedTuple):
                 yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
-class Piece(bytes):
-    """A part of files, `Lines` or `RowGroups`, pickled: Dask looks for tasks in tuples, and not in bytes."""
-
-
 def documents_of(part: Any, column: str | None = None) -> Any:
     """The documents that a partition gives, as `fit` takes them; `column`: where it is a table.
 
     TypeError for a column of something else than documents, ValueError if it is not there.
     """
-    part = pickle.loads(part) if isinstance(part, Piece) else part
+    part = part() if isinstance(part, partial) else part  # of files: Dask looks for tasks in tuples, as these are
     if isinstance(part, Lines):
         return part.documents()
     if isinstance(part, RowGroups):
@@ -148,7 +145,7 @@ def batches_of(part: Any, column: str | None) -> Iterator[tuple[int, Any]]:
     """
     import pyarrow as pa
 
-    part, row, column = pickle.loads(part) if isinstance(part, Piece) else part, 0, column or "lines"
+    part, row, column = part() if isinstance(part, partial) else part, 0, column or "lines"
     if isinstance(part, RowGroups):
         schema, row, batches = part.schema, part.first, part.batches(column)
     else:
@@ -249,7 +246,8 @@ def partitions_of(
         pieces = [Lines(store, path, i, min(i + size, n), lines) for path, i, n in ranges]
         names = [f"{piece.path}, bytes {piece.begin}..{piece.end - 1}" if piece.end else piece.path for piece in pieces]
         sizes = [piece.end - piece.begin for piece in pieces]
-        return Partitions([Piece(pickle.dumps(piece, 5)) for piece in pieces], names, sizes=sizes, remote=not is_local(store))
+        packed = [partial(pickle.loads, pickle.dumps(piece, 5)) for piece in pieces]
+        return Partitions(packed, names, sizes=sizes, remote=not is_local(store))
     if isinstance(parts, (list, tuple)):
         return _of_list(parts, column, name)
     if _is_a(parts, "dask.dataframe", "DataFrame"):
@@ -391,7 +389,8 @@ def _of_parquet(
         for a, b in pairwise([*cuts, len(groups)]):
             chunks = [chunk for group in groups[a:b] for chunk in _chunks(group, column)]
             n = sum(group.num_rows for group in groups[a:b])
-            pieces.append(Piece(pickle.dumps(RowGroups(fragment.subset(row_group_ids=range(a, b)), schema, row), 5)))
+            piece = RowGroups(fragment.subset(row_group_ids=range(a, b)), schema, row)
+            pieces.append(partial(pickle.loads, pickle.dumps(piece, 5)))
             names.append(f"{fragment.path}, rows {row}..{row + n - 1}" if n else f"{fragment.path}, no rows")
             sizes.append(sum(chunk.num_values if kind == "int" else chunk.total_uncompressed_size for chunk in chunks))
             identities.append(f"{known}, rows {row} to {row + n}")
