@@ -55,7 +55,8 @@ def test_words_that_a_normalizer_changes_are_found_and_shown_as_there(name: str,
     late = {"normalized": True, "special": True}
     words = [("<NEW>", late), ("LOW é", {"normalized": True, "rstrip": True}), ("ﬁ", late), ("<new>", {"special": True})]
     file["added_tokens"] += [_word(word, size + i, **flags) for i, (word, flags) in enumerate(words)]
-    docs = [*test_matrix.TEXTS, "<NEW>low<new> ﬁ fi LOW é  low é", "l<NEW>ﬁlLOW é"]
+    file["added_tokens"].append(_word("<Pad>", size + len(words), normalized=True))
+    docs = [*test_matrix.TEXTS, "<NEW>low<new> ﬁ fi LOW é  low é", "l<NEW>ﬁlLOW é <Pad> <PAD>"]
     said = fuzz_mutations.check(json.dumps(file), docs, random.Random(0))
     assert not said or "is not in the alphabet" in said, said
 

@@ -410,7 +410,7 @@ def decoding_of(
             and step["start"] <= 64
         ):
             made = made._replace(strip=step["content"], n=step["start"])
-        elif kind not in ("ByteFallback", "Fuse"):
+        elif kind not in ("ByteFallback", "Fuse") or (kind == "ByteFallback" and "Fuse" in before):
             exact = False
     if not bytewise and ("ByteFallback" in kinds) is not by_bytes:
         exact = exact and BYTE_NAMES.keys().isdisjoint(names)

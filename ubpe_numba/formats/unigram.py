@@ -54,7 +54,8 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     by_bytes = not bytewise and model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES)
     if by_bytes and (missing := next((name for name in BYTE_NAMES if name not in vocab), None)) is not None:
         raise ModelFormatError(f"model: byte_fallback: the piece {missing} is missing; expected those of all 256 bytes")
-    unheard = {word for word in special if not flags.get(word, 0) & SINGLE_WORD}  # known words are pieces too, where not found
+    changes = normalizer is not None or splitter is not None  # text may become a character that is special
+    unheard = {w for w in special if not flags.get(w, 0) & (SINGLE_WORD | NORMALIZED) and (len(w) > 1 or not changes)}
     word = "" if unknown is None else listed[unknown]
     taken = {*unheard, *(BYTE_NAMES if by_bytes else ())} | {word} & {*special}
     used = [(name, i) for name, i in vocab.items() if name not in taken and name]

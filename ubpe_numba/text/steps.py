@@ -154,7 +154,7 @@ def _expected(field: str, value: Any, default: Any) -> str:
         return "" if type(value) is int and value > 0 else "a positive integer"
     if field == "words":
         return "" if isinstance(value, list) and all(isinstance(word, str) for word in value) else "text"
-    return "" if is_text else "a text" if field in ("content", "prepend") else "text"
+    return "" if is_text and (value or field != "prepend") else "a text" if field in ("content", "prepend") else "text"
 
 
 class Steps:

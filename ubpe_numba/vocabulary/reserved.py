@@ -240,10 +240,11 @@ class Reserved:
         return {int(self.ids[i]): str(word) for i, word in pairs if word != self.words[i]}
 
     def left_out(self, shown: Mapping[int, str]) -> np.ndarray:
-        """The ids of special tokens, but for those that are `shown` as another text that is none, int64."""
-        kept = [i for i, word in shown.items() if word not in self.number or self.always[self.number[word]]]
-        own: np.ndarray = self.ids[~self.always & (self.found | self.named)].astype(np.int64)
-        return own[~np.isin(own, kept)]
+        """The ids of the words whose text is a special token, where some are `shown` as another text, int64."""
+        is_special = ~self.always & (self.found | self.named)
+        others = [i for i, word in shown.items() if word in self.number and is_special[self.number[word]]]
+        own: np.ndarray = self.ids[is_special].astype(np.int64)
+        return np.append(own[~np.isin(own, [*shown])], np.array(others, np.int64))
 
     def find(self, documents: Documents, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where `active` words (bool[w]) occur: ascending flat positions int64[k], and the index of the word at each, int64[k].
