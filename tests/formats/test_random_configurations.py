@@ -96,6 +96,8 @@ CLUSTERS = {"type": "Split", "pattern": {"Regex": r"\X"}, "behavior": "Isolated"
 WORDS_FIRST = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, FIRST]}
 ENDS = {"type": "Replace", "pattern": {"Regex": r"$"}, "content": "a"}
 PIECES = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -1.0], [" ", -1.0]]}
+NO_PAIR = {"unk_token": None, "vocab": {"a": 0, "Ċ": 1, "Ġ": 2, "ĊĠ": 3}, "merges": []}
+PREFIX = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 SEVERAL = [
     ("pairs of a token that nothing makes", _file(DEAD)),
     ("a pair that is there twice", _file({"vocab": {"a": 0, "b": 1, "ab": 2, "ba": 3}, "merges": ["a b", "b a", "a b"]})),
@@ -121,6 +123,7 @@ def test_configurations_that_once_differed_agree(text: str) -> None:
     "text, message",
     [
         (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
+        (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
         (
             _file({"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<unk>", 0.0], ["<0x61>", 0.0]]}),
             "the piece <0x00> is missing",
