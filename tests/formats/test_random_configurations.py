@@ -97,6 +97,7 @@ WORDS_FIRST = {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}
 ENDS = {"type": "Replace", "pattern": {"Regex": r"$"}, "content": "a"}
 PIECES = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -1.0], [" ", -1.0]]}
 NO_PAIR = {"unk_token": None, "vocab": {"a": 0, "Ċ": 1, "Ġ": 2, "ĊĠ": 3}, "merges": []}
+BYTES_FIRST = {"normalizer": {"type": "ByteLevel"}, "added_tokens": [_word("b", 2, normalized=True, rstrip=True)]}
 PREFIX = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 SEVERAL = [
     ("pairs of a token that nothing makes", _file(DEAD)),
@@ -123,6 +124,7 @@ def test_configurations_that_once_differed_agree(text: str) -> None:
     "text, message",
     [
         (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
+        (_file({}, **BYTES_FIRST), "added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes"),
         (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
         (
             _file({"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<unk>", 0.0], ["<0x61>", 0.0]]}),

@@ -47,7 +47,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         raise ModelFormatError("model: expected one of type BPE")
     if model.get("dropout") not in (None, 0, 0.0):
         raise ModelFormatError(f"model: dropout={quoted(model['dropout'])} is not supported: ids would be random")
-    normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
+    normalizer, splitter = steps_of(file)
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
     configured(file, config or {}, vocab)
@@ -293,8 +293,9 @@ _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
-def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Splitter | None]:
-    """Normalizer and splitter of the objects of a file, None for none. A ByteLevel normalizer is moved to the splitter."""
+def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | None]:
+    """Normalizer and splitter of a file, None for none. A ByteLevel normalizer is moved to the splitter."""
+    normalizer, pre_tokenizer, added = map(file.get, ("normalizer", "pre_tokenizer", "added_tokens"))
     for name, step in (("normalizer", normalizer), ("pre_tokenizer", pre_tokenizer)):
         if step is not None and not isinstance(step, dict):
             raise ModelFormatError(f"{name}: expected an object")
@@ -307,6 +308,9 @@ def steps_of(normalizer: Any, pre_tokenizer: Any) -> tuple[Normalizer | None, Sp
         if any(len(old) != 1 for old in replaced) or (kinds and not is_first):
             raise ModelFormatError("pre_tokenizer: Metaspace: the prepend_scheme first is not supported with this normalizer")
     if changer.steps and changer.steps[-1]["type"] == "ByteLevel":
+        late = [token for token in added or () if isinstance(token, dict) and token.get("normalized")]
+        if any(token.get(name) for token in late for name in FLAGS if name != "normalized"):
+            raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes")
         changer = Normalizer(changer.steps[:-1])
         splitter = Splitter.from_state([AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
@@ -402,13 +406,7 @@ def decoding_of(
             if step.get("prepend_scheme", "always") != "never" and step.get("add_prefix_space") is not False:
                 made = Decoding(((mark, " "),), " ", 64, first=True)
             exact = not any(mark in name.lstrip(mark) or name[:1] == " " for name in (*names, *added))
-        elif (
-            kind == "Strip"
-            and before[-1:] == ["Fuse"]
-            and kinds[i:] == ["Strip"]
-            and step.get("stop") == 0
-            and step["start"] <= 64
-        ):
+        elif kinds[i - 1 :] == ["Fuse", "Strip"] and step.get("stop") == 0 and step["start"] <= 64:
             made = made._replace(strip=step["content"], n=step["start"])
         elif kind not in ("ByteFallback", "Fuse") or (kind == "ByteFallback" and "Fuse" in before):
             exact = False
@@ -566,8 +564,7 @@ def file_of(
     joins += [{"type": "Strip", "content": made.strip, "start": made.n, "stop": 0}] if made.n else []
     return {
         "version": "1.0",
-        "truncation": own.get("truncation"),
-        "padding": own.get("padding"),
+        **{name: own.get(name) for name in ("truncation", "padding")},
         "added_tokens": [
             {
                 "id": i,

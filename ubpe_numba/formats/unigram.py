@@ -48,7 +48,7 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     if len(vocab) < len(listed):
         raise ModelFormatError("model: vocab: a piece is there twice")
     configured(file, config or {}, vocab)
-    normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
+    normalizer, splitter = steps_of(file)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     bytewise = splitter is not None and splitter.bytewise
     by_bytes = not bytewise and model.get("byte_fallback") is True and any(name in vocab for name in BYTE_NAMES)

@@ -51,7 +51,7 @@ def read(file: Any, config: Mapping[str, Any] | None = None) -> Words:
         raise ModelFormatError(f"model: unk_token: expected a piece of the vocabulary, got {quoted(unknown)}")
     if not isinstance(prefix, str) or type(longest) is not int or not 1 <= longest < 2**31:
         raise ModelFormatError("model: expected a text as continuing_subword_prefix and a number as max_input_chars_per_word")
-    normalizer, splitter = steps_of(file.get("normalizer"), file.get("pre_tokenizer"))
+    normalizer, splitter = steps_of(file)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     if splitter is None:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
