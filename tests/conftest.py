@@ -33,7 +33,6 @@ FULL = {
     "tests/text/test_cut.py": ("test_every_code_point", "test_source_code_of_this_interpreter"),
     "tests/text/test_normalizer.py": ("test_every_character",),
     "tests/text/test_unicode_classes.py": ("test_the_version_of",),
-    "tests/text/test_dialect.py": ("test_classes_hold",),
     "tests/text/test_splitter.py": ("test_every_character",),
     "tests/formats/test_model_file.py": ("test_a_truncated_file_is_refused_wherever", "test_a_changed_byte_is_refused"),
     "tests/distributed/test_encoding.py": ("test_a_disk_that_is_full", "test_two_runs", "test_a_killed_worker"),

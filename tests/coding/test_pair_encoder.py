@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 
 import byte_vocabularies
 import numpy as np
@@ -19,7 +18,6 @@ from ubpe_numba.coding.kernels import linear_bpe
 from ubpe_numba.coding.kernels import merge_by_pass as pair_encode
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
-from ubpe_numba.runtime import thread_pool
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
@@ -87,26 +85,6 @@ def test_runs_are_noted_as_far_as_there_is_room() -> None:
         np.testing.assert_array_equal(out[:n], wanted.values)
         np.testing.assert_array_equal(out_offsets, wanted.offsets)
         assert 0 <= run[0] < run[1] <= text.size  # some run was noted, and lies within its document
-
-
-def test_one_long_document_is_encoded_aside(monkeypatch):
-    """A long document is encoded on another thread, since Python handles no Ctrl-C on a thread where a kernel runs."""
-    monkeypatch.setattr(thread_pool, "LONG", 100)
-    tok = BPE(20, alphabet=4, n_threads=1).fit([np.arange(40) % 4], progress=False)
-    encoder = tok._tables.pairs()
-    bound, in_main = encoder.bound, []
-
-    def noted(*args):
-        in_main.append(threading.current_thread() is threading.main_thread())
-        return bound(*args)
-
-    monkeypatch.setattr(encoder, "bound", noted)
-    long = np.arange(400) % 4
-    assert (
-        tok.decode(tok.encode_batch([long], unknown="skip")[0]).tolist() == long.tolist()
-    )  # without options short documents go another way
-    tok.encode_batch([long[:99]], unknown="skip")
-    assert in_main == [False, True]
 
 
 # ------------------------------------------------------------------------------------------------------------------------ dropout

@@ -76,6 +76,7 @@ def test_starts_in_slices_of_a_flat_array_and_in_iterators() -> None:
         (Preprocessing(normalizer="Lowercase"), {}, "AB b", [(0, 2), (2, 3), (3, 4)]),
         (Preprocessing(normalizer={"type": "Strip", "strip_left": True, "strip_right": True}), {}, " ab ", [(1, 4)]),
         (None, {"unknown": "skip"}, "abxab?", [(0, 3), (3, 6)]),
+        (Preprocessing(normalizer="Lowercase"), {"unknown": "skip"}, "ABxab?", [(0, 3), (3, 6)]),
         (None, {"unknown": "a"}, "abxab", [(0, 2), (2, 3), (3, 5)]),
     ],
 )

@@ -130,15 +130,14 @@ def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
         wide[::-1],
         np.repeat(wide, 2)[::2],
     ]
-    made += [wide.astype(dtype) for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "u8", ">i4", ">i8", "f8", "?", "O")]
+    made += [wide.astype(dtype) for dtype in ("i1", "u2", "i4", "u8", ">i4", "f8", "?", "O")]
     made += [np.frombuffer(wide.astype(np.int32).tobytes(), np.int32), wide[None], wide[:1][0] if items else 5]
     return [*made, wide.astype(np.uint8).tobytes(), bytearray(wide.astype(np.uint8)), "abc", range(len(items)), np.ma.array(wide)]
 
 
 def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) -> None:
     rng = random.Random(5)
-    sizes = [2, 3, 7, 8, 9, 20, 60, 300]
-    docs = ["".join(rng.choice(PARTS) for _ in range(size)) for size in sizes]
+    docs = ["".join(rng.choice(PARTS) for _ in range(size)) for size in (2, 3, 7, 9, 60, 300)]
     docs += ["", "a", "a" * LONGEST, "a" * (LONGEST + 1), "é" * (LONGEST // 2), "🙂" * (LONGEST // 2)]
     for tok in texts:
         for doc in docs:
@@ -169,7 +168,7 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
                 is_same(tok, "encode", given, return_offsets=[True, "spans"][size % 2])
                 is_same(tok, "encode_batch", [given, doc])
             ids = tok.encode(doc, disallowed_special="none")
-            for given in forms(ids[:100], rng):
+            for given in forms(ids[:100], rng) if size < 200 else ():
                 is_same(tok, "decode", given)
                 is_same(tok, "decode", given, as_bytes=True)
             is_same(tok, "decode", ids, out=np.empty(2 * LONGEST, symbols.dtype))

@@ -16,13 +16,11 @@ from reference import words as reference
 from tables import each
 from text_samples import text_of
 
-from ubpe_numba import BPE, Preprocessing
+from ubpe_numba import BPE
 from ubpe_numba.coding import word_encoder
 from ubpe_numba.coding.kernels import merge_words as word_cache
-from ubpe_numba.coding.kernels.words import encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
-from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.machine.intrinsics import address
 from ubpe_numba.text import cut
@@ -153,15 +151,6 @@ def test_long_words() -> None:
     assert ids == tokenizer.encode_batch(documents)
 
 
-def test_a_byte_that_the_alphabet_has_not() -> None:
-    tokenizer = BPE(3, alphabet=b"ab", preprocessing=Preprocessing(pretokenizer="gpt2")).fit(
-        [b"ab", b"ba", b"ab"], progress=False
-    )
-    assert tokenizer.encode_batch([b"ab", b"ba"]).to_lists() == [[2], [1, 0]]
-    with pytest.raises(UnknownSymbolError, match="document 1, position 2: symbol 99"):
-        tokenizer.encode_batch([b"ab", b"bac"])
-
-
 def test_a_long_document_is_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cut, "_PART", 1000)
     monkeypatch.setattr(thread_pool, "SERIAL_BELOW", 100)
@@ -199,18 +188,3 @@ def test_a_line_holds_its_word_and_no_other(n: int) -> None:
         text[200 + k] ^= 1
         assert not _is_in_line(line, text, 200, n)
         text[200 + k] ^= 1
-
-
-def test_a_segment_that_is_longer_than_the_room_is_left_to_the_caller() -> None:
-    """`dead` has a bit for each of its bytes, and 8 more: nothing is written behind it."""
-    encoder = WordEncoder(PairEncoder(Vocabulary.from_merges(256, [(97, 97)]), batch=False))
-    caches, scratch, _ = encoder.scratch()
-    for room in (1024, 4096):
-        for n in (room - 1, room, room + 1, room + 9, room + 16, room + 17):
-            dead, state = np.zeros(room // 8 + 1, np.uint8), np.zeros(3, np.int64)
-            values, out = np.full(n, 97, np.uint8), np.empty(n + 64, np.int32)
-            offsets = segments = np.array([0, n])
-            done = encode_words(
-                values, offsets, segments, encoder.tables, caches, scratch, dead, state, out, np.zeros(2, np.int64)
-            )
-            assert done == (n <= room)

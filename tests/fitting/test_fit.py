@@ -71,7 +71,7 @@ PLAIN: dict[str, Any] = {"weights": None, "boundaries": None}
 
 @given(
     marked(), LENGTHS, st.integers(0, 60), st.sampled_from([1, 2, 5, 50]), st.sampled_from(TIES), st.sampled_from([1, 2, 3]),
-    st.booleans(), st.sampled_from(CLASSES), st.lists(WAYS, min_size=1, max_size=2),
+    st.booleans(), st.sampled_from(CLASSES), st.lists(WAYS, min_size=2, max_size=3),
 )  # fmt: skip
 @example(([[0, 0, 0, 0, 0, 0, 0]], 1, PLAIN), None, 5, 1, "smallest", 2, False, UBPEClassic, [])
 @example(([[0, 1] * 20, [1, 0] * 20], 2, PLAIN), None, 9, 5, "first_seen", 1, True, UBPEClassic, [])

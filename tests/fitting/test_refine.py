@@ -22,7 +22,7 @@ from ubpe_numba import BPE, UBPE, FitRules, Ragged, count_documents
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting.refine import likelihood_losses
-from ubpe_numba.fitting.units import _parts, units_of
+from ubpe_numba.fitting.units import units_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
@@ -261,15 +261,3 @@ def bits(tok: UBPE, docs: list[np.ndarray]) -> float:
     logs = tok._model.vocabulary.log_probabilities
     assert logs is not None
     return float(-logs[tok.encode_batch(docs).compact().values].sum())
-
-
-# -------------------------------------------------------------------------------------------------------------------------- units
-
-
-@each("first", [0, 1, 2, 7])
-def test_parts_are_documents_or_stretches_of_long_ones(first: int) -> None:
-    """Counted from 0, also where the first documents have no segment."""
-    segments = Ragged.from_lists([[0] * n for n in (3, 3, 5, 1, 4, 4, 2)])
-    document_of = first + np.array([0, 0, 1, 3, 3, 3, 3])
-    assert _parts(segments, document_of, 100).tolist() == [0, 0, 1, 2, 2, 2, 2]
-    assert _parts(segments, document_of, 5).tolist() == [0, 0, 1, 2, 2, 3, 3]

@@ -261,7 +261,7 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(6)]
 for thread in threads:
     thread.start()
-for _ in range(20):
+for _ in range(10):
     child = os.fork()
     if child == 0:
         os._exit(many(k, docs[0], np.zeros(300, np.int32), 50) != expected)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba.text import unicode_classes
 from ubpe_numba.text.dialect import left_out, portable
 from ubpe_numba.text.patterns import NAMED, VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -110,23 +109,6 @@ def test_random_patterns_cut_as_in_tokenizers() -> None:
             assert found | {0, len(text)} == want, (pattern, text)
         compared += 1
     assert compared > 180
-
-
-CLASSES = (
-    "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Arabic Armenian Bengali Cyrillic "
-    "Devanagari Georgian Greek Gujarati Han Hangul Hebrew Hiragana Kannada Katakana Khmer Lao Malayalam Myanmar Tamil Telugu "
-    "Thai Tibetan"
-)
-
-
-def test_classes_hold_the_characters_that_they_hold_in_tiktoken() -> None:
-    theirs = pytest.importorskip("tiktoken")
-    chars = "".join(map(chr, [*range(0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x12000), *range(0x1D000, 0x20100)]))
-    older = unicode_classes.as_of(VERSION_OF_OTHERS, chars)
-    for name in (r"\w", r"\s", r"\d", "(?i:[a-z])", *(f"\\p{{{name}}}" for name in CLASSES.split())):
-        peer, made = theirs.Encoding("x", pat_str=name, mergeable_ranks=BYTES, special_tokens={}), regex.compile(portable(name))
-        found = "".join(chars[match.start()] for match in made.finditer(older))
-        assert found == peer.decode(peer.encode_ordinary(chars)), name
 
 
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]"

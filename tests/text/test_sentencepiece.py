@@ -73,26 +73,6 @@ def test_a_trie_that_leads_back_to_itself_ends() -> None:
     assert step("a" * 100_000)[0].count("a") == 100_000  # the unit of the value is a node: no replacement begins there
 
 
-def test_maps_of_sentencepiece_itself() -> None:
-    """Every character of its own map of normal forms, and random texts."""
-    sentencepiece = pytest.importorskip("sentencepiece")
-    norm = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc")
-    if not hasattr(norm, "serialized_model_proto"):
-        pytest.skip("this version does not give its map")
-    from ubpe_numba.formats.protobuf import Messages
-
-    blob = Messages.of(norm.serialized_model_proto(), 100).inside(3, 100).strings(2)[0]
-    step = SentencePieceText(blob, **ALL)
-    rng = np.random.default_rng(0)
-    points = np.concatenate([np.arange(0xD800), np.arange(0xE000, 0x30000), np.arange(0xE0000, 0xE0200)])
-    for a in range(0, points.size, 997):
-        text = "a".join(map(chr, points[a : a + 997].tolist()))
-        assert step(text)[0] == norm.normalize(text)
-    for _ in range(200):
-        text = "".join(map(chr, rng.choice(points[: 0x3000 if rng.random() < 0.5 else None], rng.integers(1, 60)).tolist()))
-        assert step(text)[0] == norm.normalize(text)
-
-
 def test_many_documents_of_little_text() -> None:
     step, n = SentencePieceText(b"", **ALL), 1000
     for text in ("", "a", "a b"):

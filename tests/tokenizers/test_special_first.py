@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tables import each
 
-from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic
 
 NAMES = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
 DNA = ["ACGTTGCAACGGTTACG" * 3, "GGTACCATGACCATGATTACG" * 2, "TTGACACGT" * 4]
@@ -36,20 +36,6 @@ def test_ids_are_those_behind_special_tokens(cls: Any) -> None:
     ids, starts = first.encode(TEXT, allowed_special="all", return_offsets=True)
     assert starts.tolist() == last.encode(TEXT, allowed_special="all", return_offsets=True)[1].tolist()
     assert ids.tolist() == first.encode_batch([TEXT], allowed_special="all")[0].tolist() == ids_of(first)
-
-
-def test_as_the_trainer_of_tokenizers_numbers_them() -> None:
-    theirs = pytest.importorskip("tokenizers")
-    other = theirs.Tokenizer(theirs.models.BPE(unk_token="[UNK]"))
-    other.pre_tokenizer = theirs.pre_tokenizers.Whitespace()
-    options = {"vocab_size": 30, "special_tokens": NAMES, "show_progress": False, "min_frequency": 2}
-    other.train_from_iterator(DNA, theirs.trainers.BpeTrainer(**options))
-    tok = BPE(25, preprocessing=Preprocessing(special_tokens=NAMES, special_first=True)).fit(DNA, progress=False)
-    written = theirs.Tokenizer.from_str(export(tok, "tokenizer.json", unk_token=False))
-    assert written.get_vocab() == other.get_vocab()
-    assert ids_of(tok) == other.encode(TEXT).ids == written.encode(TEXT).ids
-    back = BPE.load(export(tok, "tokenizer.json", unk_token=False))
-    assert back.preprocessing == Preprocessing(special_tokens=NAMES, special_first=True) and ids_of(back) == ids_of(tok)
 
 
 @each("known", [None, ["ACGT"], {"ACGT": 90}])
