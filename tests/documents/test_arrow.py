@@ -41,8 +41,10 @@ def in_parts(array: Any, start: int, cut: int) -> list[Any]:
     return [part, pa.chunked_array(chunks), pa.chunked_array([part]), pa.chunked_array([chunks[0], part.slice(0, 0), chunks[1]])]
 
 
-@given(texts=TEXTS, start=st.integers(0, 4), cut=st.integers(0, 3))
-@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"])
+KINDS = ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"]
+
+
+@given(TEXTS, st.integers(0, 4), st.integers(0, 3), st.sampled_from(KINDS))
 def test_texts_of_every_type_sliced_and_in_chunks(texts: list[str], start: int, cut: int, kind: str) -> None:
     docs: list[Any] = [text.encode() for text in texts] if "binary" in kind else texts
     array = pa.array(docs, pa.string()).dictionary_encode() if kind == "dictionary" else pa.array(docs, getattr(pa, kind)())
@@ -53,8 +55,12 @@ def test_texts_of_every_type_sliced_and_in_chunks(texts: list[str], start: int, 
     assert plain(as_documents(pa.chunked_array([], array.type))) == plain(as_documents([]))
 
 
-@given(docs=LISTS, start=st.integers(0, 4), cut=st.integers(0, 3), dtype=st.sampled_from(["int8", "uint16", "int32", "uint64"]))
-@pytest.mark.parametrize("layout", ["list_", "large_list", "list_view", "large_list_view", "values", "lists"])
+LAYOUTS = ["list_", "large_list", "list_view", "large_list_view", "values", "lists"]
+
+
+@given(
+    LISTS, st.integers(0, 4), st.integers(0, 3), st.sampled_from(["int8", "uint16", "int32", "uint64"]), st.sampled_from(LAYOUTS)
+)
 def test_lists_of_every_layout_sliced_and_in_chunks(docs: list[list[int]], start: int, cut: int, dtype: str, layout: str) -> None:
     """The last two: integers by a dictionary in lists, and a dictionary of lists."""
     value = getattr(pa, dtype)()

@@ -38,7 +38,7 @@ def plain(pattern: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("pattern", [*NAMED, *OTHERS])
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(texts, max_size=4), st.lists(st.binary(max_size=12), max_size=2))
 def test_text_is_cut_as_by_a_plain_search(pattern: str, documents: list[str], others: list[bytes]) -> None:
     cutter = Pretokenizer(pattern)
