@@ -76,7 +76,7 @@ class WordEncoder:
             return self._encode(values, offsets, segments)
         workers = resolve_threads(n_threads)
         places = places_between_parts(values, offsets, segments) if workers > 1 else np.empty(0, np.int64)
-        starts = np.insert(offsets, np.searchsorted(offsets, places), places) if places.size else offsets
+        starts = np.insert(offsets, np.searchsorted(offsets, places), places)
         per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)
         chunks = thread_pool.chunks_of(starts, n_threads, per_thread)
         parts = thread_pool.run(lambda a, b: self._encode(values, starts[a : b + 1], segments), chunks, n_threads)
@@ -91,8 +91,6 @@ class WordEncoder:
             thread_pool.run(copy, [(i, i + 1) for i in range(len(parts))], n_threads)
             joined = [part._offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
             found = Ragged._trusted(ids, np.concatenate([*joined, first[-1:]]))
-        if not places.size:
-            return found
         return Ragged._trusted(found.values, found._offsets[np.arange(offsets.size) + np.searchsorted(places, offsets)])
 
     def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:

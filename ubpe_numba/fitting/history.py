@@ -72,12 +72,11 @@ class History(NamedTuple):
     def from_state(cls, state: dict[str, Any], vocabulary: Vocabulary) -> History:
         """Make it again from `state`, whose arrays may have become lists; ModelFormatError for anything that is not valid."""
         named = ("counts", "document_frequencies")
-        own = any(name in state for name in named)
-        check_fields(state, ("last_round", "corpora", "lengths", *(named if own else ())), "history")
-        arrays = {name: _counts(state[name], f"history: {name}") for name in ("lengths", *(named if own else ()))}
+        own = named if any(name in state for name in named) else ()
+        check_fields(state, ("last_round", "corpora", "lengths", *own), "history")
+        arrays = {name: getattr(vocabulary, name)[vocabulary.n_alphabet :] for name in named}
+        arrays |= {name: _counts(state[name], f"history: {name}") for name in ("lengths", *own)}
         m = arrays["lengths"].size
-        if not own:
-            arrays |= {name: getattr(vocabulary, name)[vocabulary.n_alphabet :] for name in named}
         for name in named:
             if arrays[name].size != m:
                 raise ModelFormatError(f"history: lengths: expected {arrays[name].size} values, as many as {name}, got {m}")

@@ -218,8 +218,7 @@ class Alphabet:
         >>> Alphabet.from_user({b"A": 0, b"C": 1, b"a": 0}).lookup(np.frombuffer(b"CAa", np.uint8))
         array([1, 0, 0], dtype=int32)
         """
-        if kind is not None:
-            _limit(kind)
+        _limit(kind or "int")
         if isinstance(kind, Named) or (kind in (None, "int") and has_names(alphabet)):
             return cls._of_names(alphabet)
         if isinstance(alphabet, (bool, float, Set)) or alphabet is None:
