@@ -9,8 +9,7 @@ import pytest
 from digests import TABLE, cases
 
 NAMES = (
-    "fits 1 first_seen classic marked", "fits 2 smallest BPE", "fits 3 fewest_documents BPE marked", "rules 2 PUBLISHED_0_3",
-    "ranked 2", "paths 2", "words gpt2", "words o200k", "pieces",
+    "fits 2 smallest BPE", "fits 2 smallest classic", "words gpt2", "words o200k", "pieces", "paths 2", "ranked 2", "refined 2",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore:added_tokens")  # of words that a normalizer changes
 pytest.importorskip("tokenizers")
 fuzz_configurations = pytest.importorskip("fuzz.fuzz_configurations")
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from fuzz.fuzz_loaders import one_input
 from fuzz.seeds import seeds
+
+pytestmark = pytest.mark.filterwarnings("ignore:added_tokens")  # of words whose ids are others here
 
 
 def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:
