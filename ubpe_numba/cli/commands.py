@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 import pathlib
 import sys
 import warnings
@@ -39,7 +40,7 @@ def fit(options: Namespace) -> None:
     with _placed(reader), warnings.catch_warnings():
         for told in ("docs: there are no documents", "n_tokens: the fit ended"):  # told by the reader, and below
             warnings.filterwarnings("ignore", told, UserWarning)
-        tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=False if options.quiet else "auto")
+        tokenizer.fit(**reader.whole(), memory_limit=options.memory_limit, progress=options.progress)
     tokenizer.save(options.output)
     if reader.masked is not None and options.symbols is None:
         way = "--symbols ACGTN,acgtn gives them the ids of the others"
@@ -55,7 +56,7 @@ def fit(options: Namespace) -> None:
     sizes, ratios = tokenizer.history_.compression(tokenizer._model.vocabulary.n_alphabet)
     if options.curve is not None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
-    if not options.quiet:
+    if options.progress:
         what = f"{type(tokenizer).__name__} of {len(tokenizer._model.vocabulary)} tokens"
         merged = " as merged" if options.tokenizer == "UBPE" else ""  # its encodings differ from the merged corpus
         print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
@@ -110,12 +111,11 @@ def inspect(options: Namespace) -> None:
         raise ValueError(f"--top: expected at least 0, got {options.top}")
     reader = Reader(options.files, _form(options), kind=_kind(tokenizer)) if options.files else None
     if isinstance(tokenizer, WordPiece):
-        words = describe_words(tokenizer, options.top, options.sort, reader)
-        print(words_table(words, options.json))
-        return
-    with _placed(reader):
-        found = describe_model(tokenizer, options.top, options.sort, reader)
-    print(table(found, options.json))
+        found, shown = describe_words(tokenizer, options.top, options.sort, reader), words_table
+    else:
+        with _placed(reader):
+            found, shown = describe_model(tokenizer, options.top, options.sort, reader), table
+    print(json.dumps(found, indent=1) if options.json else shown(found))
 
 
 def explore(options: Namespace) -> None:
@@ -145,7 +145,7 @@ def explore(options: Namespace) -> None:
             max_symbols=options.max_symbols,
             allowed_special=allowed,
             disallowed_special=disallowed,
-            progress=False if options.quiet else "auto",
+            progress=options.progress,
         )
         assert report is not None  # without a path
         with output(options.output) as f:
@@ -169,18 +169,20 @@ def convert(options: Namespace) -> None:
             raise ValueError(f"--template: expected one for a document, and one for a pair, got {len(templates)}")
         asked["template"] = templates if len(templates) == 2 else templates[0]
     words = None if options.special_token is None else dict(map(_word, options.special_token))
-    cutter = None if options.pretokenizer == "none" else options.pretokenizer
-    given = {"kind": options.kind, "special_tokens": words}
+    given = {"kind": options.kind, "special_tokens": words, "pretokenizer": options.pretokenizer}
     read = {name: value for name, value in given.items() if value is not None}
-    read |= {} if options.pretokenizer is None else {"pretokenizer": cutter}
+    if options.pretokenizer == "none":
+        read["pretokenizer"] = None
     tokenizer = _loaded(options.model, tokenizer=options.tokenizer, **read)
     if to in ("json", "npz"):
         tokenizer.save(options.output)
         return
-    made = export(tokenizer, to, options.output if to == "vocab+merges" else None, **asked)
-    if to != "vocab+merges":
-        with output(options.output) as f:
-            f.write(made if isinstance(made, bytes) else made.encode())
+    if to == "vocab+merges":
+        export(tokenizer, to, options.output, **asked)
+        return
+    made = export(tokenizer, to, **asked)
+    with output(options.output) as f:
+        f.write(made if isinstance(made, bytes) else made.encode())
 
 
 def _unfitted(options: Namespace, kind: str) -> Tokenizer:

@@ -64,7 +64,7 @@ def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Quantization]:
     return levels, offsets // _AVERAGED, quantization
 
 
-def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) -> int:
+def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "auto") -> int:
     """Fit, encode, decode, compare, print the figures and the motifs. Returns 0 if every round trip is exact, 1 otherwise.
 
     `plot` is the path of a picture to write, None for none.
@@ -85,8 +85,8 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool = True) ->
     }
     exact, encoded, rows = True, Ragged.from_lists([]), []
     for name, tokenizer in tokenizers.items():
-        shown = "auto" if progress and name == "classic" else False
-        _, first = _timed(tokenizer.fit, levels, offsets=offsets, progress=shown)
+        _, first = _timed(tokenizer.fit, levels, offsets=offsets, progress=progress)
+        progress = False  # of the others
         _, fit = _timed(tokenizer.fit, levels, offsets=offsets, progress=False)
         encoded, first_encode = _timed(tokenizer.encode_batch, levels, offsets)
         _, encode = _timed(tokenizer.encode_batch, levels, offsets)

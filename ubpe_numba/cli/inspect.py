@@ -64,10 +64,8 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
     return found
 
 
-def table(found: dict[str, Any], as_json: bool) -> str:
-    """The result of `describe_model` as text or JSON."""
-    if as_json:
-        return json.dumps(found, indent=1)
+def table(found: dict[str, Any]) -> str:
+    """The result of `describe_model` as text."""
     alphabet, fitted = found["alphabet"], found["fitted_on"]
     kind = {"int": "integers", "str": "characters"}.get(alphabet["kind"], alphabet["kind"])
     kind += f" ({alphabet['folded']} more with ids of these)" if "folded" in alphabet else ""
@@ -94,8 +92,8 @@ def table(found: dict[str, Any], as_json: bool) -> str:
     if found["tokens"]:
         text += ["", f"{'id':>8} {'length':>7} {'count':>12} {'documents':>10} {'idf':>7}  token"]
     for token in found["tokens"]:
-        shown = token["token"] if isinstance(token["token"], str) else " ".join(map(str, token["token"]))
-        shown = repr(shown) if isinstance(token["token"], str) else shown
+        symbols = token["token"]
+        shown = repr(symbols) if isinstance(symbols, str) else " ".join(map(str, symbols))
         shown = shown if len(shown) <= _WIDTH else shown[: _WIDTH - 3] + "..."
         figures = f"{token['id']:8} {token['length']:7} {token['count']:12} {token['documents']:10} {token['weight']:7.3f}"
         text.append(f"{figures}  {shown}")
@@ -138,10 +136,8 @@ def describe_words(tokenizer: WordPiece, top: int, sort: str, documents: Iterabl
     return found
 
 
-def words_table(found: dict[str, Any], as_json: bool) -> str:
-    """The result of `describe_words` as text or JSON."""
-    if as_json:
-        return json.dumps(found, indent=1)
+def words_table(found: dict[str, Any]) -> str:
+    """The result of `describe_words` as text."""
     lines = [
         ("tokenizer", "WordPiece"),
         ("tokens", f"{found['size']} pieces, longest {found['longest']}"),

@@ -23,6 +23,8 @@ _TOKENIZERS = ("BPE", "UBPE", "UBPEClassic")
 _DOCUMENTS = ("text", "jsonl", "ints", "npy", "npz", "raw", "fasta", "fastq", "wav")
 _IDS = ("npz", "npy", "jsonl", "ids", "raw")
 _STDOUT = "standard output"  # what errors call it
+_UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  # of bytes
+_QUIET: dict[str, Any] = {"dest": "progress", "action": "store_const", "const": False, "default": "auto"}  # the option --quiet
 _FORMATS = """
 documents: text (a document a file, or a line with --lines), jsonl (strings, lists of integers or of words, or objects with
 --field), ints (lines of integers, as .km and .unt have them), npy (1-D: one document, 2-D: a row each, or --record), npz (values,
@@ -79,13 +81,13 @@ def _run(options: argparse.Namespace) -> int:
     if options.command == "verify":
         from ubpe_numba.verification.verify import verify
 
-        found = verify(fresh=options.fresh, progress=False if options.quiet else "auto")
+        found = verify(fresh=options.fresh, progress=options.progress)
         print(json.dumps(found.to_dict()) if options.json else found)
         return 0 if found.passed else 1
     if options.command == "demo":
         from ubpe_numba.cli.demo import run
 
-        return run(options.tokens, options.plot, not options.quiet)
+        return run(options.tokens, options.plot, options.progress)
     from ubpe_numba.cli import commands
     from ubpe_numba.cli.documents import check_output
     from ubpe_numba.runtime.arrays import check_threads
@@ -93,9 +95,9 @@ def _run(options: argparse.Namespace) -> int:
     if getattr(options, "threads", None) is not None:
         check_threads(options.threads, "--threads")
     inputs = [*getattr(options, "files", ()), *filter(None, [getattr(options, "model", None)])]
-    for option in ("output", "curve"):
-        if (path := getattr(options, option, None)) is not None:
-            check_output("-o" if option == "output" else "--curve", path, inputs)
+    for option, name in (("-o", "output"), ("--curve", "curve")):
+        if (path := getattr(options, name, None)) is not None:
+            check_output(option, path, inputs)
     command = getattr(commands, options.command)
     command(options)
     return 0
@@ -135,7 +137,7 @@ def _bytes(text: str) -> int:
     found = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)([kKMGT]?)B?", text)
     if not found:
         raise argparse.ArgumentTypeError(f"expected a number of bytes such as 500M or 2G, got {quoted(text)}")
-    return int(Fraction(found[1]) * 1000 ** ("kMGT".index(found[2].replace("K", "k")) + 1 if found[2] else 0))
+    return int(Fraction(found[1]) * _UNITS[found[2]])
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -173,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     fit.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G")
     fit.add_argument("--curve", metavar="FILE", help="symbols per token at every size: .csv, or .png (needs the extra 'plot')")
-    fit.add_argument("--quiet", action="store_true", help="no progress bar and no summary")
+    fit.add_argument("--quiet", **_QUIET, help="no progress bar and no summary")
     _add_threads(fit)
 
     encode = commands.add_parser("encode", help="documents to ids", epilog=_FORMATS)
@@ -215,7 +217,7 @@ def _parser() -> argparse.ArgumentParser:
     explore.add_argument("--max-symbols", type=int, default=2_000_000, metavar="N", help=drawn)
     special = "special tokens in the text: refuse, allow (default), or take them for ordinary text"
     explore.add_argument("--special", choices=("refuse", "allow", "ordinary"), default="allow", help=special)
-    explore.add_argument("--quiet", action="store_true", help="no progress bar")
+    explore.add_argument("--quiet", **_QUIET, help="no progress bar")
     _add_threads(explore)
 
     convert = commands.add_parser("convert", help="models from and for other libraries")
@@ -240,7 +242,7 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="tokenize a bundled ECG, decode it, compare, and print what was found")
     demo.add_argument("--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)")
     demo.add_argument("--plot", metavar="FILE.png", help="also draw the signal in tokens and its motifs (needs the extra 'plot')")
-    demo.add_argument("--quiet", action="store_true", help="no progress bar")
+    demo.add_argument("--quiet", **_QUIET, help="no progress bar")
     commands.add_parser("warmup", help="compile every kernel into the cache, for container images")
     verify = commands.add_parser(
         "verify",
@@ -249,7 +251,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     verify.add_argument("--fresh", action="store_true", help="compile every kernel anew, without the cache")
     verify.add_argument("--json", action="store_true", help="as JSON, with the whole inputs of a difference")
-    verify.add_argument("--quiet", action="store_true", help="no progress bar")
+    verify.add_argument("--quiet", **_QUIET, help="no progress bar")
     return parser
 
 

@@ -27,7 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import listed, quoted
-from ubpe_numba.runtime.arrays import Documents, check_offsets, describe, offsets_of, place_of, places_of, plain, several
+from ubpe_numba.runtime.arrays import (
+    Documents,
+    check_offsets,
+    describe,
+    offsets_of,
+    place_of,
+    places_of,
+    plain,
+    several,
+    signed,
+)
 from ubpe_numba.runtime.lazy import require
 
 __all__ = ["Column", "checked", "export_lists", "read_arrow", "read_arrow_document", "wrong_table"]
@@ -35,9 +45,9 @@ __all__ = ["Column", "checked", "export_lists", "read_arrow", "read_arrow_docume
 Kind = Literal["int", "utf8", "bytes"]
 
 _INTEGERS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8"}
-_OFFSETS: dict[str, tuple[Any, Kind]] = {  # format: dtype of the offsets, kind
-    "+l": (np.int32, "int"), "+L": (np.int64, "int"),
-    "u": (np.int32, "utf8"), "U": (np.int64, "utf8"), "z": (np.int32, "bytes"), "Z": (np.int64, "bytes"),
+_OFFSETS: dict[str, tuple[Any, Kind, int]] = {  # format: dtype of the offsets, kind, number of buffers
+    "+l": (np.int32, "int", 2), "+L": (np.int64, "int", 2),
+    "u": (np.int32, "utf8", 3), "U": (np.int64, "utf8", 3), "z": (np.int32, "bytes", 3), "Z": (np.int64, "bytes", 3),
 }  # fmt: skip
 _LIST_VIEWS = {"+vl": np.int32, "+vL": np.int64}
 _VIEWS: dict[str, Kind] = {"vu": "utf8", "vz": "bytes"}
@@ -67,7 +77,7 @@ class Column(NamedTuple):
     values: NDArray[Any]
     offsets: NDArray[np.int64]
     kind: Kind
-    nulls: NDArray[np.bool_] | None = None  # of documents, None if none is null
+    nulls: NDArray[np.bool_] | None = None  # of documents, None if none can be null
     holes: NDArray[np.bool_] | None = None  # of integers, likewise
 
     def ranges(self, starts: NDArray[np.int64], lengths: NDArray[np.int64], nulls: NDArray[np.bool_] | None) -> Column:
@@ -123,18 +133,17 @@ class _Part:
         interface = {"data": place, "shape": (n,), "typestr": kind.str, "version": 3}
         return np.asarray(SimpleNamespace(__array_interface__=interface, owner=self.array))  # which keeps the memory alive
 
-    def nulls(self, start: int, n: int) -> NDArray[np.bool_] | None:
-        """Mask of the nulls among n elements of the array; None if there are none."""
-        if self.array.null_count == 0 or n == 0:
+    def nulls(self) -> NDArray[np.bool_] | None:
+        """Mask of the nulls; None if there can be none."""
+        n, count, has_bitmap = self.length, self.array.null_count, any(self.buffers[:1])
+        if n and count > 0 and not has_bitmap:
+            raise self.invalid(f"{count} nulls without a bitmap that says which")
+        if n == 0 or count == 0 or not has_bitmap:
             return None
-        if not self.buffers or not self.buffers[0]:
-            if self.array.null_count > 0:
-                raise self.invalid(f"{self.array.null_count} nulls without a bitmap that says which")
-            return None
-        first = self.offset + start
-        skip = first % 8
-        valid = np.unpackbits(self.view(0, np.uint8, first // 8, (skip + n + 7) // 8), count=skip + n, bitorder="little")[skip:]
-        return None if valid.all() else valid == 0
+        first, skip = divmod(self.offset, 8)
+        bits = np.unpackbits(self.view(0, np.uint8, first, (skip + n + 7) // 8), count=skip + n, bitorder="little")
+        is_null: NDArray[np.bool_] = bits[skip:] == 0
+        return is_null
 
 
 def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
@@ -157,7 +166,7 @@ def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
 def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
     """The integers of a column of them; TypeError for another column, and ValueError as `read_arrow`."""
     schema, parts = _opened(source, name)
-    if _kind_of(schema, name) != "one":
+    if _of_nothing(schema, name).kind != "one":
         given = "a table" if schema.format == "+s" else f"a column of {type_name(schema)}"
         raise TypeError(f"{name}: expected one document (a column of integers), got {describe(source)}, {given}{several(name)}")
     return plain(_read(schema, parts, name, None).values)
@@ -182,12 +191,9 @@ def _opened(source: Any, name: str) -> tuple[Any, Iterator[_Part]]:
 
 
 def _arrays(stream: Any, name: str) -> Iterator[_Part]:
-    while True:
-        with _broken(name):
-            array = next(stream, None)
-        if array is None:
-            return
-        yield _Part(array, name)
+    with _broken(name):
+        for array in stream:
+            yield _Part(array, name)
 
 
 @contextlib.contextmanager
@@ -208,8 +214,7 @@ def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None) -> 
         flats.append(_of_part(part, name, n, nulls))
         n += part.length
     if not flats:
-        kind = _kind_of(schema, name)
-        return Documents(np.zeros(0, np.int64), np.zeros(2 if kind == "one" else 1, np.int64), kind)
+        return _of_nothing(schema, name)
     if len(flats) == 1:
         return flats[0]
     kind = flats[0].kind
@@ -218,23 +223,10 @@ def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None) -> 
     return Documents(values, np.array([0, values.size]) if kind == "one" else offsets_of(lengths), kind)
 
 
-def _kind_of(schema: Any, name: str) -> str:
-    """The kind of documents of a type, for a stream without arrays; TypeError for a type that has none."""
-    if schema.format == "+s":
-        integers = [is_integer(child) for child in schema.children]
-        if integers != [False]:
-            raise wrong_table((child.name or "" for child in schema.children), integers, name)
-        return _kind_of(schema.child(0), name)
-    said = type_name(schema)
-    if is_integer(schema):
-        return "one"
-    if schema.dictionary is not None and schema.dictionary.format != "+s":
-        return _kind_of(schema.dictionary, name)
-    if said in ("strings", "binary"):
-        return "utf8" if said == "strings" else "bytes"
-    if said == "null" or (said.startswith("lists of ") and (said == "lists of null" or is_integer(schema.child(0)))):
-        return "int"
-    raise _wrong_type(schema, name)
+def _of_nothing(schema: Any, name: str) -> Documents:
+    """No documents of a type, as of a stream without arrays; TypeError for a type that is not read."""
+    empty = _Part(require("nanoarrow", "reading arrays of Arrow", "arrow").c_array([], schema), name)
+    return _of_part(empty, name, 0, None)._replace(values=np.zeros(0, np.int64))
 
 
 def _of_part(part: _Part, name: str, number: int, nulls: str | None) -> Documents:
@@ -242,15 +234,17 @@ def _of_part(part: _Part, name: str, number: int, nulls: str | None) -> Document
     if part.schema.format == "+s":
         return _of_table(part, name, number, nulls)
     if is_integer(part.schema):
-        found = read_integers(part, 0, part.length)
+        found = read_integers(part)
         assert found is not None
         values, holes = found
-        if holes is not None:
+        if holes is not None and holes.any():
             raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first")
-        return Documents(_signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
+        return Documents(signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
     column = read_rows(part)
     if column is None:
-        raise _wrong_type(part.schema, name)
+        said = type_name(part.schema)
+        advice = next((text for word, text in _ADVICE.items() if word in said), "")
+        raise TypeError(f"{name}: expected {_EXPECTED}, got Arrow's {said}{advice}")
     return checked(column, name, number, nulls)
 
 
@@ -259,7 +253,7 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
 
     ValueError as `read_arrow` raises it.
     """
-    if column.nulls is not None:
+    if column.nulls is not None and column.nulls.any():
         if nulls != "empty":
             or_empty = ", or pass nulls='empty'" if nulls == "raise" else ""
             i = number + int(np.argmax(column.nulls))
@@ -269,17 +263,17 @@ def checked(column: Column, name: str, number: int = 0, nulls: str | None = None
     values, offsets, kind = column.values, column.offsets, column.kind
     if column.holes is not None and (at := np.flatnonzero(column.holes)).size:
         raise ValueError(f"{place_of(name, offsets, int(at[0]), number)} is null; drop or fill nulls first")
-    if kind == "int":
-        values = _signed(values, lambda at: place_of(name, offsets, at, number))
-    return Documents(values, offsets, kind)
+    return Documents(signed(values, lambda at: place_of(name, offsets, at, number)), offsets, kind)
 
 
 def _of_table(part: _Part, name: str, number: int, nulls: str | None) -> Documents:
     """The only column of a table."""
-    n, missing = part.length, part.nulls(0, part.length)
-    if missing is not None:
+    n, missing = part.length, part.nulls()
+    if missing is not None and missing.any():
         raise ValueError(f"{name}: row {number + int(np.argmax(missing))} is null; drop or fill nulls first")
-    _kind_of(part.schema, name)
+    integers = [is_integer(child) for child in part.schema.children]
+    if integers != [False]:
+        raise wrong_table((child.name or "" for child in part.schema.children), integers, name)
     return _of_part(part.child(0).slice(part.offset, n), name, number, nulls)
 
 
@@ -288,25 +282,6 @@ def wrong_table(names: Iterable[Any], integers: list[bool], name: str) -> TypeEr
     way = ", or numpy.asarray(table), whose rows are documents, or its .T" if integers and all(integers) else ""
     got = listed(names) or "no columns"
     return TypeError(f"{name}: expected a sequence of documents, got a table of {got}; give one column of it{way}")
-
-
-def _signed(values: NDArray[Any], where: Callable[[int], str]) -> NDArray[Any]:
-    """Integers as they are, but uint64 as int64: NumPy and Numba promote a mix of the two to float64.
-
-    ValueError beyond int64; `where` says what messages call the value at an index.
-    """
-    if values.dtype != np.uint64:
-        return values
-    signed = values.view(np.int64)
-    if (at := np.flatnonzero(signed < 0)).size:
-        raise ValueError(f"{where(int(at[0]))}: expected an integer that fits int64, got {values[at[0]]}")
-    return signed
-
-
-def _wrong_type(schema: Any, name: str) -> TypeError:
-    said = type_name(schema)
-    advice = next((text for word, text in _ADVICE.items() if word in said), "")
-    return TypeError(f"{name}: expected {_EXPECTED}, got Arrow's {said}{advice}")
 
 
 def type_name(schema: Any) -> str:
@@ -331,73 +306,65 @@ def is_integer(schema: Any) -> bool:
     return schema.format in _INTEGERS and (schema.dictionary is None or is_integer(schema.dictionary))
 
 
-def read_integers(part: _Part, start: int, n: int) -> tuple[NDArray[Any], NDArray[np.bool_] | None] | None:
-    """Elements start..start + n - 1 of an array of integers, and which of them are null; None for another type.
+def read_integers(part: _Part) -> tuple[NDArray[Any], NDArray[np.bool_] | None] | None:
+    """An array of integers, and which of them are null; None for another type.
 
     Values are read-only memory of the array, copied only from a dictionary.
     """
-    if start + n > part.length:
-        raise part.invalid(f"it has {part.length} elements, {start + n} are needed")
+    n = part.length
     if part.schema.format == "n":
-        return np.zeros(n, np.int64), np.ones(n, np.bool_) if n else None
+        return np.zeros(n, np.int64), np.ones(n, np.bool_)
     if not is_integer(part.schema):
         return None
     part.expect(2)
-    values, nulls = part.view(1, _INTEGERS[part.schema.format], part.offset + start, n), part.nulls(start, n)
+    values, nulls = part.view(1, _INTEGERS[part.schema.format], part.offset, n), part.nulls()
     if part.schema.dictionary is None:
         return values, nulls
-    held = _Part(part.array.dictionary, part.where)
-    found = read_integers(held, 0, held.length)
+    found = read_integers(_Part(part.array.dictionary, part.where))
     assert found is not None
-    indices = _indices(part, values, nulls, held.length)
-    if not held.length:
-        return np.zeros(n, found[0].dtype), nulls
-    holes = None if found[1] is None else found[1][indices]
-    return found[0][indices], _either(nulls, holes)
+    held, holes = found
+    indices = _indices(part, values, nulls, held.size)
+    return np.append(held, held.dtype.type(0))[indices], _either(nulls, holes, indices)  # nulls have index 0, of none too
 
 
 def read_rows(part: _Part) -> Column | None:
     """The documents of an array of lists, strings or binary; None for another type.
 
-    Offsets are those of the array if they are int64 and begin at 0, and values are its memory unless documents are in disorder.
+    Values are memory of the array unless documents are in disorder.
     """
     form, n = part.schema.format, part.length
     if part.schema.dictionary is not None:
         return _of_dictionary(part) if form in _INTEGERS else None
     if form == "n":
-        return Column(np.zeros(0, np.int64), np.zeros(n + 1, np.int64), "int", np.ones(n, np.bool_) if n else None)
-    if form in _OFFSETS:
-        return _of_offsets(part)
-    if form.startswith(("+w:", "w:")):
-        return _of_fixed_size(part)
-    if form in _LIST_VIEWS:
-        return _of_list_views(part)
-    return _of_views(part, _VIEWS[form]) if form in _VIEWS else None
+        return Column(np.zeros(0, np.int64), np.zeros(n + 1, np.int64), "int", np.ones(n, np.bool_))
+    read = _READERS.get(form.partition(":")[0])
+    if read is None or (form[0] == "+" and not part.schema.n_children):  # lists, of nothing
+        return None
+    return read(part)
 
 
 def _of_offsets(part: _Part) -> Column | None:
-    dtype, kind = _OFFSETS[part.schema.format]
-    part.expect(2 if kind == "int" else 3)
+    dtype, kind, n_buffers = _OFFSETS[part.schema.format]
+    part.expect(n_buffers)
     n = part.length
     cuts = part.view(1, dtype, part.offset, n + 1) if n else np.zeros(1, dtype)
     offsets = cuts.astype(np.int64, copy=False)
     check_offsets(offsets, 2**63 - 1, f"{part.where}: offsets of Arrow")
-    first, last = int(offsets[0]), int(offsets[-1])
-    moved = offsets - first if first else offsets
-    if kind != "int":
-        return Column(part.view(2, np.uint8, first, last - first), moved, kind, part.nulls(0, n))
-    return _of_lists(part, first, last - first, moved)
+    first, size = int(offsets[0]), int(offsets[-1] - offsets[0])
+    if kind == "int":
+        return _of_lists(part, first, size, offsets - first)
+    return Column(part.view(2, np.uint8, first, size), offsets - first, kind, part.nulls())
 
 
 def _of_lists(part: _Part, first: int, size: int, offsets: NDArray[np.int64]) -> Column | None:
     """Lists whose values are `size` elements of the child, one after the other."""
-    found = read_integers(part.child(0), first, size) if part.schema.n_children else None
-    return None if found is None else Column(found[0], offsets, "int", part.nulls(0, part.length), found[1])
+    found = read_integers(part.child(0).slice(first, size))
+    return None if found is None else Column(found[0], offsets, "int", part.nulls(), found[1])
 
 
 def _of_fixed_size(part: _Part) -> Column | None:
     extension = dict((part.schema.metadata or {}).items())
-    is_tensors = extension.get(b"ARROW:extension:name") == b"arrow.fixed_shape_tensor"
+    is_tensors = part.length > 0 and extension.get(b"ARROW:extension:name") == b"arrow.fixed_shape_tensor"
     if is_tensors and len(shape := json.loads(extension.get(b"ARROW:extension:metadata", "{}")).get("shape", ())) > 1:
         way = f"; to_numpy_ndarray().reshape(-1, {shape[-1]}) keeps rows apart, reshape({part.length}, -1) joins them"
         raise ValueError(f"{part.where}: expected lists, got Arrow's tensors of shape {shape}{way}")
@@ -411,7 +378,7 @@ def _of_fixed_size(part: _Part) -> Column | None:
     offsets = np.arange(n + 1, dtype=np.int64) * width
     if part.schema.format.startswith("w:"):
         part.expect(2)
-        return Column(part.view(1, np.uint8, first, size), offsets, "bytes", part.nulls(0, n))
+        return Column(part.view(1, np.uint8, first, size), offsets, "bytes", part.nulls())
     part.expect(1)
     return _of_lists(part, first, size, offsets)
 
@@ -421,11 +388,11 @@ def _of_list_views(part: _Part) -> Column | None:
     part.expect(3)
     starts = part.view(1, dtype, part.offset, n).astype(np.int64)
     lengths = part.view(2, dtype, part.offset, n).astype(np.int64)
-    nulls = part.nulls(0, n)
+    nulls = part.nulls()
     if nulls is not None:
         starts[nulls] = lengths[nulls] = 0
-    child = part.child(0) if part.schema.n_children else None
-    size = child.length if child else 0
+    child = part.child(0)
+    size = child.length
     # Compared with what is left: a sum of two arbitrary numbers may overflow.
     if (at := np.flatnonzero((starts < 0) | (lengths < 0) | (starts > size) | (lengths > size - starts))).size:
         i = at[0]
@@ -433,15 +400,15 @@ def _of_list_views(part: _Part) -> Column | None:
     held = lengths > 0
     first = int(starts.min(where=held, initial=size))
     last = int((starts + lengths).max(where=held, initial=first))
-    found = read_integers(child, first, last - first) if child else None
+    found = read_integers(child.slice(first, last - first))
     if found is None:
         return None
     return Column(found[0], np.zeros(1, np.int64), "int", None, found[1]).ranges(starts - first, lengths, nulls)
 
 
-def _of_views(part: _Part, kind: Kind) -> Column:
+def _of_views(part: _Part) -> Column:
     part.expect(3, at_least=True)
-    n, nulls = part.length, part.nulls(0, part.length)
+    n, nulls = part.length, part.nulls()
     views = part.view(1, np.int32, 4 * part.offset, 4 * n).reshape(n, 4)
     lengths = views[:, 0].astype(np.int64)
     if nulls is not None:
@@ -453,9 +420,8 @@ def _of_views(part: _Part, kind: Kind) -> Column:
     bad = (buffers < 0) | (buffers >= n_data)
     if n_data:
         bad |= (starts < 0) | (starts > sizes[np.where(bad, 0, buffers)] - lengths[far])
-    if lengths.min(initial=0) < 0 or bad.any():
-        i = far[np.argmax(bad)] if bad.any() else int(np.argmin(lengths))
-        raise part.invalid(f"the view of element {i} does not point into one of its {n_data} data buffers")
+    if (at := np.concatenate([far[bad], np.flatnonzero(lengths < 0)])).size:
+        raise part.invalid(f"the view of element {at[0]} does not point into one of its {n_data} data buffers")
     offsets = offsets_of(lengths)
     values = np.empty(offsets[-1], np.uint8)
     near = np.flatnonzero((lengths > 0) & (lengths <= _INLINE))
@@ -465,7 +431,7 @@ def _of_views(part: _Part, kind: Kind) -> Column:
         of = buffers == buffer
         data = part.view(2 + buffer, np.uint8, 0, int(sizes[buffer]))
         copy_ranges(data, starts[of], lengths[far[of]], values, offsets[far[of]])
-    return Column(values, offsets, kind, nulls)
+    return Column(values, offsets, _VIEWS[part.schema.format], nulls)
 
 
 def _of_dictionary(part: _Part) -> Column | None:
@@ -473,13 +439,10 @@ def _of_dictionary(part: _Part) -> Column | None:
     if held is None:
         return None
     part.expect(2)
-    n = part.length
-    nulls = part.nulls(0, n)
-    indices = _indices(part, part.view(1, _INTEGERS[part.schema.format], part.offset, n), nulls, held.offsets.size - 1)
-    if held.offsets.size == 1:  # and so all are null
-        return Column(held.values, np.zeros(n + 1, np.int64), held.kind, nulls)
-    lengths = np.diff(held.offsets)[indices]
-    nulls = _either(nulls, None if held.nulls is None else held.nulls[indices])
+    given, nulls = part.view(1, _INTEGERS[part.schema.format], part.offset, part.length), part.nulls()
+    indices = _indices(part, given, nulls, held.offsets.size - 1)
+    nulls = _either(nulls, held.nulls, indices)
+    lengths = np.append(np.diff(held.offsets), 0)[indices]  # the index of nulls is 0, of an empty dictionary too
     if nulls is not None:
         lengths[nulls] = 0
     return held.ranges(held.offsets[indices], lengths, nulls)
@@ -487,22 +450,20 @@ def _of_dictionary(part: _Part) -> Column | None:
 
 def _indices(part: _Part, values: NDArray[Any], nulls: NDArray[np.bool_] | None, size: int) -> NDArray[Any]:
     """Indices into a dictionary of this size, checked; 0 for nulls."""
-    indices = values if nulls is None else np.where(nulls, values.dtype.type(0), values)
-    bad = (indices < 0) | (indices >= size)
-    if nulls is not None:
-        bad &= ~nulls
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise part.invalid(f"index {values[i]} of element {i} is not in its dictionary of {size}")
-    return indices
+    is_null = np.zeros(values.size, np.bool_) if nulls is None else nulls
+    if (at := np.flatnonzero(((values < 0) | (values >= size)) & ~is_null)).size:
+        raise part.invalid(f"index {values[at[0]]} of element {at[0]} is not in its dictionary of {size}")
+    return np.where(is_null, values.dtype.type(0), values)
 
 
-def _either(a: NDArray[np.bool_] | None, b: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Which are null in one of two; None if none is."""
-    if a is None or b is None:
-        return a if b is None or not b.any() else b
-    found: NDArray[np.bool_] = a | b
-    return found
+def _either(
+    nulls: NDArray[np.bool_] | None, held: NDArray[np.bool_] | None, indices: NDArray[Any]
+) -> NDArray[np.bool_] | None:
+    """Which indices are null, or point to an element of the dictionary that is; None if none can be."""
+    if held is None:
+        return nulls
+    found: NDArray[np.bool_] = np.append(held, True)[indices]
+    return found if nulls is None else found | nulls
 
 
 def take_ranges(
@@ -541,12 +502,11 @@ def copy_ranges(
     >>> target.tolist()
     [10, 11, 12]
     """
-    ends = np.cumsum(lengths)
+    ends = offsets_of(lengths)
     i = 0
     while i < lengths.size:
-        done = int(ends[i - 1]) if i else 0
-        j = max(int(np.searchsorted(ends, done + _ITEMS, side="right")), i + 1)
-        if int(ends[j - 1]) - done >= _LONG * (j - i):
+        j = max(int(np.searchsorted(ends, ends[i] + _ITEMS, side="right")) - 1, i + 1)
+        if ends[j] - ends[i] >= _LONG * (j - i):
             for start, n, to in zip(starts[i:j].tolist(), lengths[i:j].tolist(), at[i:j].tolist(), strict=True):
                 target[to : to + n] = values[start : start + n]
         else:
@@ -574,17 +534,24 @@ def export_lists(values: NDArray[np.int32], offsets: NDArray[np.int64], requeste
         wanted = na.c_schema(requested)
         if not wanted.is_valid():
             raise ValueError("requested_schema: what the capsule held was taken or released before")
-        integers = {"i": na.int32(), "l": na.int64()}
-        if wanted.format in ("+l", "+L") and wanted.n_children == 1:
-            dtype: type[np.signedinteger[Any]]
-            make, dtype = (na.list_, np.int32) if wanted.format == "+l" else (na.large_list, np.int64)
-            child = wanted.child(0)
-            if child.format in integers and child.dictionary is None and offsets[-1] <= np.iinfo(dtype).max:
-                item = na.c_schema(integers[child.format]).modify(name=child.name or "", flags=child.flags & _NULLABLE)
-                whole = na.c_schema(make(integers[child.format])).modify(children=[item])
-                values = np.ascontiguousarray(values, np.int32 if child.format == "i" else np.int64)
-                offsets = np.ascontiguousarray(offsets, dtype)
+        integers: dict[str, Any] = {"i": (na.int32(), np.int32), "l": (na.int64(), np.int64)}
+        lists: dict[str, Any] = {"+l": (na.list_, np.int32), "+L": (na.large_list, np.int64)}
+        if wanted.format in lists and wanted.n_children == 1:
+            child, (make, of_offsets) = wanted.child(0), lists[wanted.format]
+            if child.format in integers and child.dictionary is None and offsets[-1] <= np.iinfo(of_offsets).max:
+                integer, of_values = integers[child.format]
+                item = na.c_schema(integer).modify(name=child.name or "", flags=child.flags & _NULLABLE)
+                whole = na.c_schema(make(integer)).modify(children=[item])
+                values, offsets = np.ascontiguousarray(values, of_values), np.ascontiguousarray(offsets, of_offsets)
     held = na.c_array_from_buffers(item, values.size, [None, values], null_count=0)
     array = na.c_array_from_buffers(whole, offsets.size - 1, [None, offsets], null_count=0, children=[held], move=True)
     capsules: tuple[Any, Any] = array.__arrow_c_array__()
     return capsules
+
+
+_READERS: dict[str, Callable[[_Part], Column | None]] = {
+    **dict.fromkeys(_OFFSETS, _of_offsets),
+    **dict.fromkeys(_LIST_VIEWS, _of_list_views),
+    **dict.fromkeys(_VIEWS, _of_views),
+    **dict.fromkeys(("+w", "w"), _of_fixed_size),
+}

@@ -16,32 +16,14 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.arrow import Column, Kind, checked, read_arrow_document, wrong_table
 from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, offsets_of, plain
 
-__all__ = ["unpacked"]
+__all__ = ["READERS"]
 
 _AWKWARD_TEXTS: dict[str | None, Kind] = {"string": "utf8", "bytestring": "bytes"}
 
 
-def unpacked(docs: Any, name: str) -> Any:
-    """The content of a container of another library, or `docs` itself if it is none of those known here.
-
-    Of pandas: a Series, a DataFrame of one column of documents, a column of a groupby. An array of awkward or xarray, a nested
-    tensor of torch, a column of a dataset of datasets. The content is `Documents`, an array, a list or a tuple, or an object that
-    hands out Arrow arrays. TypeError for other objects of these libraries says how to give them, ValueError for missing values
-    names document and position.
-    """
-    for cls in type(docs).__mro__:  # a class of a user that is made of one of these is read as that
-        if (read := _READERS.get(cls.__module__.partition(".")[0])) is not None:
-            return read(docs, cls.__name__, name)
-    return docs
-
-
 def _of_pandas(docs: Any, cls: str, name: str) -> Any:
-    if cls in ("Series", "IntegerArray", "Categorical"):
-        return _of_series(docs, name)
-    if cls == "DataFrame":
-        return _of_frame(docs, name)
-    if cls == "SeriesGroupBy":
-        return _of_groups(docs, name)
+    if cls in _PANDAS:
+        return _PANDAS[cls](docs, name)
     if cls == "DataFrameGroupBy":
         raise TypeError(f"{name}: expected documents, got groups of a DataFrame; select a column: groupby(...)['column']")
     if cls.endswith("Array") and hasattr(docs, "isna"):  # NumPy would make float64 of missing values
@@ -122,7 +104,7 @@ def _of_awkward(docs: Any, cls: str, name: str) -> Any:
         values, holes = plain(_picked(values, inner)), inner < 0
     held = Column(plain(values), np.zeros(1, np.int64), kind, None, holes)
     _check_ranges(starts, stops - starts, values.size, name)
-    return checked(held.ranges(starts, stops - starts, nulls if nulls is not None and nulls.any() else None), name)
+    return checked(held.ranges(starts, stops - starts, nulls), name)
 
 
 def _check_ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64], size: int, name: str) -> None:
@@ -182,7 +164,16 @@ def _of_polars(docs: Any, cls: str, name: str) -> Any:
     return docs
 
 
-_READERS: dict[str, Callable[[Any, str, str], Any]] = {
+#: Classes of pandas with a reader of their own.
+_PANDAS: dict[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("Series", "IntegerArray", "Categorical"), _of_series),
+    "DataFrame": _of_frame,
+    "SeriesGroupBy": _of_groups,
+}
+#: Of an object, the name of its class or of that which it is made of, and its name in messages: the content of a container, which
+#: is `Documents`, an array, a list or a tuple, or an object that hands out Arrow arrays; an object that is no container itself.
+#: TypeError for other objects of these packages says how to give them, ValueError for missing values names document and position.
+READERS: dict[str, Callable[[Any, str, str], Any]] = {
     "pandas": _of_pandas,
     "awkward": _of_awkward,
     "torch": _of_torch,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from ubpe_numba.documents.read import MOST, Documents, as_documents, size_by_wei
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import freeze, offsets_of, plain, told, writable
 
-_KINDS = ("int", "str", "bytes")
+#: Kinds of documents, and how Python has them.
+_KINDS: dict[str, Callable[[Any], Any]] = {"int": np.ndarray.tolist, "str": text_of, "bytes": np.ndarray.tobytes}
 _FORMAT = b"ubpe-numba counts 1"
 _SEGMENTS = " segments"  # follows the kind, in a file
 _LARGEST = 16  # the weight of the largest language: others are rounded to a sixteenth of it
@@ -69,9 +70,7 @@ class Counts:
         list
             n lists of ints, or n objects `str` or `bytes`.
         """
-        if self.kind == "str":
-            return [text_of(document) for document in self.documents]
-        return [document.tobytes() if self.kind == "bytes" else document.tolist() for document in self.documents]
+        return list(map(_KINDS[self.kind], self.documents))
 
     @staticmethod
     def of(given: Documents, weights: np.ndarray) -> Counts:

@@ -38,6 +38,7 @@ MOST_MU = 2**16  # borders are held
 _CHUNK = 1 << 18  # samples at a time: temporary arrays stay in the cache of the CPU
 #: The quotient of two smaller integers, rounded to a float, is on the same side of every half as the quotient itself.
 _EXACT = 2**52
+_WIDEST = {"f": np.float64, "u": np.uint64, "i": np.int64}  # by kinds of dtypes
 
 Number = int | float
 
@@ -252,12 +253,12 @@ class Quantization:
         return cls(
             low=lowest,
             high=highest,
-            step=None if step is None else _for_each_channel(step, "step", n),
+            step=step,
             levels=levels,
             law=law,
             mu=mu,
             channels=channels,
-            ndim=1 if ndim == 1 else 2,
+            ndim=ndim,
         )
 
     @cached_property
@@ -333,16 +334,14 @@ class Quantization:
         symbols = np.empty(columns.shape, np.int32)
         for channel, (scale, first) in enumerate(zip(self._scales, self.first_symbols, strict=True)):
             for start in range(0, len(columns), _CHUNK):
-                x = columns[start : start + _CHUNK, channel]  # then the same numbers in 64 bits and native byte order
-                unsigned = x.dtype.kind == "u" and x.dtype.itemsize == 8
-                x = x.astype(np.float64 if x.dtype.kind == "f" else np.uint64 if unsigned else np.int64)
-                _check_finite(x, self._place("signal", channel), start)
+                x = columns[start : start + _CHUNK, channel].astype(_WIDEST[columns.dtype.kind])  # of native byte order
+                _check_finite(x, _place("signal", channel, self.ndim), start)
                 levels = _cut(scale, x)
                 if not clip and (at := np.flatnonzero((levels < 0) | (levels >= scale.n))).size:
                     low, high, i = self.low[channel], self.high[channel], int(at[0])
                     end = "first" if levels[i] < 0 else "last"
                     raise ValueError(
-                        f"{self._place('signal', channel)}position {start + i}: expected a sample in {low}..{high}, got {x[i]}"
+                        f"{_place('signal', channel, self.ndim)}position {start + i}: expected a sample in {low}..{high}, got {x[i]}"
                         f" (clip=True takes the {end} level)"
                     )
                 symbols[start : start + _CHUNK, channel] = np.clip(levels, 0, scale.n - 1) + first
@@ -382,7 +381,7 @@ class Quantization:
             column = columns[:, channel]
             if (at := np.flatnonzero((column < first) | (column >= first + scale.n))).size:
                 found = f"{first}..{first + scale.n - 1}, got {column[at[0]]}"
-                raise ValueError(f"{self._place('symbols', channel)}position {at[0]}: expected a symbol in {found}")
+                raise ValueError(f"{_place('symbols', channel, self.ndim)}position {at[0]}: expected a symbol in {found}")
             samples[:, channel] = _middles(scale, column.astype(np.int64) - first)
         return samples[:, 0] if self.ndim == 1 else samples
 
@@ -416,8 +415,6 @@ class Quantization:
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"quantization: {error}") from error
 
-    def _place(self, name: str, channel: int) -> str:
-        return f"{name}: channel {channel}, " if self.ndim == 2 else f"{name}: "
 
 
 class _Scale(NamedTuple):
@@ -558,7 +555,8 @@ def _minus(x: NDArray[Any], origin: Number) -> NDArray[np.float64]:
     base = float(origin)
     rest = origin - int(base) if isinstance(origin, int) else 0
     difference: NDArray[np.float64] = x.astype(np.float64) - base
-    return difference - float(rest) if rest else difference
+    difference -= float(rest)
+    return difference
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -584,7 +582,9 @@ def _each(call: Callable[[Any], Any], signal: Any) -> list[Any] | None:
     return found
 
 
-def _as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: int | None = -1) -> tuple[NDArray[Any], int]:
+def _as_columns(
+    values: ArrayLike, name: str, kinds: str = "iuf", n_channels: int | None = -1
+) -> tuple[NDArray[Any], Literal[1, 2]]:
     """The samples as [n, channels], a view where `values` is an array, and the number of dimensions that were given.
 
     Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number.
@@ -609,7 +609,11 @@ def _as_columns(values: ArrayLike, name: str, kinds: str = "iuf", n_channels: in
         raise ValueError(f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}{way}")
     if array.ndim == 2 and array.shape[1] == 0:
         raise ValueError(f"{name}: expected at least one channel, got {describe(array)}")
-    return (array[:, None] if array.ndim == 1 else array), array.ndim
+    return (array, 2) if array.ndim == 2 else (array[:, None], 1)
+
+
+def _place(name: str, channel: int, ndim: int) -> str:
+    return f"{name}: channel {channel}, " if ndim == 2 else f"{name}: "
 
 
 def _check_finite(samples: NDArray[Any], where: str, start: int = 0) -> None:
@@ -640,7 +644,7 @@ def _range_of(
     least, greatest = columns.min(axis=0), columns.max(axis=0)
     if not (np.isfinite(least).all() and np.isfinite(greatest).all()):
         for channel in range(n):
-            _check_finite(columns[:, channel], f"signal: channel {channel}, " if ndim == 2 else "signal: ")
+            _check_finite(columns[:, channel], _place("signal", channel, ndim))
     first, last = least.tolist(), greatest.tolist()
     if symmetric:
         last = [max(-a, b) for a, b in zip(first, last, strict=True)]

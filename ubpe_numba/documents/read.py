@@ -15,7 +15,7 @@ import sys
 from array import array as stdlib_array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, length_hint
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from ubpe_numba.runtime.arrays import (
     offsets_of,
     plain,
     several,
+    signed,
     writable,
 )
 
@@ -47,14 +48,13 @@ _LISTS = (list, tuple, range)
 _NO_BYTES = (*_LISTS, str, int, float, Mapping, Set, Iterator, os.PathLike)  # whatever their `__bytes__` gives
 _KIND_NAMES = {"int": "integers", "str": "str", "bytes": "bytes"}
 _END = object()
-_CONTAINERS = {
-    "pandas",
-    "awkward",
-    "torch",
-    "datasets",
-    "polars",
-    "xarray",
-}  # packages with containers that `containers.py` reads
+#: Packages with containers that `containers.py` reads.
+_CONTAINERS = {"pandas", "awkward", "torch", "datasets", "polars", "xarray"}
+#: How documents of a class are read; a subclass may be of several, and the first counts.
+_FORMS: tuple[tuple[Any, str | None], ...] = (
+    (str, "str"), ((bytes, bytearray), "bytes"), (_LISTS, "list"), ((Ragged, np.generic), None),
+)  # fmt: skip
+_PLACES = {1: ", position {}", 2: ": document {}, position {}"}  # in arrays of so many dimensions
 _BATCH_DOCUMENTS, _BATCH_SYMBOLS = 1 << 16, 1 << 20  # a stream is flattened in batches that end at one of these
 _ACCEPTED = "integer arrays, lists of integers, str or bytes"
 _ADVICE = {
@@ -65,6 +65,14 @@ _ADVICE = {
     "S": "; use tolist() for a document each, b''.join() for one",
     "V": "; give one field of it",
 }
+#: Ends of messages about values of a class that are no documents: how to go on.
+_WAYS: tuple[tuple[Any, str], ...] = (
+    (os.PathLike, "; read the file first"),
+    (Mapping, "; give a list of its values"),
+    (Set, "; sort it to a list"),
+    (Ragged, "; Ragged.concat joins several to one"),
+    ((int, np.integer), "; wrap it in a list"),
+)
 #: End of the message about a flat list in the place of several documents: methods that take one as it is.
 _ONE = {"docs": " (encode takes it as it is)", "batch": " (decode takes it as it is)"}
 USED_UP = "the iterator gave no document; was it used up before? A list can be read again"
@@ -116,11 +124,12 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
     return Documents(values, offsets, kind)
 
 
-def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Documents:
+def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bool = False) -> Documents:
     """Normalise a corpus: any number of documents, all of one kind.
 
     `docs` is in a layout of docs/understand/layouts.md. A flat list of integers is refused: it could mean one document or many.
-    With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at these.
+    With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at these. With `utf8` each `str`
+    among several is read as its bytes, and may be among bytes.
 
     TypeError for other layouts, and documents of two kinds. ValueError if an array has another number of dimensions, an integer
     is beyond int64, a document or a position is null, or the offsets are not valid.
@@ -134,29 +143,24 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         if isinstance(docs, Ragged):
             raise TypeError(f"{name}: expected a flat array with offsets=, got a Ragged, which has its own")
         flat = as_document(docs, name=name)
-        cuts = as_document(offsets, name="offsets")
-        if cuts.kind != "int":
-            raise TypeError(f"offsets: expected integers, got {describe(offsets)}")
-        cuts64 = cuts.values.astype(np.int64)
-        check_cuts(cuts64, flat.values.size)
-        return Documents(flat.values, cuts64, flat.kind)
+        cuts = _argument(offsets, "offsets")
+        check_cuts(cuts, flat.values.size)
+        return Documents(flat.values, cuts, flat.kind)
     if isinstance(docs, Ragged):
         return Documents(docs.values, docs._offsets, "int")
     if isinstance(docs, (str, bytes, bytearray, memoryview, stdlib_array)):
         return as_document(docs, name=name)
-    if isinstance(docs, np.ndarray):
-        return _from_array(docs, name)
     if type(docs) is list:
-        return _from_items(docs, name)
+        return _from_items(docs, name, utf8=utf8)
     given = _unpacked(docs, name)
     if isinstance(given, Documents):
-        return _from_arrow(given)
+        return _from_arrow(given, utf8)
     if isinstance(given, np.ndarray):
         return _from_array(given, name)
     if has_arrow(type(given)) and not isinstance(given, (list, tuple)):
         from ubpe_numba.documents.arrow import read_arrow
 
-        return _from_arrow(read_arrow(given, name))
+        return _from_arrow(read_arrow(given, name), utf8)
     cls = type(given)
     if isinstance(given, (Mapping, Set)) or hasattr(cls, "__dataframe__") or hasattr(cls, "toarray"):  # of sparse matrices
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(given, name)}")
@@ -169,7 +173,15 @@ def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs") -> Docum
         return as_document(given, name=name)
     if not isinstance(given, Iterable):
         raise TypeError(f"{name}: expected a sequence of documents ({_ACCEPTED}), got {describe(docs)}{_way(docs, name)}")
-    return _from_items(given, name) if isinstance(given, (list, tuple)) else _from_stream(given, name)
+    return _from_items(given, name, utf8=utf8) if isinstance(given, (list, tuple)) else _from_stream(given, name, utf8)
+
+
+def _argument(value: Any, name: str) -> NDArray[np.int64]:
+    """The integers of an argument, such as offsets, as a new array; errors as for `as_document`."""
+    given = as_document(value, name=name)
+    if given.kind != "int":
+        raise TypeError(f"{name}: expected integers, got {describe(value)}")
+    return given.values.astype(np.int64)
 
 
 def check_cuts(offsets: NDArray[np.int64], size: int) -> None:
@@ -208,7 +220,7 @@ def read_documents(docs: Any, offsets: Any, encoding: str | None, words: bool | 
     if words or (words is None and encoding is None and not _are_plain(docs, offsets is not None)):
         from ubpe_numba.documents.words import read_words  # here only: numbers and text need not wait for it
 
-        cuts = None if offsets is None else as_document(offsets, name="offsets").values.astype(np.int64)
+        cuts = None if offsets is None else _argument(offsets, "offsets")
         docs, found = read_words(docs, cuts, bool(words))
         if found is not None:
             check_cuts(found.offsets, found.values.size)
@@ -240,26 +252,7 @@ def utf8_documents(docs: Any, offsets: Any = None, name: str = "docs") -> Docume
     """
     if isinstance(docs, str) and offsets is None:
         return utf8_document(docs, name)
-    if offsets is None and isinstance(docs, (list, tuple)) and set(map(type, docs)) == {str}:
-        if all(map(str.isascii, docs)):  # joined before it is encoded, which spares an object for each
-            data, sizes = "".join(docs).encode(), map(len, docs)
-        else:
-            parts = [doc.encode("utf-8", "surrogatepass") for doc in docs]
-            data, sizes = b"".join(parts), map(len, parts)
-        lengths = np.fromiter(sizes, np.int64, len(docs))
-        return Documents(np.frombuffer(data, np.uint8), offsets_of(lengths), "bytes")
-    if offsets is None and type(docs) is not list:
-        docs = _unpacked(docs, name)
-        if has_arrow(type(docs)) and not isinstance(docs, Ragged):
-            from ubpe_numba.documents.arrow import read_arrow
-
-            docs = read_arrow(docs, name)
-        if isinstance(docs, Documents):
-            return as_utf8(_from_arrow(docs, as_bytes=True), name)
-    if offsets is None and (isinstance(docs, (list, tuple)) or hasattr(docs, "__next__")):
-        encoded = (doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in docs)
-        docs = list(encoded) if isinstance(docs, (list, tuple)) else encoded  # an iterator is not held in memory
-    return as_utf8(as_documents(docs, offsets, name=name), name)
+    return as_utf8(as_documents(docs, offsets, name=name, utf8=True), name)
 
 
 def as_utf8(given: Documents, name: str = "docs") -> Documents:
@@ -289,11 +282,11 @@ def text_of(points: NDArray[Any]) -> str:
 
 def _unpacked(docs: Any, name: str) -> Any:
     """The content of a container of another library (`containers.py`, imported only for those), or `docs` itself."""
-    for cls in type(docs).__mro__:
-        if cls.__module__.partition(".")[0] in _CONTAINERS:
-            from ubpe_numba.documents.containers import unpacked
+    for cls in type(docs).__mro__:  # a class of a user that is made of one of these is read as that
+        if (package := cls.__module__.partition(".")[0]) in _CONTAINERS:
+            from ubpe_numba.documents.containers import READERS
 
-            return unpacked(docs, name)
+            return READERS[package](docs, cls.__name__, name)
     return docs
 
 
@@ -322,21 +315,14 @@ def _is_bytes_view(doc: object) -> bool:
 
 def _way(value: Any, name: str) -> str:
     """End of the message about a value that is no document, or no documents: how to go on; empty if unknown."""
-    if isinstance(value, os.PathLike):
-        return "; read the file first"
     if hasattr(type(value), "toarray"):
         return "; toarray() makes an array of it, a row for each document"
-    if isinstance(value, Mapping):
-        return "; give its input_ids" if "input_ids" in value else "; give a list of its values"
-    if isinstance(value, Set):
-        return "; sort it to a list"
-    if isinstance(value, Ragged):
-        return "; Ragged.concat joins several to one"
-    if hasattr(value, "to_lists"):  # `Counts`
-        return "; give its to_lists()"
-    if isinstance(value, (int, np.integer)):
-        return "; wrap it in a list"
-    return several(name) if isinstance(value, Iterable) else ""
+    if isinstance(value, Mapping) and "input_ids" in value:
+        return "; give its input_ids"
+    for cls, way in (*_WAYS, (Iterable, several(name))):
+        if isinstance(value, cls):
+            return way
+    return "; give its to_lists()" if hasattr(value, "to_lists") else ""  # `Counts`
 
 
 def _mixed(name: str, kind: str, i: int, other: str, j: int) -> TypeError:
@@ -361,16 +347,7 @@ def _integers(array: NDArray[Any], where: str, ndim: int = 1) -> NDArray[Any]:
         if not where.startswith(("doc", "chunk")):
             raise TypeError(f"{where}: expected integers, got {describe(array)}; use astype('int32')")
         raise TypeError(f"{where}: documents are integers, got {describe(array)}{advice}")
-    array = plain(array)
-    if array.dtype == np.uint64:
-        # int64 from here on: NumPy and Numba promote a mix of int64 and uint64 to float64.
-        array = array.view(np.int64)
-        if (at := np.argwhere(array < 0)).size:
-            position = np.ravel_multi_index(at[0, -max(ndim - 1, 1) :], array.shape[-max(ndim - 1, 1) :])
-            place = f", position {position}" if ndim == 1 else f": document {at[0, 0]}, position {position}"
-            value = array[tuple(at[0])].view(np.uint64)
-            raise ValueError(f"{where}{place}: expected an integer that fits int64, got {value}")
-    return array
+    return signed(plain(array), lambda *at: where + _PLACES[ndim].format(*at))
 
 
 def _from_array(array: NDArray[Any], name: str) -> Documents:
@@ -392,30 +369,23 @@ def kept(docs: Any) -> Any:
 
 def _kind_of(cls: type) -> str | None:
     """How documents of a class are read: as `str`, `bytes`, `list`, `array` or `object`, by `bytes()`; None if they cannot be."""
-    if issubclass(cls, str):
-        return "str"
-    if issubclass(cls, (bytes, bytearray)):
-        return "bytes"
-    if issubclass(cls, _LISTS):
-        return "list"
-    if issubclass(cls, Ragged):
-        return None
-    if has_arrow(cls):
+    for base, way in _FORMS:
+        if issubclass(cls, base):
+            return way
+    if has_arrow(cls) or _is_array(cls):
         return "array"
-    if _is_array(cls):
-        return None if issubclass(cls, np.generic) else "array"
     return "object" if has_bytes(cls) else None
 
 
-def _from_stream(docs: Iterable[Any], name: str) -> Documents:
+def _from_stream(docs: Iterable[Any], name: str, utf8: bool) -> Documents:
     """Flatten documents of an iterator in batches: beside the flat array, only the documents of one batch are in memory."""
-    values, lengths, kind = GrowingArray(), GrowingArray(), None
+    values, lengths, kind = GrowingArray(), GrowingArray(), "int"
     items: list[Any] = []
     n = size = 0
     for doc in chain(docs, [_END]):
         if doc is _END or len(items) == _BATCH_DOCUMENTS or size >= _BATCH_SYMBOLS:
-            part = _from_items(items, name, n)
-            kind = part.kind if kind is None or not n else kind
+            part = _from_items(items, name, n, utf8)
+            kind = kind if n else part.kind
             if items and kind != part.kind:
                 raise _mixed(name, kind, 0, part.kind, n)
             values.append(part.values)
@@ -423,23 +393,26 @@ def _from_stream(docs: Iterable[Any], name: str) -> Documents:
             n += len(items)
             items, size = [], 0
         items.append(doc)
-        size += len(doc) if hasattr(type(doc), "__len__") else 1
+        size += length_hint(doc, 1)
     if not n and hasattr(docs, "__next__"):
         raise ValueError(f"{name}: {USED_UP}")
     flat = values.finish()
-    return Documents(flat.astype(np.uint32) if kind == "str" else flat, offsets_of(lengths.finish()), kind or "int")
+    return Documents(flat.astype(np.uint32) if kind == "str" else flat, offsets_of(lengths.finish()), kind)
 
 
-def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
+def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = False) -> Documents:
     """Flatten a list of documents without a Python loop over symbols; `number` is the index of the first, for messages."""
+    if utf8:
+        if set(map(type, items)) == {str} and all(map(str.isascii, items)):  # joined first, which spares an object for each
+            lengths = np.fromiter(map(len, items), np.int64, len(items))
+            return Documents(np.frombuffer("".join(items).encode(), np.uint8), offsets_of(lengths), "bytes")
+        items = [doc.encode("utf-8", "surrogatepass") if isinstance(doc, str) else doc for doc in items]
     types = set(map(type, items))
-    if any(issubclass(cls, memoryview) for cls in types):
-        items = [bytes(doc) if _is_bytes_view(doc) else doc for doc in items]
-        types = set(map(type, items))
     ways = {cls: _kind_of(cls) for cls in types}
-    if "object" in ways.values():
+    if memoryview in types or "object" in ways.values():
         items = [
-            _bytes_of(doc, f"{name}: document {i}") if ways[type(doc)] == "object" else doc for i, doc in enumerate(items, number)
+            _bytes_of(doc, f"{name}: document {i}") if ways[type(doc)] == "object" or _is_bytes_view(doc) else doc
+            for i, doc in enumerate(items, number)
         ]
         types = set(map(type, items))
         ways = {cls: _kind_of(cls) for cls in types}
@@ -453,15 +426,13 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
         got, odd = describe(items[i]), items[i]
         way = MISSING if odd is None or got.partition(" ")[0] in ("nan", "NaTType", "NAType") else _way(odd, "")
         raise TypeError(f"{name}: document {number + i}: expected one of {_ACCEPTED}, got {got}{way}")
-    kinds = {cls: way if way in ("str", "bytes") else "int" for cls, way in ways.items()}
+    kinds = {cls: str(way) if way in ("str", "bytes") else "int" for cls, way in ways.items()}
+    kind = kinds[type(items[0])] if items else "int"
     if len(set(kinds.values())) > 1:
-        first = kinds[type(items[0])]
-        i = next(i for i, doc in enumerate(items) if kinds[type(doc)] != first)
-        other = kinds[type(items[i])]
-        raise _mixed(name, str(first), number, str(other), number + i)
+        i = next(i for i, doc in enumerate(items) if kinds[type(doc)] != kind)
+        raise _mixed(name, kind, number, kinds[type(items[i])], number + i)
     if len(items) == 1:
         return as_document(items[0], name=f"{name}: document {number}")  # without a copy
-    kind = kinds[type(items[0])] if items else "int"
     if kind == "str":
         values: NDArray[Any] = code_points("".join(items))
     elif kind == "bytes":
@@ -475,9 +446,11 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0) -> Documents:
 
 def _from_arrays(items: Sequence[Any], name: str, number: int) -> Documents:
     """Join arrays and lists of integers, all checked, in the narrowest dtype that holds those of all that are not empty."""
-    is_checked = set(map(type, items)) == {np.ndarray} and set(map(attrgetter("ndim"), items)) == {1}
-    if is_checked:  # but for uint64, whose values have to be looked at
-        is_checked = all(d.kind == "i" or d.str[1:] in ("u1", "u2", "u4") for d in set(map(attrgetter("dtype"), items)))
+    is_checked = (  # arrays but for those of uint64, whose values have to be looked at
+        set(map(type, items)) == {np.ndarray}
+        and set(map(attrgetter("ndim"), items)) == {1}
+        and all(d.kind == "i" or d.str[1:] in ("u1", "u2", "u4") for d in set(map(attrgetter("dtype"), items)))
+    )
     if not is_checked:
         items = [as_document(doc, name=f"{name}: document {i}").values for i, doc in enumerate(items, number)]
     dtypes = {array.dtype for array in items if array.size} or set(map(attrgetter("dtype"), items))
@@ -517,7 +490,7 @@ class Corpus(NamedTuple):
         weights = np.ones(lengths.size, np.int64) if self.weights is None else self.weights
         if self.document_of is not None:
             first = np.flatnonzero(np.diff(self.document_of, prepend=-1))
-            lengths, weights = np.add.reduceat(lengths, first) if first.size else lengths, weights[first]
+            lengths, weights = np.add.reduceat(lengths, first), weights[first]
         return int(weights[lengths == 0].sum())
 
 
@@ -600,13 +573,9 @@ def weights_of(sample_weight: Any, offsets: np.ndarray) -> np.ndarray:
     if isinstance(sample_weight, (int, float, np.number)):
         got = f"{describe(sample_weight)}; leave it out to count each once"
         raise TypeError(f"sample_weight: expected integers, one for each document, got {got}")
-    given = as_document(sample_weight, name="sample_weight")
-    n = offsets.size - 1
-    if given.kind != "int":
-        raise TypeError(f"sample_weight: expected integers, got {describe(sample_weight)}")
-    if given.values.size != n:
-        raise ValueError(f"sample_weight: expected {n} weights, one for each document, got {given.values.size}")
-    weights = given.values.astype(np.int64)
+    weights, n = _argument(sample_weight, "sample_weight"), offsets.size - 1
+    if weights.size != n:
+        raise ValueError(f"sample_weight: expected {n} weights, one for each document, got {weights.size}")
     if (bad := np.flatnonzero(weights < 0)).size:
         raise ValueError(f"sample_weight: document {bad[0]}: expected 0 or more, got {weights[bad[0]]}")
     if size_by_weight(weights, np.diff(offsets)) >= MOST:

@@ -128,8 +128,8 @@ def _numbered(rows: list[Sequence[Any]], name: str, first: int | None) -> Docume
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # a new name gets the next number
     types = set(map(type, flat))
-    odd = {cls for cls in types if issubclass(cls, _NO_NAMES) and not issubclass(cls, (np.str_, np.bytes_, np.integer))}
-    odd |= {cls for cls in types if cls.__hash__ is None}
+    of_numpy = np.str_, np.bytes_, np.integer
+    odd = {cls for cls in types if cls.__hash__ is None or (issubclass(cls, _NO_NAMES) and not issubclass(cls, of_numpy))}
     try:
         if odd:
             raise TypeError
@@ -176,14 +176,9 @@ def aligned(documents: Documents, kind: Named, name: str) -> Documents:
         given = Named(tuple(some.tolist()))
     if given is kind or given.base is kind:
         return documents
-    others: list[Any] = []
-    table = np.empty(len(given.names), np.int32)
-    for i, word in enumerate(given.names):
-        number = kind.number.get(word, -1)
-        table[i] = number if number >= 0 else len(kind.names) + len(others)
-        if number < 0:
-            others.append(word)
-    return Documents(table[values], offsets, Named((*kind.names, *others), kind))
+    whole = Named((*kind.names, *(word for word in given.names if word not in kind.number)), kind)
+    table = np.fromiter(map(whole.number.__getitem__, given.names), np.int32, len(given.names))
+    return Documents(table[values], offsets, whole)
 
 
 def names_of(given: Any) -> tuple[Any, ...]:

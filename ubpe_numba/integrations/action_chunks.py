@@ -18,7 +18,7 @@ _FORMS = "[steps, dimensions], [chunks, steps, dimensions] or a list of chunks"
 
 
 def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
-    """Chunks as arrays [n, steps, dimensions], in their order: one array if all have the same shape, else one a chunk.
+    """Chunks as arrays [n, steps, dimensions], in their order: one array if all have the same shape, else one a chunk; at least one.
 
     Raises TypeError for anything but numbers, ValueError for another shape, a chunk without steps or dimensions, or a number that
     is not finite, naming chunk, step and dimension.
@@ -38,7 +38,8 @@ def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
         if isinstance(chunks, (str, bytes, Mapping)) or not isinstance(chunks, Iterable):
             raise TypeError(f"{name}: expected {_FORMS}, got {describe(chunks)}")
         each = [_one(chunk, f"{name}: chunk {i}") for i, chunk in enumerate(chunks)]
-        blocks = [np.stack(each)] if len({chunk.shape for chunk in each}) == 1 else [chunk[None] for chunk in each]
+        same = len({chunk.shape for chunk in each}) == 1
+        blocks = [np.stack(each)] if same else [chunk[None] for chunk in each] or [np.zeros((0, 1, 1))]
     first = 0
     for block in blocks:
         if len(block) and 0 in block.shape:

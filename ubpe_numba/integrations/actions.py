@@ -231,14 +231,14 @@ class ActionTokenizer:
                 f"vocab_size: {most} ids are too few for the coefficients {low:.9g}..{high:.9g}; take more, or a lower scale "
                 f"than {scale:g}"
             )
+        make: Any = BPE
         options: dict[str, Any] = {}
         if tokenizer is not None:
             if type(tokenizer) not in _CLASSES:
                 raise TypeError(f"tokenizer: expected BPE, UBPE, UBPEClassic or None, got {describe(tokenizer)}")
-            options = tokenizer.get_params()
+            make, options = type(tokenizer), tokenizer.get_params()
             if options["alphabet"] is not None:
                 raise ValueError("tokenizer: expected one without an alphabet, which are the coefficients of the chunks")
-        make: Any = BPE if tokenizer is None else type(tokenizer)
         flat = np.concatenate([part.ravel() for part in coefficients]).astype(np.int32)
         documents = Ragged.from_lengths(flat, document_lengths(blocks, action_dim if frequency_barriers else None))
         options |= {"n_tokens": most, "alphabet": range(int(low), int(high) + 1)}
@@ -319,13 +319,10 @@ class ActionTokenizer:
         blocks = as_blocks(chunks)
         check_dimensions(blocks, self.action_dim)
         parts = coefficients_of(blocks, self.scale)
-        outside = np.concatenate([self._outside(part) for part in parts]) if parts else np.zeros(0, np.int64)
+        outside = self._outside(parts)
         if outside.any() and self.out_of_range != "clip":
             chunk = int(np.flatnonzero(outside)[0])
-            rest, part = chunk, 0
-            while rest >= len(parts[part]):
-                rest, part = rest - len(parts[part]), part + 1
-            found = parts[part][rest]
+            found = [one for part in parts for one in part][chunk]
             frequency, dimension = np.argwhere((found < self.min_token) | (found > self.max_token))[0]
             where = f"chunk {chunk}, frequency {frequency}, dimension {dimension}: {found[frequency, dimension]:.0f}"
             known = f"{self.min_token}..{self.max_token}"
@@ -337,8 +334,6 @@ class ActionTokenizer:
                 f"chunks: {int(outside.sum())} coefficients of {np.count_nonzero(outside)} of {outside.size} chunks are outside "
                 f"of {known}, that of the fit, and the nearest was taken; the first is {where}"
             )
-        if not parts:
-            return Ragged.from_lists([])
         flat = np.concatenate([np.clip(part, self.min_token, self.max_token).ravel() for part in parts]).astype(np.int32)
         if not self.frequency_barriers:
             return self.tokenizer.encode_batch(Ragged.from_lengths(flat, document_lengths(blocks, None))).compact()
@@ -363,15 +358,12 @@ class ActionTokenizer:
         """
         blocks = as_blocks(chunks)
         check_dimensions(blocks, self.action_dim)
-        outside = [self._outside(part) for part in coefficients_of(blocks, self.scale)]
-        return np.concatenate(outside) == 0 if outside else np.zeros(0, np.bool_)
+        return self._outside(coefficients_of(blocks, self.scale)) == 0
 
-    def _outside(self, coefficients: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _outside(self, parts: list[NDArray[np.float64]]) -> NDArray[np.int64]:
         """How many coefficients of each chunk are not known, int64[n]."""
-        found: NDArray[np.int64] = ((coefficients < self.min_token) | (coefficients > self.max_token)).sum(
-            axis=(1, 2), dtype=np.int64
-        )
-        return found
+        unknown = [(part < self.min_token) | (part > self.max_token) for part in parts]
+        return np.concatenate([part.sum(axis=(1, 2), dtype=np.int64) for part in unknown])
 
     # ---------------------------------------------------------------------------------------------- decoding
 
@@ -645,17 +637,13 @@ def _ids(documents: Any, skip: int | Iterable[int], n_ids: int) -> Ragged:
         raise TypeError(f"tokens: expected integers, got {kind}")
     values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
     left_out = [integer(i, "skip") for i in (skip if isinstance(skip, Iterable) else [skip])]
-    kept = ~np.isin(values, left_out) if left_out else None
-    unknown = (values < 0) | (values >= n_ids)
-    if kept is not None:
-        unknown &= kept
+    kept = ~np.isin(values, left_out)
+    unknown = ((values < 0) | (values >= n_ids)) & kept
     if unknown.any():
         at = int(np.argmax(unknown))
         chunk = int(np.searchsorted(offsets, at, side="right")) - 1
         raise UnknownTokenError(chunk, at - int(offsets[chunk]), int(values[at]), n_ids)
-    if kept is not None:
-        values, offsets = values[kept], offsets_of(kept)[offsets]
-    return Ragged(values.astype(np.int32), offsets)
+    return Ragged(values[kept].astype(np.int32), offsets_of(kept)[offsets])
 
 
 def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int | None]:

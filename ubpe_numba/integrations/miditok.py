@@ -57,13 +57,13 @@ class MusicAlphabet(NamedTuple):
     def of(cls, basic: Iterable[int], special: Iterable[int], marked: bool) -> MusicAlphabet:
         """The alphabet of basic ids, some of them special, with or without a mark. ValueError for an id without a character."""
         ids, first = sorted(basic), list(dict.fromkeys(special))
-        if bad := [i for i in ids if i + FIRST_CHARACTER in _SURROGATES or (marked and i + FIRST_CHARACTER == ord(MARK))]:
+        marks = {ord(MARK) - FIRST_CHARACTER} if marked else set()
+        if bad := [i for i in ids if i + FIRST_CHARACTER in _SURROGATES or i in marks]:
             raise ValueError(
                 f"vocabulary: MidiTok has no character for the basic token of id {bad[0]}; make the vocabulary smaller"
             )
-        others = sorted(set(ids).difference(first) | ({ord(MARK) - FIRST_CHARACTER} if marked else set()))
-        order = np.array([*first, *others], np.int64)
-        mark = int(np.flatnonzero(order == ord(MARK) - FIRST_CHARACTER)[0]) if marked else -1
+        found = [*first, *sorted(set(ids).difference(first) | marks)]
+        order, mark = np.array(found, np.int64), max(map(found.index, marks), default=-1)
         symbols = np.full(max(ids, default=-1) + 1, -1, np.int32)
         known = np.arange(order.size) != mark
         symbols[order[known]] = np.flatnonzero(known)
@@ -187,6 +187,8 @@ except ImportError as error:
 
 
 _TESTED = "3.0.6 to 3.1.0"
+#: Divide a sequence, by the configuration `encode_ids_split`.
+_DIVIDED = {"bar": miditok.TokSequence.split_per_bars, "beat": miditok.TokSequence.split_per_beats}
 #: All that is not public in MidiTok and used here: the model, characters of basic tokens, basic tokens of tokens.
 _PRIVATE = ("_model", "_vocab_base_id_to_byte", "_vocab_learned_bytes_to_tokens")
 
@@ -461,10 +463,9 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         for sequence in sequences:
             row: list[int] = []
             for track in self._tracks(sequence, training=training):
-                if split in ("bar", "beat"):
+                if split in _DIVIDED:
                     numbered = replace(track, ids=range(len(track.ids)), tokens=[], bytes="")  # slices of a range cost nothing
-                    parts = numbered.split_per_bars() if split == "bar" else numbered.split_per_beats()
-                    cuts += [end + part.ids.start for part in parts if len(part.ids)]
+                    cuts += [end + part.ids.start for part in _DIVIDED[split](numbered) if len(part.ids)]
                 row += track.ids
                 end += len(track.ids)
                 cuts.append(end)
@@ -480,13 +481,13 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
                     raise ValueError(f"sequences: sequence {i} is encoded already; give basic tokens, made with encode_ids=False")
                 self.complete_sequence(one)
             basic, cuts = self._cut(given, training=True)
+            what = "sequences"
         else:
-            texts = iterator if iterator is not None else self._texts(files_paths)
+            what, texts = ("files_paths", self._texts(files_paths)) if iterator is None else ("iterator", iterator)
             basic = pieces_of_texts(texts, "iterator")
             cuts = basic.offsets
         documents, _ = alphabet.documents_of(alphabet.symbols_of(basic), cuts, apart=False)
         if documents.total == 0:
-            what = "sequences" if sequences is not None else "iterator" if iterator is not None else "files_paths"
             raise ValueError(f"{what}: there is no basic token to learn from")
         return documents
 

@@ -4,7 +4,7 @@ Two parts, in this order:
 
 - any value: `describe` names it in messages, `told` names what an unknown argument is called here, `positive` checks an integer
   that a user gave, `resolve_threads` finds out how many threads to use;
-- arrays of documents: `Documents` is their form, `plain` and `writable` give arrays the layout that kernels are compiled for,
+- arrays of documents: `Documents` is their form, `plain`, `signed` and `writable` give arrays the form that kernels are made for,
   `frozen` copies what others may change, `freeze` is for what they may see,
   `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the indices of ranges,
   `flatten_ints` flattens lists, `GrowingArray` collects batches.
@@ -178,6 +178,20 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
     """The values as a C-contiguous, aligned `np.ndarray` of native byte order: the array itself if it is one, else a copy."""
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return array if array.flags.aligned else array.copy()
+
+
+def signed(values: NDArray[Any], where: Callable[..., str]) -> NDArray[Any]:
+    """Integers as they are, but uint64 as int64: NumPy and Numba promote a mix of the two to float64.
+
+    ValueError beyond int64; `where` says what messages call the value at an index.
+    """
+    if values.dtype != np.uint64:
+        return values
+    found = values.view(np.int64)
+    if (at := np.argwhere(found < 0)).size:
+        index = tuple(at[0].tolist())
+        raise ValueError(f"{where(*index)}: expected an integer that fits int64, got {values[index]}")
+    return found
 
 
 def frozen(value: Any) -> Any:

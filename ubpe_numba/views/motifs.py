@@ -14,9 +14,7 @@ def evenly(n: int, most: int) -> NDArray[np.int64]:
     >>> evenly(9, 3).tolist(), evenly(2, 3).tolist()
     ([0, 4, 8], [0, 1])
     """
-    if n <= most:
-        return np.arange(n)
-    return np.linspace(0, n - 1, most).round().astype(np.int64)
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)
 
 
 def contexts_of(
@@ -40,8 +38,6 @@ def contexts_of(
     begins, ends = offsets[documents], offsets[documents + 1]
     at = (begins + starts)[:, None] + np.arange(-side, length + side)
     inside = (at >= begins[:, None]) & (at < ends[:, None])
-    if not values.size:
-        return np.full(at.shape, np.nan)
     return np.where(inside, values[np.clip(at, 0, values.size - 1)], np.nan)
 
 

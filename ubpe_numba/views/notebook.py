@@ -46,21 +46,20 @@ _KINDS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 def ragged_html(ragged: Ragged) -> str:
     """The HTML of a batch, at most some kilobytes whatever its size."""
     n, lengths = len(ragged), ragged.lengths
-    rows: list[tuple[str, str]] = []
-    if n:
-        rows.append(("lengths", f"{lengths.min():,} to {lengths.max():,}, median {np.median(lengths):,.10g}"))
-        if empty := int(np.count_nonzero(lengths == 0)):
-            rows.append(("empty documents", f"{empty:,}"))
+    title = f"Ragged: {n:,} documents, {ragged.total:,} values"
+    if n == 0:
+        return block(title)
+    rows = [("lengths", f"{lengths.min():,} to {lengths.max():,}, median {np.median(lengths):,.10g}")]
+    if empty := int(np.count_nonzero(lengths == 0)):
+        rows.append(("empty documents", f"{empty:,}"))
     if ragged.total:
         values = ragged.compact().values
         rows.append(("values", f"{values.min()} to {values.max()}"))
     first = [(i, some(document, _VALUES)) for i, document in enumerate(ragged[:_DOCUMENTS])]
-    parts = [table(rows)] if rows else []
-    if n:
-        parts += [histogram(lengths, "documents", "values"), table(first, ("document", "first values"))]
+    parts = [table(rows), histogram(lengths, "documents", "values"), table(first, ("document", "first values"))]
     if n > _DOCUMENTS:
         parts.append(f"<div>… and {n - _DOCUMENTS:,} more</div>")
-    return block(f"Ragged: {n:,} documents, {ragged.total:,} values", *parts)
+    return block(title, *parts)
 
 
 def vocabulary_html(v: TokenTable) -> str:
@@ -217,16 +216,20 @@ def _times(count: float) -> str:
 
 
 def _visible(string: str | bytes) -> str:
-    """A string in one line of at most 34 cells: spaces as ␣, other characters that do not show as escapes."""
-    text = string[: 4 * _COLUMNS].decode("utf-8", "backslashreplace") if isinstance(string, bytes) else string[: 4 * _COLUMNS]
+    """A string in one line of at most 34 cells."""
     shown, cells = "", 0
-    for c in text:
-        part = "␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode()
+    for part in visible(string[: 4 * _COLUMNS]):
         cells += sum(2 if unicodedata.east_asian_width(p) in "WF" else 1 for p in part)
         if cells > _COLUMNS:
             return shown + "…"
         shown += part
     return shown
+
+
+def visible(string: str | bytes) -> list[str]:
+    """The characters of a string: spaces as ␣, others that do not show as escapes."""
+    text = string.decode("utf-8", "backslashreplace") if isinstance(string, bytes) else string
+    return ["␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode() for c in text]
 
 
 def _short(value: Any) -> str:
@@ -254,12 +257,11 @@ def block(title: str, *parts: str) -> str:
 
 def table(rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
     """Rows of text; the first cell of each says what the others are, unless there is a head of columns."""
-    lines = []
+    beginning, quiet, lines = 'th scope="row"', ";opacity:.75", []
     if head:
+        beginning, quiet = "td", ""
         lines.append("".join(f'<th scope="col" style="{_CELL};opacity:.75">{escaped(cell)}</th>' for cell in head))
     for first, *rest in rows:
-        beginning = "td" if head else 'th scope="row"'
-        quiet = "" if head else ";opacity:.75"
         cells = f'<{beginning} style="{_CELL}{quiet}">{escaped(first)}</{beginning[:2]}>'
         lines.append(cells + "".join(f'<td style="{_CELL}">{escaped(cell)}</td>' for cell in rest))
     body = "".join(f"<tr>{line}</tr>" for line in lines)

@@ -16,7 +16,7 @@ from ubpe_numba.documents.quantization import Quantization, refuse_masked
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.integrations.scikit_learn import columns as names
-from ubpe_numba.integrations.scikit_learn.columns import counts_of, counts_of_parts, parts_of_tokens
+from ubpe_numba.integrations.scikit_learn.columns import counts_of_parts, parts_of_tokens
 from ubpe_numba.runtime.arrays import describe, positive, told
 from ubpe_numba.tokenizers.bpe import BPE
 
@@ -196,18 +196,11 @@ class SeriesBag(TransformerMixin, BaseEstimator):
                 seen = view[:3]
                 values = self._values(channels[:, view.channel], view.window, view.differences)
             ids = view.tokenizer.encode_batch(_documents(values, view.quantization))
-            vocabulary = view.tokenizer._fitted().vocabulary
-            whole = None
-            if self.parts and vocabulary.merges is not None:  # merges of `BPE` always are known
-                whole = parts_of_tokens(view.tokenizer.vocabulary)
+            v = view.tokenizer.vocabulary
+            whole = parts_of_tokens(v) if self.parts else sparse.identity(len(v))
             for n in _integers(self.segments, "segments", 1):
-                if n == 1:
-                    counts = counts_of(ids, len(vocabulary))
-                else:
-                    counts = counts_of_parts(ids, np.diff(vocabulary.offsets), n, len(vocabulary), values.shape[1])
-                if whole is not None:
-                    counts = counts @ (whole if n == 1 else sparse.block_diag([whole] * n, format="csr"))
-                blocks.append(counts)
+                counts = counts_of_parts(ids, v.lengths, n, len(v), values.shape[1])
+                blocks.append(counts @ sparse.block_diag([whole] * n, format="csr"))
         found = sparse.csr_matrix(sparse.hstack(blocks, format="csr"))
         found.sort_indices()
         if self.log:
@@ -273,9 +266,8 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         values = series
         if self.normalize:  # by a power of two, which changes nothing but that no sum or square overflows or vanishes
             values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True))[1])
-        if window > 1:
-            starts = np.arange(0, values.shape[1], window)
-            values = np.add.reduceat(values, starts, axis=1) / np.diff(starts, append=values.shape[1])
+        starts = np.arange(0, values.shape[1], window)
+        values = np.add.reduceat(values, starts, axis=1) / np.diff(starts, append=values.shape[1])
         if differences:
             values = np.diff(values, axis=1) if values.shape[1] > 1 else np.zeros_like(values)
         if not self.normalize:

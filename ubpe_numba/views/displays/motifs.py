@@ -204,8 +204,9 @@ class MotifsDisplay:
         if len(called) != self.tokens.size:
             raise ValueError(f"names: expected {self.tokens.size}, one for each motif, got {len(called)}")
         chosen = theme_of(theme)
-        hues = [hue_of(token, self.n_alphabet) for token in self.tokens.tolist()]
-        drawn = [chosen.hues[hue] if hue >= 0 else chosen.grey for hue in hues] if colours is None else list(colours)
+        palette = [*chosen.hues, chosen.grey]  # the last is that of GREY, -1
+        own = [palette[hue_of(token, self.n_alphabet)] for token in self.tokens.tolist()]
+        drawn = own if colours is None else list(colours)
         if len(drawn) != self.tokens.size:
             raise ValueError(f"colours: expected {self.tokens.size}, one for each motif, got {len(drawn)}")
         axes = grid_for(ax, self.tokens.size, columns, (2.8, 1.9), chosen, share_y)

@@ -9,6 +9,7 @@ import numpy as np
 from ubpe_numba.runtime.arrays import told
 from ubpe_numba.views.colours import Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import axes_for
+from ubpe_numba.views.notebook import visible
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -112,6 +113,7 @@ class TreeDisplay:
         size = (min(18.0, max(4.0, 0.85 * (x.max() + 1))), min(12.0, 1.1 + 1.0 * levels))
         ax = axes_for(ax, size, chosen)
         ax.set_axis_off()
+        palette = [*chosen.hues, chosen.grey]  # the last is that of GREY, -1
         drawn = [label for label in self.labels if not isinstance(label, str)]
         low = min((float(shape.min()) for shape in drawn), default=0.0)
         high = max((float(shape.max()) for shape in drawn), default=0.0)
@@ -120,8 +122,7 @@ class TreeDisplay:
             if above[i] >= 0:
                 bend = [x[above[i]], x[above[i]], x[i], x[i]]
                 ax.plot(bend, [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=chosen.grey, lw=0.9, zorder=0)
-            hue = hue_of(token, self.n_alphabet)
-            colour = chosen.hues[hue] if hue >= 0 else chosen.grey
+            colour = palette[hue_of(token, self.n_alphabet)]
             if isinstance(label, str):
                 room = {"facecolor": chosen.paper, "edgecolor": colour, "boxstyle": "round,pad=0.25", "linewidth": 1.4}
                 ax.text(x[i], y - 0.25, label, ha="center", va="center", color=chosen.ink, family="monospace", bbox=room)
@@ -141,8 +142,7 @@ def _string(value: str | bytes) -> str:
     >>> _string(b"low\xff"), _string("a b\n"), _string("x" * 40)
     ('low\\xff', 'a␣b\\n', 'xxxxxxxxx…xxxxxxxx')
     """
-    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
-    shown = "".join("␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    shown = "".join(visible(value))
     if len(shown) > _LONGEST:
         shown = f"{shown[: _LONGEST // 2]}…{shown[1 - _LONGEST // 2 :]}"
     return shown.replace("$", r"\$")  # not a formula

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,12 +50,10 @@ def as_given(documents: Documents) -> tuple[object, np.ndarray]:
     ('hi', array([0, 1, 2]))
     """
     values, offsets = documents.values[documents.offsets[0] : documents.offsets[-1]], documents.offsets - documents.offsets[0]
-    given: object = values
-    if documents.kind != "int":
-        given = text_of(values) if documents.kind == "str" else values.data
-    return given, offsets
+    return _GIVEN[documents.kind](values), offsets
 
 
+_GIVEN: dict[str, Callable[[Any], object]] = {"int": np.asarray, "str": text_of, "bytes": memoryview}
 KINDS = ("signal", "text", "dna", "notes")
 UNITS = {"signal": "sample", "text": "character", "dna": "base", "notes": "note"}
 _LETTERS = "ACGTUNRYKMSWBDHVacgtunrykmswbdhv-*\n"
@@ -148,15 +146,11 @@ def symbols_of(kind: str, used: np.ndarray, letters: Any = None, pitches: Any = 
 
 def _looked_up(table: Any, symbol: int, name: str) -> Any:
     """Look a symbol up in a sequence or a mapping."""
-    if isinstance(table, Mapping):
-        if symbol in table:
-            return table[symbol]
-    elif isinstance(table, (Sequence, np.ndarray)):
-        if 0 <= symbol < len(table):
-            return table[symbol]
-    else:
+    if not isinstance(table, (Mapping, Sequence, np.ndarray)):
         raise TypeError(f"{name}: expected a sequence or a mapping of symbols, got {type(table).__name__}")
-    raise ValueError(f"{name}: nothing for the symbol {symbol}")
+    if symbol not in (table if isinstance(table, Mapping) else range(len(table))):
+        raise ValueError(f"{name}: nothing for the symbol {symbol}")
+    return table[symbol]
 
 
 SYMBOL, LEARNED, SPECIAL, GAP = range(4)
