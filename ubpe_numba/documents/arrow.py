@@ -456,9 +456,7 @@ def _indices(part: _Part, values: NDArray[Any], nulls: NDArray[np.bool_] | None,
     return np.where(is_null, values.dtype.type(0), values)
 
 
-def _either(
-    nulls: NDArray[np.bool_] | None, held: NDArray[np.bool_] | None, indices: NDArray[Any]
-) -> NDArray[np.bool_] | None:
+def _either(nulls: NDArray[np.bool_] | None, held: NDArray[np.bool_] | None, indices: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Which indices are null, or point to an element of the dictionary that is; None if none can be."""
     if held is None:
         return nulls

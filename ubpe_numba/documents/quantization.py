@@ -338,12 +338,10 @@ class Quantization:
                 _check_finite(x, _place("signal", channel, self.ndim), start)
                 levels = _cut(scale, x)
                 if not clip and (at := np.flatnonzero((levels < 0) | (levels >= scale.n))).size:
-                    low, high, i = self.low[channel], self.high[channel], int(at[0])
+                    i, where = int(at[0]), _place("signal", channel, self.ndim)
+                    expected = f"expected a sample in {self.low[channel]}..{self.high[channel]}, got {x[i]}"
                     end = "first" if levels[i] < 0 else "last"
-                    raise ValueError(
-                        f"{_place('signal', channel, self.ndim)}position {start + i}: expected a sample in {low}..{high}, got {x[i]}"
-                        f" (clip=True takes the {end} level)"
-                    )
+                    raise ValueError(f"{where}position {start + i}: {expected} (clip=True takes the {end} level)")
                 symbols[start : start + _CHUNK, channel] = np.clip(levels, 0, scale.n - 1) + first
         return symbols[:, 0] if self.ndim == 1 else symbols
 
@@ -414,7 +412,6 @@ class Quantization:
             return cls(**fields)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"quantization: {error}") from error
-
 
 
 class _Scale(NamedTuple):

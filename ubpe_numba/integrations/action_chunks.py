@@ -18,10 +18,10 @@ _FORMS = "[steps, dimensions], [chunks, steps, dimensions] or a list of chunks"
 
 
 def as_blocks(chunks: Any, name: str = "chunks") -> list[NDArray[np.float64]]:
-    """Chunks as arrays [n, steps, dimensions], in their order: one array if all have the same shape, else one a chunk; at least one.
+    """Chunks as arrays [n, steps, dimensions], in their order: one array if all have the same shape, else one a chunk.
 
-    Raises TypeError for anything but numbers, ValueError for another shape, a chunk without steps or dimensions, or a number that
-    is not finite, naming chunk, step and dimension.
+    Without chunks there is one array, of none. Raises TypeError for anything but numbers, ValueError for another shape, a chunk
+    without steps or dimensions, or a number that is not finite, naming chunk, step and dimension.
 
     >>> [block.shape for block in as_blocks(np.zeros((4, 2)))]
     [(1, 4, 2)]

@@ -358,7 +358,8 @@ class ActionTokenizer:
         """
         blocks = as_blocks(chunks)
         check_dimensions(blocks, self.action_dim)
-        return self._outside(coefficients_of(blocks, self.scale)) == 0
+        are_known: NDArray[np.bool_] = self._outside(coefficients_of(blocks, self.scale)) == 0
+        return are_known
 
     def _outside(self, parts: list[NDArray[np.float64]]) -> NDArray[np.int64]:
         """How many coefficients of each chunk are not known, int64[n]."""
