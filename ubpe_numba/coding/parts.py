@@ -107,25 +107,19 @@ def _count_flat(
     a = 0
     while a < ends.size - 1:
         b = max(a + 1, int(np.searchsorted(ends, ends[a] + GROUP, side="right")) - 1)
-        found = None
+        stream = None
         if ends[b] - ends[a] > GROUP and plan is not None:
-            found = _count_long(plan, docs[ends[a] : ends[b]] if flat else docs[a], options)
-        if found is not None:
-            counts.append(np.array([found]))
+            doc = docs[ends[a] : ends[b]] if flat else docs[a]
+            stream = _stream(plan, doc, options)
+        if stream is not None:
+            n = sum(stream.push(doc[i : i + GROUP]).size for i in range(0, len(doc), GROUP))
+            counts.append(np.array([n + stream.finish().size]))
         elif flat:
             counts.append(encode(docs[ends[a] : ends[b]], ends[a : b + 1] - ends[a], **options).lengths)
         else:
             counts.append(encode(docs[a:b], **options).lengths)
         a = b
     return np.concatenate(counts)
-
-
-def _count_long(plan: Plan, doc: Any, options: Mapping[str, Any]) -> int | None:
-    """The number of ids of a document, a part of GROUP symbols at a time; None where that is not exact."""
-    stream = _stream(plan, doc, options)
-    if stream is None:
-        return None
-    return sum(stream.push(doc[a : a + GROUP]).size for a in range(0, len(doc), GROUP)) + stream.finish().size
 
 
 def _stream(plan: Plan, doc: Any, options: Mapping[str, Any]) -> EncoderStream | None:
@@ -174,7 +168,9 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
     size = _PER_ID * (n + longest) + _FIRST
     encodings = 1 if is_text or stream else longest
     while encodings * size <= len(doc) // _SHARE:
-        part = _bytes(doc[-size:] if left else doc[:size], segmenter.encoding)
+        part = doc[-size:] if left else doc[:size]
+        if segmenter.encoding is not None and isinstance(part, str):
+            part = part.encode("utf-8", "surrogatepass")
         if stream is not None:
             fork = stream.copy()
             found = fork.push(part)
@@ -208,11 +204,6 @@ def _is_text(plan: Plan, doc: Any) -> bool:
         and segmenter.kernel is not None and not segmenter.rewrites and segmenter.lone is None and segmenter.unknown is None
         and (special is None or not special.has_flags)
     )  # fmt: skip
-
-
-def _bytes(doc: Any, encoding: str | None) -> Any:
-    """The UTF-8 of a `str` where it is encoded so; other documents as they are."""
-    return doc.encode("utf-8", "surrogatepass") if encoding is not None and isinstance(doc, str) else doc
 
 
 def _longest_word(plan: Plan) -> int:
