@@ -207,8 +207,7 @@ def _kind_of(kind: Any, where: str) -> str:
         found = as_documents(pa.array([], getattr(kind, "storage_type", kind)))
         if found.offsets.size == 1:  # a column of integers is one document
             return found.kind
-    ways = {"string": "; words are given as lists", "int": "; [column] is one document"}
-    way = next((way for name, way in ways.items() if name in str(kind)), "")
+    way = "; words are given as lists" * ("string" in str(kind)) + "; [column] is one document" * pa.types.is_integer(kind)
     raise TypeError(f"{where}: expected lists of integers, strings or binary, got {kind}{way}")
 
 

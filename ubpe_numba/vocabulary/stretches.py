@@ -69,7 +69,8 @@ def without_words(
     if reserved is not None and reserved.words:
         active, forbidden = reserved.active(chosen)
         text = Documents(values, offsets, kind)
-        at, words, sizes = reserved.within(text, *reserved.find(text, active & ~reserved.late))
+        early = active & ~reserved.late if reserved.late.any() else active  # no array of all words for a short text
+        at, words, sizes = reserved.within(text, *reserved.find(text, early))
         if forbidden[words].any():
             i = int(np.argmax(forbidden[words]))
             document = int(np.searchsorted(offsets, at[i], side="right")) - 1
