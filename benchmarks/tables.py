@@ -63,8 +63,8 @@ def tables(report: dict[str, Any]) -> dict[str, str]:
         chosen.append([re.sub(r" \([\d.]+\)", "", cell) for cell in row])  # but for the first of a new encoder
     told = f"Measured on {report['date']}: {report['machine']}.\n\n"
     notes = "\n".join("- " + note for note in report["notes"]) + "\n"
-    whole = "\n".join(f"### `{name}`\n\n{_table(section)}" for name, section in report["sections"].items() if section)
-    every = f"{told}{whole}\n### Notes\n\n{notes}"
+    whole = "\n".join(f"## `{name}`\n\n{_table(section)}" for name, section in report["sections"].items() if section)
+    every = f"{told}{whole}\n## Notes\n\n{notes}"
     return {"chosen": told + _table(chosen), "losing": told + _table([*filter(loses, rows)]), "all": every}
 
 

@@ -163,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
         "default), skip, a special token, a symbol of the alphabet, or of integers nearest"
     )
     fit.add_argument("--unknown", metavar="WHAT", help=unknown)
-    alone = "a symbol that always is a token of its own: an integer, a word, or a character of one byte; repeatable"
+    alone = "a symbol that always is a token of its own: an integer, or a character of one byte; repeatable"
     fit.add_argument("--break-token", action="append", metavar="SYMBOL", help=alone)
     fit.add_argument("--stop-token", action="append", metavar="SYMBOL", help="the same after the pretokenizer; repeatable")
     fit.add_argument("--max-token-length", type=int, metavar="N", help="no token of more symbols")
