@@ -8,9 +8,7 @@ import warnings
 import pytest
 from digests import TABLE, cases
 
-NAMES = (
-    "fits 2 smallest BPE", "fits 2 smallest classic", "words gpt2", "words o200k", "pieces", "paths 2", "ranked 2", "refined 2",
-)  # fmt: skip
+NAMES = ("fits 2 smallest BPE", "fits 2 smallest classic", "words gpt2", "words o200k")
 
 
 @pytest.mark.parametrize("name", NAMES)
