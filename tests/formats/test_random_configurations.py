@@ -41,7 +41,7 @@ def test_random_configurations(tmp_path: pathlib.Path) -> None:
             assert other.get_vocab() == mine.get_vocab()
             assert other.encode_batch(case.docs, **options) == mine.encode_batch(case.docs, **options)
         done[f"{type(mine).__name__} {len(others)}"] += 1
-    assert done.total() >= 35 and len(done) >= 4, done
+    assert done.total() >= 35 and len(done) >= 3, done
 
 
 @pytest.mark.parametrize("name", ["byte_level", "llama", "unigram", "words", "suffixes", "characters"])

@@ -31,7 +31,7 @@ def fit(cls: Any, docs: Any, n_tokens: int, **params: Any) -> Any:
 def renumbered(tok: Tokenizer) -> str:
     """A tokenizer.json of the same tokens with ids in the opposite order, from 5 on, with gaps."""
     file = json.loads(export(tok, "tokenizer.json"))
-    vocab = file["model"]["vocab"]
+    vocab = file["model"]["vocab"] | {token["content"]: token["id"] for token in file["added_tokens"]}
     file["model"]["vocab"] = {name: 2 * (len(vocab) - i) + 5 for name, i in vocab.items()}
     for token in file["added_tokens"]:
         token["id"] = file["model"]["vocab"].get(token["content"], token["id"])
