@@ -8,6 +8,7 @@ python benchmarks/streams.py    microseconds for each chunk of 5 bytes, medians 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,7 +28,7 @@ def tiktokens(known: Any) -> Any:
         from tiktoken.load import load_tiktoken_bpe
     except ImportError:
         return None
-    ranks = load_tiktoken_bpe(known.ranks)
+    ranks = load_tiktoken_bpe(os.path.abspath(known.ranks))
     return tiktoken.Encoding(known.name, pat_str=known.pattern, mergeable_ranks=ranks, special_tokens={})
 
 
