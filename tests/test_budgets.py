@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 47_600,
+    "lines": 47_640,
     "lines of code": 28_500,
-    "functions": 2_190,
+    "functions": 2_206,
     "classes": 190,
     "modules": 228,
     "lines of the longest file": 690,

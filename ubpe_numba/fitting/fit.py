@@ -8,6 +8,8 @@ A fit is a loop of rounds and epochs:
     round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs beside them
     ...     until too few pairs reach the threshold: then the text is compacted, the threshold falls, and another epoch begins
 
+The first merges of a large text are made otherwise (dense.py), and the loop goes on with what they leave.
+
 Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in `text.py`,
 the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of memory, and grows what is full.
 `learn` is a whole fit in one process, `learn_more` one that continues from an earlier vocabulary.
@@ -45,6 +47,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _BATCH_PART = 32  # of the symbols are merged at once: each occurrence in a batch is recorded (12 bytes)
 _SMALL = 1 << 16  # but not less than so many
+SWEPT = 1 << 22  # symbols; the pairs of so large a text are merged by sweeps while they are dense (dense.py)
 _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
 _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
@@ -454,6 +457,24 @@ def fit(
     `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result
     does not depend on the number of threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
     """
+    plain = corpus.weights is None and corpus.document_of is None and settings.memory_limit is None
+    single = settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
+    if not plain or not single or corpus.offsets[-1] - corpus.offsets[0] < SWEPT:
+        return _loop(corpus, alphabet, settings, lengths).run(progress)
+    from ubpe_numba.fitting.dense import merge_dense  # here only: other fits need not load it
+
+    how = settings.n_tokens + settings.rules.overshoot, settings.longest, settings.rules.min_count, settings.n_threads
+    corpus, lengths, first, symbols = merge_dense(corpus, alphabet, lengths, *how, progress)
+    loop = _loop(corpus, Alphabet.dense(lengths.size), settings, lengths)
+    del corpus  # the text is held once, by the loop
+    rest = loop.run(progress)
+    first_columns = first[:, :2].astype(np.int32), *first.T[2:]
+    pairs, counts, documents, replaced = map(np.concatenate, zip(first_columns, rest[:4], strict=True))
+    return Merges(pairs, counts, documents, replaced, max(0, counts.size - 1), symbols, rest.lengths)
+
+
+def _loop(corpus: Corpus, alphabet: Alphabet, settings: Settings, lengths: np.ndarray | None) -> Loop:
+    """The loop of a fit, with its text; see `fit`."""
     n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
     n_cells = n_symbols + corpus.offsets.size  # symbols and separators
     memory = None
@@ -467,7 +488,7 @@ def fit(
     # other ties are decided by a look at the text, for which the driver has to be alone
     n_parts = text.k if settings.rules.ties == "smallest" else 1
     size = alphabet.size, n_symbols, corpus.n_symbols, corpus.weights is not None
-    return Loop(text, room, settings._replace(n_threads=threads), *size, n_parts, lengths, memory).run(progress)
+    return Loop(text, room, settings._replace(n_threads=threads), *size, n_parts, lengths, memory)
 
 
 def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int, int]:

@@ -39,7 +39,7 @@ T = TypeVar("T")
 ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
 BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
 _NEAR = 16  # snap a cut to a document end within 1/16 of a shard
-_CHUNK = 1 << 18  # symbols mapped to ids at once while loading
+CHUNK = 1 << 18  # symbols mapped to ids at once while loading
 _POSITIONS = 1.6  # in the arena, a cell
 _LARGE = 1 << 20  # cells; less is not worth giving back
 _SHORT = 4  # a text that has become so many times shorter moves to arrays of its own size
@@ -235,11 +235,8 @@ class LocalText:
         offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
         segment = 0
         counts = np.zeros(alphabet.size, np.int64)
-        for first in range(begin, end, _CHUNK):
-            ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
-            while ids.min() < 0:
-                alphabet.to_ids(corpus.given)  # raises, naming document, position and symbol, unless they were changed meanwhile
-                ids = alphabet.lookup(corpus.values[first : min(first + _CHUNK, end)])
+        for first in range(begin, end, CHUNK):
+            ids = ids_of(corpus, alphabet, first, min(first + CHUNK, end))
             segment = s.load(ids, first, offsets, segment, shard.cells)
             if not self._counted:
                 continue
@@ -446,6 +443,13 @@ class LocalText:
         begin, end = self.shards.base["separators"][k : k + 2].tolist()
         assert self.weighted is not None
         return self.weighted.weights[begin:end]
+
+
+def ids_of(corpus: Corpus, alphabet: Alphabet, begin: int, end: int) -> np.ndarray:
+    """The ids of the symbols begin..end - 1, int32; UnknownSymbolError names document, position and symbol."""
+    while (ids := alphabet.lookup(corpus.values[begin:end])).min() < 0:
+        alphabet.to_ids(corpus.given)  # raises, unless they were changed meanwhile
+    return ids
 
 
 def _weighed(ids: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:

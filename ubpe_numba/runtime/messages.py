@@ -105,9 +105,9 @@ class Progress:
         self.bar: Any = None
 
     def start(self, done: int, total: int) -> None:
-        """Begin with `done` of `total` ids."""
+        """Begin with `done` of `total` ids, or go on."""
         self.done, self.total, self.began = done, total, time.monotonic()
-        if self.shown:
+        if self.shown and self.bar is None:
             self.bar = _bar(total=total, initial=done, desc=self.label, unit="token")
 
     def update(self, done: int, count: int) -> None:
@@ -126,6 +126,7 @@ class Progress:
         if self.bar is not None:
             self.bar.update(done - self.done)
             self.bar.close()
+            self.bar = None
         elif self.shown:
             print(f"\r{self.label}: {done} tokens, {time.monotonic() - self.began:.1f} s" + " " * 20, file=sys.stderr)
 

@@ -10,6 +10,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_corpus
+from ubpe_numba.fitting.dense import merge_dense
 from ubpe_numba.fitting.fit import Settings, fit
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.formats import tiktoken
@@ -79,7 +80,9 @@ def warmup() -> None:
     few.extended(Ragged.from_lists([[0, 1, 0]]))
     # words that are kept whole
     BPE(10, alphabet=4, preprocessing=Preprocessing(known_words=[[1, 2], [3]])).fit([[0, 1, 2, 3, 0, 0]], progress=False)
-    # what only large or uneven data comes to: a text that is laid out anew, a table that grows
+    # what only large or uneven data comes to: sweeps of narrow cells, a text that is laid out anew, a table that grows
+    for size in (4, 300):
+        merge_dense(as_corpus(rng.integers(0, 4, (4, 100))), Alphabet.dense(size), None, size + 20, 2**62, 2, 1, None)
     BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
     BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
     # files of other libraries

@@ -1,0 +1,87 @@
+"""The dense phase of a fit, forced on small texts, against the fit without it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ubpe_numba import BPE, FitRules
+from ubpe_numba.documents.read import as_corpus
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.fitting import dense
+from ubpe_numba.fitting import fit as fitting
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+NEVER = 10**18
+
+
+class Way(NamedTuple):
+    """How the dense phase is made: while a pair occurs once in so many bytes, in pieces of so many cells, which begin near."""
+
+    part: int = 10**9
+    piece: int = 1 << 24
+    near: int = 4096
+    widest: int = 1024
+    threads: int = 1
+
+
+WAYS = st.builds(Way, *map(st.sampled_from, ([10**9, 200, 8], [1 << 24, 1000, 100, 7], [4096, 30, 4], [1024, 6], [1, 2, 3])))
+SIZES = [1, 2, 3, 4, 30, 251, 252, 253, 254, 255, 256, 260, 1000]
+
+
+def drawn(seed: int, size: int, nature: str, n: int, n_documents: int) -> tuple[np.ndarray, np.ndarray]:
+    """Symbols below `size` of one nature, and offsets of documents, of which some are empty."""
+    rng = np.random.default_rng(seed)
+    flat = (rng.random(n) ** rng.integers(1, 4) * size).astype(np.int64)
+    runs = np.repeat(flat, rng.integers(1, 9, n) ** 2)[:n]
+    periods = np.concatenate([np.resize(flat[i : i + 1 + i % 5], 40) for i in range(1 + n // 40)])[:n]
+    docs = {"flat": flat, "runs": runs, "periods": periods, "one": flat[:1].repeat(n)}[nature]
+    return docs, np.r_[0, np.sort(rng.integers(0, docs.size + 1, n_documents)), docs.size]
+
+
+def learned(way: Way | None, docs: np.ndarray, offsets: np.ndarray, size: int, rules: FitRules, n_tokens: int) -> list[Any]:
+    """All that a fit leaves; without a way, without a dense phase."""
+    settings = fitting.Settings(n_tokens, 1, rules, 1 if way is None else way.threads, rules.max_token_length or 2**62)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "SWEPT", NEVER if way is None else 1)
+        for name, value in zip(("PART", "_PIECE", "_NEAR", "_WIDEST"), way or (), strict=False):
+            patch.setattr(dense, name, value)
+        found = fitting.fit(as_corpus(docs, offsets), Alphabet.dense(size), settings, None)
+    return [(x.dtype, x.tolist()) if isinstance(x, np.ndarray) else x for x in found]
+
+
+@given(
+    st.integers(0, 2**32), st.sampled_from(SIZES), st.sampled_from(["flat", "runs", "periods", "one"]), st.integers(1, 12_000),
+    st.sampled_from([0, 0, 3, 200]), WAYS, st.sampled_from([1, 2, 2, 5]), st.booleans(),
+    st.sampled_from([None, None, 1, 2, 3, 7, 100]), st.integers(0, 300),
+)  # fmt: skip
+def test_sweeps_change_nothing(
+    seed: int, size: int, nature: str, n: int, n_documents: int, way: Way, min_count: int, overshoot: bool, longest: int | None,
+    more: int,
+) -> None:  # fmt: skip
+    rules = FitRules(min_count=min_count, overshoot=overshoot, max_token_length=longest)
+    given = *drawn(seed, size, nature, n, n_documents), size, rules, size + more
+    assert learned(way, *given) == learned(None, *given)
+
+
+def test_a_large_fit_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the public calls, on two threads; it is continued, and a symbol outside the alphabet is named as ever."""
+    docs, offsets = drawn(0, 4, "flat", 300_000, 5)
+    docs, one = docs.astype(np.uint8), BPE(150, alphabet=4, n_threads=2)
+    whole = BPE(150, alphabet=4).fit(docs, offsets=offsets, progress=False)
+    swept: Any = []
+    merge = dense.DenseText.merge
+    monkeypatch.setattr(dense.DenseText, "merge", lambda self, batch: merge(self, swept.extend(batch) or batch))
+    monkeypatch.setattr(fitting, "SWEPT", 1000)
+    assert one.fit(docs, offsets=offsets, progress=False).fingerprint == whole.fingerprint
+    assert one.history_.lengths.tolist() == whole.history_.lengths.tolist()
+    part = BPE(60, alphabet=4).fit(docs, offsets=offsets, progress=False).fit_more(docs, 150, offsets=offsets, progress=False)
+    assert part.fingerprint == whole.fingerprint
+    assert len(swept) > 100
+    docs[offsets[3] + 7] = 9
+    with pytest.raises(UnknownSymbolError, match="document 3, position 7"):
+        one.fit(docs, offsets=offsets, progress=False)

@@ -1,0 +1,216 @@
+"""The dense phase of a large fit: while pairs are dense the text is swept for each batch of merges, and no occurrence is listed.
+
+A fit lists where pairs occur, 4 bytes an occurrence beside 4 a cell, and looks at each place when it merges. That is right for
+rare pairs. The first of a large text are not rare: 88 merges leave a third of a genome. They are made here, by sweeps over one
+byte a cell, or two (kernels/sweeps.py). Then what is left goes on as a corpus over the tokens so far.
+
+The rule: `fit` sweeps a text of `SWEPT` symbols or more, of a small alphabet, where an occurrence counts 1 and segments are
+documents, and one merge is made a round with ties to the smaller pair. A pair is dense, and merged here, if it occurs at least
+once in `PART` bytes of the text: then a sweep takes less time than its list would.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from ubpe_numba.documents.read import Corpus, Documents
+from ubpe_numba.fitting.kernels import sweeps, text_cells
+from ubpe_numba.fitting.text import CHUNK, ids_of
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.messages import Progress
+from ubpe_numba.vocabulary.alphabet import Alphabet
+
+T = TypeVar("T")
+
+PART = 512
+_NARROW, _WIDE = 254, 2048  # separators of cells of one byte, and of two: ids are below, so that a table of pairs has 34 MB
+_BATCH = 64  # most merges of a sweep
+_PIECE = 1 << 24  # most cells that are swept between two looks at Ctrl-C: 50 ms
+_NEAR = 4096  # cells in which a piece may begin later
+_WIDEST = 1024  # cells of a token; the text is compacted before one could be wider
+_ROOM = _WIDEST + 2 * sweeps.LANES  # cells after the text, which are loaded
+
+
+class DenseText:
+    """A text while its pairs are dense, the counts of all pairs, and the merges made so far; parameters as in `merge_dense`."""
+
+    def __init__(self, corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, threads: int) -> None:
+        first, offsets = int(corpus.offsets[0]), corpus.offsets - corpus.offsets[0]
+        n, v = int(offsets[-1]), alphabet.size
+        self.threads, self.separator = threads, _NARROW if v < _NARROW else _WIDE
+        self.lengths = [1] * v if lengths is None else lengths.tolist()
+        self.separators = offsets + np.arange(offsets.size)
+        self.used = self.live = n + offsets.size  # cells, and those that are not dead
+        self.cells = np.empty(self.used + _ROOM, np.uint8 if v < _NARROW else np.uint16)
+        self.width = np.ones(_WIDE, np.int64)
+        self.merges: list[tuple[int, ...]] = []
+        counts, lock = np.zeros((v + 1, v + 1), np.int64), threading.Lock()
+
+        def load(begin: int, end: int) -> None:
+            segment = int(np.searchsorted(offsets, begin, "right")) - 1
+            for at in range(begin, end, CHUNK):
+                ids = ids_of(corpus, alphabet, first + at, first + min(at + CHUNK, end))
+                segment = text_cells.load(ids, at, offsets, segment, self.cells)
+
+        def count(begin: int, end: int) -> None:
+            sweeps.count_pairs(self.cells, begin, min(end, self.used - 1), mine := np.zeros_like(counts))
+            with lock:
+                np.add(counts, mine, out=counts)
+
+        self._each(load, list(pairwise([*range(0, n, _PIECE >> 2), n])))
+        self.cells[self.separators] = self.separator
+        self._each(count, self._pieces([]))
+        self.symbols: np.ndarray = counts[:v].sum(axis=1)  # a token or a separator follows each
+        self.counts = np.zeros((self.separator + 1, self.separator + 1), np.int64)
+        self.counts[:v, :v] = counts[:v, :v]
+
+    def choose(self, limit: int, longest: int, min_count: int) -> list[tuple[int, int, int]]:
+        """The left, right and new tokens of the next merges that are dense, with ids below `limit`.
+
+        One merge after the other would choose the same; the proof is in kernels/choose.py.
+        """
+        v, lengths = len(self.lengths), np.array(self.lengths)
+        if v == self.separator == _NARROW and v < limit:
+            self._widen()
+        least = max(min_count, self.used * self.cells.itemsize // PART)
+        rows = np.where(np.add.outer(lengths, lengths) <= longest, self.counts[:v, :v], 0)
+        best = rows.argmax(axis=1)  # of the pairs with each left token, those taken apart; of equal ones the smallest
+        most = rows[np.arange(v), best]
+        used_left, used_right, twins = np.zeros(v, bool), np.zeros(v, bool), 0
+        batch: list[tuple[int, int, int]] = []
+        for new in range(v, min(v + _BATCH, limit, self.separator)):
+            a = int(most.argmax())
+            b, count = int(best[a]), int(most[a])
+            if count < least or used_right[a] or used_left[b] or 2 * count < twins:
+                break
+            used_left[a] = used_right[b] = True
+            twins = max(twins, count) if a == b else twins
+            batch.append((a, b, new))
+            rows[a, b] = 0
+            best[a] = rows[a].argmax()
+            most[a] = rows[a, best[a]]
+        return batch
+
+    def merge(self, batch: list[tuple[int, int, int]]) -> None:
+        """Merge a batch everywhere, and carry the counts of pairs."""
+        if 4 * self.live < 3 * self.used or self.width.max() > _WIDEST // 2:
+            self.compact()
+        for a, b, new in batch:
+            self.width[new] = self.width[a] + self.width[b]
+            self.lengths.append(self.lengths[a] + self.lengths[b])
+        pieces, counts, n, table = self._pieces(batch), self.counts, len(self.lengths), np.array(batch)
+        across = [self._across(begin) for begin, _ in pieces[1:]]
+        neighbours, lock = np.zeros((2, len(batch), self.separator + 2), np.int64), threading.Lock()
+
+        def one(begin: int, end: int) -> np.ndarray:
+            mine, at = np.zeros_like(neighbours), np.empty(sweeps.BLOCK + sweeps.LANES, np.int64)
+            swept = np.zeros(len(batch), sweeps.SWEPT)
+            swept["first"] = swept["until"] = -1
+            swept["last"] = np.searchsorted(self.separators, begin, "right") - 1
+            sweeps.sweep(self.cells, begin, end, self.separators, table, self.width, at, mine[0], mine[1], swept)
+            with lock:
+                np.add(neighbours, mine, out=neighbours)
+            return swept
+
+        found = self._each(one, pieces)
+        replaced = np.sum([swept["replaced"] for swept in found], axis=0)
+        documents, last = np.zeros(len(batch), np.int64), np.full(len(batch), -1)  # the document that was counted last
+        for swept in found:
+            documents += swept["documents"] - ((swept["first"] >= 0) & (swept["first"] == last))
+            last = np.where(swept["first"] >= 0, swept["last"], last)
+        chosen = counts[table[:, 0], table[:, 1]]
+        self.merges += zip(*table[:, :2].T.tolist(), chosen.tolist(), documents.tolist(), replaced.tolist(), strict=True)
+        self.live -= int(replaced.sum())
+        for (a, b, new), before, after, gone in zip(batch, *neighbours[:, :, :n], replaced, strict=True):
+            counts[a, b] -= gone
+            counts[:n, a] -= before
+            counts[:n, new] += before
+            counts[b, :n] -= after
+            counts[new, :n] += after
+        for pair, (begin, _) in zip(across, pieces[1:], strict=True):
+            counts[pair] -= 1
+            counts[self._across(begin)] += 1
+
+    def compact(self, drop_separators: bool = False) -> None:
+        """Leave out dead cells, and separators if asked: then `separators` are where documents begin, and where the last ends."""
+        pieces, cells, separators = self._pieces([]), self.cells, self.separators
+        begins = [begin for begin, _ in pieces]
+        firsts = np.searchsorted(separators, [*begins, self.used]).tolist()
+        first_of, dropped = dict(zip(begins, firsts, strict=False)), self.separator + (not drop_separators)
+
+        def one(begin: int, end: int) -> int:
+            return int(sweeps.compact(cells, begin, end, separators, first_of[begin], self.separator, dropped))
+
+        ends = self._each(one, pieces)
+        self.used = 0
+        for begin, end, first, after in zip(begins, ends, firsts, firsts[1:], strict=False):
+            cells[self.used : self.used + end - begin] = cells[begin:end]
+            separators[first:after] -= begin - self.used
+            self.used += end - begin
+        self.live = self.used
+        self.width[:] = 1
+
+    def _widen(self) -> None:
+        """Go on with cells of two bytes."""
+        self.compact()
+        narrow, wide = self.cells, np.empty(self.used + _ROOM, np.uint16)
+        self._each(lambda begin, end: np.copyto(wide[begin:end], narrow[begin:end]), self._pieces([]))
+        wide[self.separators] = self.separator = _WIDE
+        counts, self.cells = np.zeros((_WIDE + 1, _WIDE + 1), np.int64), wide
+        counts[:_NARROW, :_NARROW] = self.counts[:_NARROW, :_NARROW]
+        self.counts = counts
+
+    def _across(self, begin: int) -> tuple[int, int]:
+        """The token that ends before a cell and the one that begins there."""
+        before = begin - 1
+        while self.cells[before] == self.separator + 1:
+            before -= 1
+        return int(self.cells[before]), int(self.cells[begin])
+
+    def _pieces(self, batch: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+        """Cut the text into pieces (begin, end), which begin with a token that the batch does not merge with the one before."""
+        size, begins = min(_PIECE, -(-self.used // self.threads)), [0]
+        for at in range(size, self.used, size):
+            near = self.cells[at : min(at + _NEAR, self.used)]
+            live = np.flatnonzero(near != self.separator + 1)
+            left, right = near[live[:-1]], near[live[1:]]
+            apart = np.ones(left.size, bool)
+            for a, b, _ in batch:
+                apart &= (left != a) | (right != b)
+            found = at + live[1:][apart]
+            if found.size and found[0] > begins[-1]:
+                begins.append(int(found[0]))
+        return list(pairwise([*begins, self.used]))
+
+    def _each(self, function: Callable[[int, int], T], pieces: list[tuple[int, int]]) -> list[T]:
+        """`function(begin, end)` of every piece, on the threads."""
+        return thread_pool.run(function, pieces, self.threads, self.used)
+
+
+def merge_dense(
+    corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, limit: int, longest: int, min_count: int, threads: int,
+    progress: Progress | None,
+) -> tuple[Corpus, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Make the merges that are dense and have ids below `limit`; see `Settings`.
+
+    lengths: int64[alphabet], the symbols in each id, None if it is one. Returns the corpus over the tokens so far, the symbols in
+    each token, int64[V], the left and right tokens, counts, documents and replacements of the merges, int64[m, 5], and the
+    occurrences of each symbol, int64[alphabet]. UnknownSymbolError for a symbol outside the alphabet.
+    """
+    text = DenseText(corpus, alphabet, lengths, threads)
+    if progress is not None:
+        progress.start(alphabet.size, limit)
+    while batch := text.choose(limit, longest, min_count):
+        text.merge(batch)
+        if progress is not None:
+            progress.update(len(text.lengths), text.merges[-1][2])
+    text.compact(drop_separators=True)
+    text.cells.resize(text.used, refcheck=False)  # in place, to give back what is not used any more
+    given = Documents(text.cells, text.separators, "int")
+    corpus = corpus._replace(given=given, values=given.values, offsets=given.offsets, n_symbols=text.used)
+    return corpus, np.array(text.lengths), np.array(text.merges, np.int64).reshape(-1, 5), text.symbols
