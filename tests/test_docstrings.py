@@ -13,6 +13,7 @@ import ubpe_numba.bounds
 import ubpe_numba.distributed
 import ubpe_numba.kernels
 import ubpe_numba.plot
+import ubpe_numba.signals
 import ubpe_numba.sklearn
 from ubpe_numba.coding.plan import EncodeOptions
 
@@ -40,7 +41,9 @@ def _members(name: str, home: Any = ubpe_numba) -> dict[str, Any]:
 
 _PUBLIC = {key: value for name in ubpe_numba.__all__ for key, value in _members(name).items()}
 _PUBLIC |= {f"distributed.{name}": getattr(ubpe_numba.distributed, name) for name in ubpe_numba.distributed.__all__}
-for _home in (ubpe_numba.actions, ubpe_numba.bounds, ubpe_numba.kernels, ubpe_numba.plot, ubpe_numba.sklearn):
+for _home in (
+    ubpe_numba.actions, ubpe_numba.bounds, ubpe_numba.kernels, ubpe_numba.plot, ubpe_numba.signals, ubpe_numba.sklearn,
+):  # fmt: skip
     _short = _home.__name__.rpartition(".")[2]
     _PUBLIC |= {f"{_short}.{key}": value for name in _home.__all__ for key, value in _members(name, _home).items()}
 

@@ -489,6 +489,7 @@ from ubpe_numba import FitRules, bounds
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.runtime.compiler.cache import _KernelCache
+from ubpe_numba.signals import SignalTokenizer
 from ubpe_numba.text import count_words, cut as scan
 warnings.simplefilter("ignore")
 
@@ -510,7 +511,7 @@ def check(*without):
     assert set(kernels.values()) == {1}, {k: v for k, v in kernels.items() if v != 1}
 
 ubpe_numba.warmup()
-check("ubpe_numba.distributed.", "ubpe_numba.bounds.")  # compiled by who imports them
+check("ubpe_numba.distributed.", "ubpe_numba.bounds.", "ubpe_numba.signals.")  # compiled by who imports them
 for case in cases().values():
     case()
 base = np.concatenate(corpus(6000, top=100))
@@ -551,6 +552,8 @@ refined = UBPE(200, 20, objective="shortest").fit(base, offsets=offsets).refine(
 likely = refined.reweight(base, offsets=offsets)
 bounds.boundary_probabilities(likely, base)
 likely.usage(base, offsets)
+signal = SignalTokenizer(40, step=1).fit(base)
+signal.decode(signal.encode(base))
 likely.set_params(objective="sentencepiece").encode_batch(base, offsets)
 heavy = UBPE(200, 20, objective="additive").fit(base, offsets=offsets)
 heavy.set_params(objective=np.full(len(heavy._model.vocabulary), 1e6)).encode(np.tile(base, 3))

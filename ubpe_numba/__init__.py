@@ -5,9 +5,9 @@
 b'slow'
 
 `BPE`, `UBPE` and `UBPEClassic` take text, bytes, and integers as lists or arrays; `BPE.for_text` is for text over bytes, and
-`Preprocessing` says how it is cut. Real samples: `quantize` first. Files of any library: `load`, `export`. Modules, imported when
-first used, as all public names are: `errors`, `types`, `text` (normalizers, splitters), `bounds`, `plot` (recurring motifs,
-curves); `sklearn` and `distributed` need other packages, and an import of their own.
+`Preprocessing` says how it is cut. Real samples: `signals`, or `quantize` first. Files of any library: `load`, `export`. Modules,
+imported when first used, as all public names are: `errors`, `types`, `text` (normalizers, splitters), `signals`, `bounds`, `plot`
+(recurring motifs, curves); `sklearn` and `distributed` need other packages, and an import of their own.
 """
 
 from importlib import import_module
@@ -53,7 +53,7 @@ _NAMES = {
 #: The module of every public name.
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 #: Public modules, imported when one is first used; not those that need other packages, which `help` would import.
-_MODULES = ("actions", "bounds", "errors", "kernels", "plot", "text", "types")
+_MODULES = ("actions", "bounds", "errors", "kernels", "plot", "signals", "text", "types")
 
 __all__ = sorted(_HOMES)
 

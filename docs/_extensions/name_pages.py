@@ -9,7 +9,7 @@ from sphinx.pycode import ModuleAnalyzer
 
 MODULES = (
     "ubpe_numba", "ubpe_numba.types", "ubpe_numba.text", "ubpe_numba.errors", "ubpe_numba.bounds", "ubpe_numba.kernels",
-    "ubpe_numba.plot",
+    "ubpe_numba.plot", "ubpe_numba.signals",
     "ubpe_numba.sklearn", "ubpe_numba.actions", "ubpe_numba.distributed", "ubpe_numba.integrations.miditok",
 )  # fmt: skip
 _OF_A_FIELD = "Alias for field number"  # the docstring that Python gives to a field of a named tuple

@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 _NOT_WRITTEN = {"ecg_report.html", "genindex.html", "search.html"}
 _URL = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
 _MODULES = (
-    "", "types", "text", "errors", "bounds", "kernels", "plot", "sklearn", "actions", "distributed", "integrations.miditok",
+    "", "types", "text", "errors", "bounds", "kernels", "plot", "signals", "sklearn", "actions", "distributed",
+    "integrations.miditok",
 )  # fmt: skip
 _LEAKS = ("Alias for field number", " object at 0x", "<class '", "Traceback (most recent call last):\n  File")
 

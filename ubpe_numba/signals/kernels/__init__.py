@@ -1,0 +1,1 @@
+"""Compiled search for tokens that match samples within a tolerance."""

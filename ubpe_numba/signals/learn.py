@@ -1,0 +1,367 @@
+"""Learning of vocabularies: exact levels, exact differences, and the search for tokens that match within a tolerance.
+
+Exact tokens are those of `UBPE`, refined, on levels 2 tolerance + 1 apart, or on the differences of these inside a document; the
+first sample of it is a level of its own. They are vocabularies like any other: matched within the tolerance they need no more
+tokens than exactly.
+
+A round of the search: the cheapest path; each symbol of a token moves towards the mean of the samples at its places as far as all
+of them still match, but not the last one, so that what follows still matches: no round can cost tokens by this. What two and
+three neighbours decode to are candidates, as levels and as differences; costs ahead and to go say at once what each would save.
+Those that save most come in, those whose loss is least leave. Savings and losses leave out the block of samples that gains most,
+and the round is chosen by samples held out: without both, short recordings are learned by heart. Where several paths need as many
+tokens, those of frequent ones should be taken, so costs are 1 + _MU (bits / mean bits - 1).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.fitting.reweight import logarithms
+from ubpe_numba.runtime import thread_pool
+from ubpe_numba.runtime.arrays import offsets_of, resolve_threads
+from ubpe_numba.signals.kernels import paths
+from ubpe_numba.signals.kernels.match import FINE
+from ubpe_numba.signals.tokens import UNIT, Found, Goal, Token, Tokens, cheapest, decoded
+from ubpe_numba.tokenizers.ubpe import UBPE
+
+_MU = 0.3
+_ROUNDS = 8
+_BLOCKS = 8  # of samples, of which that which gains most does not count
+_SHARE = 0.5  # of the tokens come in anew in a round, at most
+_CANDIDATES = 6  # for every token of the vocabulary
+_SEARCHED = 120_000  # samples that the search looks at
+_AGAIN = 60_000  # samples up to which the best search is made again with those held out
+_PIECE = 4096  # samples of a piece of a recording
+_HELD_OUT = 4  # of so many pieces one is held out
+
+
+class Settings(NamedTuple):
+    """Tokens wanted, levels of the scale, what may be wrong, what costs, and the number of threads."""
+
+    n_tokens: int
+    n_levels: int
+    goal: Goal
+    representation: str
+    by_bits: bool
+    n_threads: int | None
+
+
+class Text:
+    """Documents of samples, int32 with offsets from 0 on, and the chunks that threads work on."""
+
+    def __init__(self, x: NDArray[np.int32], offsets: NDArray[np.int64], settings: Settings) -> None:
+        self.x, self.offsets, self.settings = x, offsets, settings
+        n, threads = offsets.size - 1, resolve_threads(settings.n_threads)
+        cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], 4 * threads + 1)[1:-1]) if threads > 1 else []
+        edges = np.unique(np.concatenate([[0], cuts, [n]]).astype(np.int64))
+        self.chunks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        self.block = self.x.size // _BLOCKS + 1
+
+    def part(self, begin: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The arguments of kernels for a chunk."""
+        return self.x, self.offsets[begin : end + 1]
+
+    def paths(self, tokens: Tokens, cost: NDArray[np.int64]) -> list[Found]:
+        """The cheapest paths of every chunk."""
+        tokens.nodes  # noqa: B018  # made once, not by each thread
+        return thread_pool.run(
+            lambda a, z: cheapest(tokens, cost, self.settings.goal, *self.part(a, z)), self.chunks, self.settings.n_threads
+        )
+
+    def counts(self, found: list[Found], tokens: Tokens) -> NDArray[np.int64]:
+        """How often each token is on the paths."""
+        ids = np.concatenate([part.parts["token"] for part in found])
+        return np.bincount(ids, minlength=len(tokens)).astype(np.int64)
+
+    def worth(
+        self, tokens: Tokens, cost: NDArray[np.int64], found: list[Found], candidates: Tokens | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What the tokens lose that leave, or what candidates save that come, int64[n, blocks], and at how many places."""
+        goal = self.settings.goal
+        columns = 2 * goal.tolerance + 1
+        asked = candidates or tokens
+        tokens.nodes, asked.nodes  # noqa: B018
+
+        def one(begin: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+            x, offsets = self.part(begin, end)
+            mine = found[self.chunks.index((begin, end))]
+            to_go = np.empty_like(mine.costs)
+            tables, scratch = tokens.tables(cost)
+            paths.costs_to_go(x, offsets, tables, goal.tolerance, goal.price, to_go, scratch)
+            sums, count = np.zeros((len(asked), _BLOCKS), np.int64), np.zeros(len(asked), np.int64)
+            if candidates is None:
+                ways = np.empty((tokens.longest + 1, columns), np.int64)
+                back = np.empty((tokens.longest + 1, columns), paths.BACK)
+                given = x, offsets, mine.parts, tables, goal.tolerance, goal.price, to_go, scratch
+                paths.losses(*given, ways, back, self.block, sums)
+            else:
+                tables, scratch = candidates.tables(np.full(len(candidates), UNIT))
+                given = x, offsets, tables, goal.tolerance, goal.price, mine.costs, to_go, scratch
+                paths.savings(*given, self.block, np.zeros(len(asked), np.int64), sums, count)
+            return sums, count
+
+        parts = thread_pool.run(one, self.chunks, self.settings.n_threads)
+        return sum(part[0] for part in parts), sum(part[1] for part in parts)  # type: ignore[return-value]
+
+
+def prices(counts: NDArray[np.int64], mu: float) -> NDArray[np.int64]:
+    """Costs of tokens that occur so often: 1 + mu (bits / mean bits - 1), times UNIT; with mu = 1 bits alone count.
+
+    >>> (prices(np.array([3, 1]), 1.0) / UNIT).round(3).tolist()
+    [0.528, 1.945]
+    """
+    p = (counts + 0.5) / float((counts + 0.5).sum())
+    bits = -logarithms(p)
+    ratio = bits / max(float((bits * p).sum()), 1e-300)
+    return np.maximum(np.rint(UNIT * (1 + mu * (ratio - 1))), 1).astype(np.int64)
+
+
+def settled(tokens: Tokens, text: Text) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Found]]:
+    """Costs of the tokens for the objective, counts on the paths by these, and the paths. By bits in four rounds."""
+    cost = np.full(len(tokens), UNIT)
+    found = text.paths(tokens, cost)
+    for _ in range(4 if text.settings.by_bits else 0):
+        cost = prices(text.counts(found, tokens), 1.0)
+        found = text.paths(tokens, cost)
+    return cost, text.counts(found, tokens), found
+
+
+def learn(
+    x: NDArray[np.int32], offsets: NDArray[np.int64], settings: Settings
+) -> tuple[Tokens, NDArray[np.int64], NDArray[np.int64]]:
+    """The vocabulary of documents, the costs of its tokens, and their counts in the documents."""
+    whole = Text(x, offsets, settings)
+    size = max(64, min(_PIECE, x.size // (4 * _HELD_OUT)))
+    pieces = Text(x, _pieces(offsets, size), settings)
+    held_out = np.arange(pieces.offsets.size - 1) % _HELD_OUT == _HELD_OUT - 1
+    rest, test = _taken(pieces, ~held_out), _taken(pieces, held_out)
+    wanted = settings.representation
+    made: dict[str, tuple[float, int, Tokens]] = {}
+    singles = [(0, np.array([c * FINE], np.int32)) for c in _centres(settings)]
+    base = rest if test.x.size else pieces
+    for name in ("levels", "differences"):
+        if wanted in ("auto", name):
+            tokens = Tokens.of([*singles, *exact(base, name)])
+            made[name] = _score(tokens, base, test), 0, tokens
+    if wanted in ("auto", "both"):
+        few = _sample(base, _SEARCHED)
+        for name, start in _starts(base, singles, made):
+            trail: list[tuple[float, int, Tokens]] = []
+            for i, tokens in enumerate(rounds(few, singles, start, _ROUNDS)):
+                trail.append((_score(tokens, few, test), i, tokens))
+                if i - min(trail)[1] > 2:
+                    break
+            made[name] = min(trail, key=lambda one: one[:2])
+    name = min(made, key=lambda name: made[name][0])
+    _, best, tokens = made[name]
+    if test.x.size and name in ("levels", "differences"):
+        tokens = Tokens.of([*singles, *exact(pieces, name)])
+    elif test.x.size and x.size <= _AGAIN:
+        start = dict(_starts(pieces, singles, {}, only=name))[name]
+        tokens = list(rounds(pieces, singles, start, best + 1))[-1]
+    for _ in range(2):
+        cost, counts, found = settled(tokens, whole)
+        tokens = recentred(tokens, whole, found, len(singles))
+    cost, counts, _ = settled(tokens, whole)
+    return tokens, cost, counts
+
+
+def _centres(settings: Settings) -> range:
+    """Levels so far apart that each sample is within the tolerance of one."""
+    tolerance = settings.goal.tolerance
+    return range(tolerance, settings.n_levels + tolerance, 2 * tolerance + 1)
+
+
+def _starts(
+    text: Text, singles: list[Token], made: dict[str, tuple[float, int, Tokens]], only: str = ""
+) -> Iterator[tuple[str, list[Token]]]:
+    """Names of searches, and the tokens that each begins with."""
+    step = (2 * text.settings.goal.tolerance + 1) * FINE
+    if only in ("", "from differences"):
+        yield "from differences", list(made["differences"][2]) if "differences" in made else exact(text, "differences")
+    if only in ("", "from nothing"):
+        n = max(0, min(len(singles), text.settings.n_tokens - len(singles)))
+        near = sorted(range(-len(singles), len(singles)), key=abs)[:n]
+        yield "from nothing", [(1, np.array([d * step], np.int32)) for d in near]
+
+
+def _pieces(offsets: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Offsets of documents that are cut into pieces of about this size."""
+    cuts = [np.linspace(a, z, max(1, round((z - a) / size)) + 1).astype(np.int64)[:-1] for a, z in pairwise(offsets)]
+    return np.concatenate([*cuts, offsets[-1:]])
+
+
+def _taken(text: Text, chosen: NDArray[np.bool_]) -> Text:
+    """The documents that are chosen."""
+    lengths = np.diff(text.offsets)
+    return Text(text.x[np.repeat(chosen, lengths)], offsets_of(lengths[chosen]), text.settings)
+
+
+def _sample(text: Text, most: int) -> Text:
+    """About `most` samples, in documents that are spread evenly."""
+    every = max(1, round(text.x.size / most))
+    return text if every == 1 else _taken(text, np.arange(text.offsets.size - 1) % every == 0)
+
+
+def _score(tokens: Tokens, text: Text, test: Text) -> float:
+    """Tokens, or bits by the counts in the text, that the test needs; of the text itself if that is empty."""
+    if not text.settings.by_bits:
+        found = (test if test.x.size else text).paths(tokens, np.full(len(tokens), UNIT))
+        return float(sum(part.parts.size for part in found))
+    cost, counts, found = settled(tokens, text)
+    if test.x.size:
+        found = test.paths(tokens, cost)
+    p = (counts + 0.5) / (counts + 0.5).sum()
+    return -float(logarithms(p)[np.concatenate([part.parts["token"] for part in found])].sum())
+
+
+def exact(text: Text, kind: str) -> list[Token]:
+    """Tokens of exact ``"levels"`` or ``"differences"``, refined, as many as there is room for beside the single levels."""
+    tolerance, step = text.settings.goal.tolerance, 2 * text.settings.goal.tolerance + 1
+    levels = ((text.x.astype(np.int64) + FINE // 2) // FINE) // step
+    is_relative = kind == "differences"
+    n_singles = len(_centres(text.settings))
+    n, offsets = text.settings.n_tokens - n_singles * is_relative, text.offsets
+    if is_relative:
+        lengths = np.diff(offsets)
+        inside = np.ones(levels.size, bool)
+        inside[offsets[:-1][lengths > 0]] = False
+        levels = np.diff(levels, prepend=0)[inside]
+        offsets = offsets_of(np.maximum(lengths - 1, 0))
+    names, symbols, counts = np.unique(levels, return_inverse=True, return_counts=True)
+    if is_relative:  # rare differences are written by levels, and no token crosses them
+        kept = np.sort(np.argsort(-counts, kind="stable")[: max(1, n // 2)])
+        rank = np.full(names.size, -1, np.int64)
+        rank[kept] = np.arange(kept.size)
+        names, symbols = names[kept], rank[symbols]
+        out = np.flatnonzero(symbols < 0)
+        offsets = np.unique(np.concatenate([offsets, out, out + 1]))
+        dropped = symbols[offsets[:-1]] < 0
+        lengths = np.diff(offsets)[~dropped]
+        symbols, offsets = symbols[symbols >= 0], offsets_of(lengths)
+    else:
+        names, symbols = np.arange(n_singles), levels
+    if n > names.size and symbols.size:
+        docs = Ragged(symbols.astype(np.int32), offsets)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of fits that end early
+            made = UBPE(n, 1, objective="shortest", alphabet=names.size, n_threads=text.settings.n_threads)
+            made = made.fit(docs, progress=False).refine(docs, progress=False)
+        vocabulary = made._model.vocabulary
+        found = [names[vocabulary.sequence(t)] for t in range(len(vocabulary))]
+    else:
+        found = [names[t : t + 1] for t in range(min(n, names.size))]
+    if is_relative:
+        return [(1, (np.cumsum(token) * (step * FINE)).astype(np.int32)) for token in found]
+    return [(0, ((token * step + tolerance) * FINE).astype(np.int32)) for token in found]
+
+
+def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) -> Iterator[Tokens]:
+    """The tokens of each round of the search. `singles`, so that all can be written, always stay."""
+    rng, fixed, n = np.random.default_rng(0), len(singles), text.settings.n_tokens
+    tokens = Tokens.of([*singles, *start])
+    counts = np.ones(len(tokens), np.int64)
+    for _ in range(n_rounds):
+        for step in range(4):  # those whose loss is least leave, half of what is too many at a time
+            drop = len(tokens) - n
+            if drop <= 0:
+                break
+            counts = text.counts(text.paths(tokens, prices(counts, _MU)), tokens)
+            cost = prices(counts, _MU)
+            found = text.paths(tokens, cost)
+            counts = text.counts(found, tokens)
+            lost, _ = text.worth(tokens, cost, found, None)
+            loss = lost.sum(axis=1) * (1 + 1e-6) - lost.max(axis=1)
+            loss[:fixed] = np.inf
+            stay = np.sort(np.argsort(loss, kind="stable")[drop if step == 2 or drop <= 20 else drop // 2 :])
+            tokens, counts = Tokens.of([tokens[t] for t in stay.tolist()]), counts[stay]
+        tokens, counts = _moved(text, tokens, counts, fixed)
+        yield tokens
+        cost = prices(counts, _MU)
+        found = text.paths(tokens, cost)
+        new = candidates(text, tokens, found, _CANDIDATES * n, rng)
+        if not len(new):
+            return
+        saved, places = text.worth(tokens, cost, found, new)
+        gain = saved.sum(axis=1) - saved.max(axis=1)
+        best = [c for c in np.argsort(-gain, kind="stable")[: int(_SHARE * (n - fixed))].tolist() if gain[c] > 0]
+        tokens, counts = Tokens.of([*tokens, *(new[c] for c in best)]), np.concatenate([counts, places[best]])
+
+
+def _moved(text: Text, tokens: Tokens, counts: NDArray[np.int64], fixed: int) -> tuple[Tokens, NDArray[np.int64]]:
+    """The tokens after their symbols have moved, and their counts on the cheapest paths then."""
+    found = text.paths(tokens, prices(counts, _MU))
+    tokens = recentred(tokens, text, found, fixed)
+    cost = prices(counts, _MU) if len(tokens) == counts.size else np.full(len(tokens), UNIT)
+    return tokens, text.counts(text.paths(tokens, cost), tokens)
+
+
+def recentred(tokens: Tokens, text: Text, found: list[Found], fixed: int) -> Tokens:
+    """Tokens whose symbols are the means of the samples at their places, as far as all of these still match.
+
+    The last symbol of each stays, and so do the first `fixed` tokens: paths stay paths. O(samples).
+    """
+    half = text.settings.goal.tolerance * FINE + FINE // 2
+    parts = np.concatenate([part.parts for part in found])
+    offsets = np.concatenate([_firsts(part.parts) + shift for part, shift in zip(found, _shifts(found), strict=True)])
+    _, bases, _ = decoded(tokens, parts["token"], offsets)
+    order = np.argsort(parts["token"], kind="stable")
+    new = list(tokens)
+    for rows in np.split(order, np.flatnonzero(np.diff(parts["token"][order])) + 1):
+        t = int(parts["token"][rows[0]]) if rows.size else 0
+        n = int(tokens.lengths[t]) - 1
+        if t < fixed or n == 0 or not rows.size:
+            continue
+        given = text.x[parts["start"][rows, None] + np.arange(n)] - bases[rows, None]
+        middle = np.floor(given.mean(axis=0) + 0.5).astype(np.int64)
+        middle = np.clip(middle, given.max(axis=0) - half + 1, given.min(axis=0) + half)
+        new[t] = new[t][0], np.append(middle, new[t][1][-1]).astype(np.int32)
+    return Tokens.of(new)
+
+
+def _firsts(parts: NDArray[np.void]) -> NDArray[np.int64]:
+    """The indices of the parts that begin a document."""
+    return np.flatnonzero(np.diff(parts["document"], prepend=-1))
+
+
+def _shifts(found: list[Found]) -> NDArray[np.int64]:
+    """Where the parts of each chunk begin among those of all."""
+    return offsets_of([part.parts.size for part in found])[:-1]
+
+
+def candidates(text: Text, tokens: Tokens, found: list[Found], most: int, rng: np.random.Generator) -> Tokens:
+    """What two and three neighbours decode to, the most frequent first: as levels, and as differences to the sample before."""
+    count: Counter[tuple[int, bytes]] = Counter()
+    for chunk in found:
+        parts = chunk.parts
+        y, _, _ = decoded(tokens, parts["token"], _firsts(parts))
+        if not parts.size:
+            continue
+        origin = int(parts["start"][0])
+        begins = parts["start"] - origin
+        ends = (begins + tokens.lengths[parts["token"]]).tolist()
+        before = np.where(begins > 0, y[begins - 1], 0).tolist()
+        is_first = np.diff(parts["document"], prepend=-1).astype(bool).tolist()
+        y32, starts, documents = y.astype(np.int32), begins.tolist(), parts["document"].tolist()
+        for width in (2, 3):
+            for a in range(len(starts) - width + 1):
+                if documents[a] == documents[a + width - 1]:
+                    taken = y32[starts[a] : ends[a + width - 1]]
+                    count[0, taken.tobytes()] += 1
+                    if not is_first[a]:
+                        count[1, (taken - np.int32(before[a])).tobytes()] += 1
+    keys = list(count)
+    order = np.argsort(-(np.array(list(count.values())) + rng.random(len(keys))))[:most]
+    have = {(kind, symbols.tobytes()) for kind, symbols in tokens}
+    new = [keys[i] for i in order.tolist() if keys[i] not in have]
+    if not new:
+        return Tokens(np.zeros(0), np.zeros(1, np.int64), np.zeros(0, np.int32))
+    return Tokens.of([(kind, np.frombuffer(symbols, np.int32)) for kind, symbols in new])

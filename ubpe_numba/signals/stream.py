@@ -1,0 +1,144 @@
+"""`SignalStream`: one channel that comes in chunks; ids are returned once nothing that follows can change them.
+
+The last tokens of all encodings that go on from here begin at most the longest token before the end, so each of these has its
+cheapest path through one of the states there. Their paths form a tree, and up to the lowest common ancestor of them all the path
+is certain. Costs are sums of integers: the search goes on from that state as it would have gone on in the whole.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.documents.quantization import Quantization
+from ubpe_numba.signals.kernels.paths import INF
+from ubpe_numba.signals.recordings import recordings_of, runs_of
+from ubpe_numba.signals.tokens import Found, Goal, Tokens, cheapest
+
+_NONE = np.zeros(0, np.int32)
+
+
+class SignalStream:
+    """Encodes one channel that comes in chunks; made by `SignalTokenizer.stream`.
+
+    Put together, what `push` and `finish` return is what `encode` gives for all chunks together, wherever these end.
+
+    Examples
+    --------
+    >>> from ubpe_numba.signals import SignalTokenizer
+    >>> tok = SignalTokenizer(24, step=1).fit(x := np.arange(90) % 30)
+    >>> stream = tok.stream()
+    >>> ids = [stream.push(part) for part in np.split(x, 9)] + [stream.finish()]
+    >>> np.array_equal(np.concatenate(ids), tok.encode(x))
+    True
+    """
+
+    def __init__(
+        self, scale: Quantization, tokens: Tokens, cost: NDArray[np.int64], goal: Goal, gap: Callable[[int], NDArray[np.int32]]
+    ) -> None:
+        self._scale, self._tokens, self._cost, self._goal, self._gap_ids = scale, tokens, cost, goal, gap
+        self._least = 2 * tokens.longest + 64  # samples that are waited for
+        self._begin_anew()
+        self._gap, self._ended, self._wanted = 0, False, self._least
+
+    def _begin_anew(self) -> None:
+        self._values, self._known = _NONE, -1  # the sample before the first that waits is among them if its column is known
+        self._waiting: list[NDArray[np.int32]] = []
+        self._n_waiting = 0
+
+    def push(self, chunk: Any) -> NDArray[np.int32]:
+        """Take the next samples.
+
+        Parameters
+        ----------
+        chunk
+            Samples as `SignalTokenizer.encode` takes them, NaN where one is missing. ValueError for one outside of the scale, and
+            after `finish`; the stream is then as before.
+
+        Returns
+        -------
+        int32[n]
+            The ids that are certain now, and were not before; often none.
+        """
+        if self._ended:
+            raise ValueError("chunk: the stream has ended; tokenizer.stream() begins another one")
+        [part], _ = recordings_of([np.atleast_1d(np.asanyarray(chunk))], None)
+        samples = part.values[:, 0]
+        missing = np.zeros(samples.size, bool) if part.missing is None else part.missing[:, 0]
+        values = self._scale.apply(np.where(missing, self._scale.low[0], samples))
+        offsets, is_gap = runs_of(missing)
+        made = []
+        for a, z, gap in zip(offsets[:-1].tolist(), offsets[1:].tolist(), is_gap.tolist(), strict=True):
+            if gap:
+                made.append(self._flushed())
+                self._gap += z - a
+            elif a < z:
+                made.append(self._gap_ids(self._gap) if self._gap else _NONE)
+                self._gap = 0
+                self._waiting.append(values[a:z])
+                self._n_waiting += z - a
+        if self._n_waiting >= self._wanted:
+            made.append(self._certain())
+        return np.concatenate(made) if made else _NONE
+
+    def finish(self) -> NDArray[np.int32]:
+        """End the stream; returns the ids that are left, int32[n]."""
+        rest = np.concatenate([self._flushed(), self._gap_ids(self._gap) if self._gap else _NONE])
+        self._gap, self._ended = 0, True
+        return rest
+
+    def _searched(self) -> tuple[Found, int]:
+        """The cheapest paths of what waits, and where that begins in the values."""
+        self._values, self._waiting = np.concatenate([self._values, *self._waiting]), []
+        first = int(self._known >= 0)
+        offsets = np.array([first, self._values.size], np.int64)
+        return cheapest(self._tokens, self._cost, self._goal, self._values, offsets, self._known), first
+
+    def _flushed(self) -> NDArray[np.int32]:
+        """Encode all that waits."""
+        if not self._n_waiting:
+            self._begin_anew()
+            return _NONE
+        found, _ = self._searched()
+        self._begin_anew()
+        self._wanted = self._least
+        return found.parts["token"].astype(np.int32)
+
+    def _certain(self) -> NDArray[np.int32]:
+        """The ids up to the state that all paths share."""
+        found, first = self._searched()
+        n = self._values.size - first
+        rows, columns = np.nonzero(found.costs[max(0, n + 1 - self._tokens.longest) :] < INF)
+        live = set(zip((-rows - max(0, n + 1 - self._tokens.longest)).tolist(), columns.tolist(), strict=True))
+        heap = list(live)
+        heapq.heapify(heap)
+        while len(heap) > 1:
+            row, column = heapq.heappop(heap)
+            came = self._before(found, -row, column)
+            if came not in live:
+                live.add(came)
+                heapq.heappush(heap, came)
+        row, column = heap[0]
+        ids: list[int] = []
+        at = heap[0]
+        while at[0]:
+            ids.append(int(found.back[-at[0], at[1]]["token"]))
+            at = self._before(found, -at[0], at[1])
+        if ids:
+            self._values, self._known = self._values[first - row - 1 :].copy(), column
+            self._n_waiting = n + row
+            self._wanted = self._n_waiting + self._least
+        else:
+            self._wanted = 2 * self._n_waiting
+        return np.array(ids[::-1], np.int32)
+
+    def _before(self, found: Found, row: int, column: int) -> tuple[int, int]:
+        """The state from which one is reached, with its row negative."""
+        if row == 0:
+            return 0, column
+        back = found.back[row, column]
+        return -(row - int(self._tokens.lengths[back["token"]])), int(back["column"])
