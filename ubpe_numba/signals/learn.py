@@ -18,7 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,10 +76,16 @@ class Text:
             lambda a, z: cheapest(tokens, cost, self.settings.goal, *self.part(a, z)), self.chunks, self.settings.n_threads
         )
 
+    def joined(self, found: list[Found]) -> NDArray[Any]:
+        """The parts of the paths of all chunks, with the numbers of their documents among all."""
+        parts = np.concatenate([part.parts for part in found])
+        shifts = np.repeat([begin for begin, _ in self.chunks], [part.parts.size for part in found])
+        parts["document"] += shifts
+        return parts
+
     def counts(self, found: list[Found], tokens: Tokens) -> NDArray[np.int64]:
         """How often each token is on the paths."""
-        ids = np.concatenate([part.parts["token"] for part in found])
-        return np.bincount(ids, minlength=len(tokens)).astype(np.int64)
+        return np.bincount(self.joined(found)["token"], minlength=len(tokens)).astype(np.int64)
 
     def worth(
         self, tokens: Tokens, cost: NDArray[np.int64], found: list[Found], candidates: Tokens | None
@@ -310,9 +316,8 @@ def recentred(tokens: Tokens, text: Text, found: list[Found], fixed: int) -> Tok
     The last symbol of each stays, and so do the first `fixed` tokens: paths stay paths. O(samples).
     """
     half = text.settings.goal.tolerance * FINE + FINE // 2
-    parts = np.concatenate([part.parts for part in found])
-    offsets = np.concatenate([_firsts(part.parts) + shift for part, shift in zip(found, _shifts(found), strict=True)])
-    _, bases, _ = decoded(tokens, parts["token"], offsets)
+    parts = text.joined(found)
+    _, bases, _ = decoded(tokens, parts["token"], _firsts(parts))
     order = np.argsort(parts["token"], kind="stable")
     new = list(tokens)
     for rows in np.split(order, np.flatnonzero(np.diff(parts["token"][order])) + 1):
@@ -332,32 +337,22 @@ def _firsts(parts: NDArray[np.void]) -> NDArray[np.int64]:
     return np.flatnonzero(np.diff(parts["document"], prepend=-1))
 
 
-def _shifts(found: list[Found]) -> NDArray[np.int64]:
-    """Where the parts of each chunk begin among those of all."""
-    return offsets_of([part.parts.size for part in found])[:-1]
-
-
 def candidates(text: Text, tokens: Tokens, found: list[Found], most: int, rng: np.random.Generator) -> Tokens:
     """What two and three neighbours decode to, the most frequent first: as levels, and as differences to the sample before."""
     count: Counter[tuple[int, bytes]] = Counter()
-    for chunk in found:
-        parts = chunk.parts
-        y, _, _ = decoded(tokens, parts["token"], _firsts(parts))
-        if not parts.size:
-            continue
-        origin = int(parts["start"][0])
-        begins = parts["start"] - origin
-        ends = (begins + tokens.lengths[parts["token"]]).tolist()
-        before = np.where(begins > 0, y[begins - 1], 0).tolist()
-        is_first = np.diff(parts["document"], prepend=-1).astype(bool).tolist()
-        y32, starts, documents = y.astype(np.int32), begins.tolist(), parts["document"].tolist()
-        for width in (2, 3):
-            for a in range(len(starts) - width + 1):
-                if documents[a] == documents[a + width - 1]:
-                    taken = y32[starts[a] : ends[a + width - 1]]
-                    count[0, taken.tobytes()] += 1
-                    if not is_first[a]:
-                        count[1, (taken - np.int32(before[a])).tobytes()] += 1
+    parts = text.joined(found)
+    y, _, _ = decoded(tokens, parts["token"], _firsts(parts))
+    y32, starts, documents = y.astype(np.int32), parts["start"].tolist(), parts["document"].tolist()
+    ends = (parts["start"] + tokens.lengths[parts["token"]]).tolist()
+    before = y32[np.maximum(parts["start"] - 1, 0)]
+    is_first = np.diff(parts["document"], prepend=-1).astype(bool).tolist()
+    for width in (2, 3):
+        for a in range(len(starts) - width + 1):
+            if documents[a] == documents[a + width - 1]:
+                taken = y32[starts[a] : ends[a + width - 1]]
+                count[0, taken.tobytes()] += 1
+                if not is_first[a]:
+                    count[1, (taken - before[a]).tobytes()] += 1
     keys = list(count)
     order = np.argsort(-(np.array(list(count.values())) + rng.random(len(keys))))[:most]
     have = {(kind, symbols.tobytes()) for kind, symbols in tokens}

@@ -25,7 +25,7 @@ from ubpe_numba.runtime.compiler import helper, kernel
 
 #: Values of a level.
 FINE = 64
-_ROUND = 16  # symbols of a run that are compared at a time
+_ROUND = 32  # symbols of a run that are compared at a time
 _FEW = 8  # children that are tried one by one
 
 NODE = np.dtype(
@@ -146,21 +146,16 @@ def matches(root, low, high, x, i, end, half, arena, nodes, stack, found):
             if at + length > end:
                 right = left - 1
             while k < length and left <= right:
-                if length - k >= _ROUND:
-                    greatest = np.int32(x[at + k] - arena[run + k])
-                    smallest = greatest
-                    for j in range(1, _ROUND):
-                        w = np.int32(x[at + k + j] - arena[run + k + j])
-                        greatest = w if w > greatest else greatest
-                        smallest = w if w < smallest else smallest
-                    left = max(left, np.int64(greatest) - half + 1)
-                    right = min(right, np.int64(smallest) + half)
-                    k += _ROUND
-                else:
-                    one = np.int64(x[at + k]) - np.int64(arena[run + k])
-                    left = max(left, one - half + 1)
-                    right = min(right, one + half)
-                    k += 1
+                many = min(length - k, _ROUND)
+                greatest = np.int32(-(1 << 30))
+                smallest = np.int32(1 << 30)
+                for j in range(many):  # of the int32 of a processor's vectors
+                    w = np.int32(x[at + k + j] - arena[run + k + j])
+                    greatest = w if w > greatest else greatest
+                    smallest = w if w < smallest else smallest
+                left = max(left, np.int64(greatest) - half + 1)
+                right = min(right, np.int64(smallest) + half)
+                k += many
             left = (left + (FINE - 1)) & -FINE
             right = right & -FINE
             if left <= right:
