@@ -19,11 +19,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 47_640,
-    "lines of code": 28_500,
-    "functions": 2_206,
-    "classes": 190,
-    "modules": 228,
+    "lines": 49_572,
+    "lines of code": 29_688,
+    "functions": 2_285,
+    "classes": 199,
+    "modules": 237,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,

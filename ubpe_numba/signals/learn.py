@@ -60,7 +60,7 @@ class Text:
     def __init__(self, x: NDArray[np.int32], offsets: NDArray[np.int64], settings: Settings) -> None:
         self.x, self.offsets, self.settings = x, offsets, settings
         n, threads = offsets.size - 1, resolve_threads(settings.n_threads)
-        cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], 4 * threads + 1)[1:-1]) if threads > 1 else []
+        cuts = np.searchsorted(offsets, np.linspace(0, offsets[-1], 4 * threads + 1)[1:-1] if threads > 1 else offsets[:0])
         edges = np.unique(np.concatenate([[0], cuts, [n]]).astype(np.int64))
         self.chunks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         self.block = self.x.size // _BLOCKS + 1
@@ -90,7 +90,7 @@ class Text:
     def worth(
         self, tokens: Tokens, cost: NDArray[np.int64], found: list[Found], candidates: Tokens | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """What the tokens lose that leave, or what candidates save that come, int64[n, blocks], and at how many places."""
+        """Losses without each of the tokens, or savings by each candidate, int64[n, blocks], and at how many places."""
         goal = self.settings.goal
         columns = 2 * goal.tolerance + 1
         asked = candidates or tokens
@@ -106,12 +106,13 @@ class Text:
             if candidates is None:
                 ways = np.empty((tokens.longest + 1, columns), np.int64)
                 back = np.empty((tokens.longest + 1, columns), paths.BACK)
-                given = x, offsets, mine.parts, tables, goal.tolerance, goal.price, to_go, scratch
-                paths.losses(*given, ways, back, self.block, sums)
+                scratches = scratch, ways, back, self.block
+                paths.losses(x, offsets, mine.parts, tables, goal.tolerance, goal.price, to_go, *scratches, sums)
             else:
                 tables, scratch = candidates.tables(np.full(len(candidates), UNIT))
-                given = x, offsets, tables, goal.tolerance, goal.price, mine.costs, to_go, scratch
-                paths.savings(*given, self.block, np.zeros(len(asked), np.int64), sums, count)
+                until = np.zeros(len(asked), np.int64)
+                known = mine.costs, to_go, scratch, self.block, until
+                paths.savings(x, offsets, tables, goal.tolerance, goal.price, *known, sums, count)
             return sums, count
 
         parts = thread_pool.run(one, self.chunks, self.settings.n_threads)
@@ -122,7 +123,7 @@ def prices(counts: NDArray[np.int64], mu: float) -> NDArray[np.int64]:
     """Costs of tokens that occur so often: 1 + mu (bits / mean bits - 1), times UNIT; with mu = 1 bits alone count.
 
     >>> (prices(np.array([3, 1]), 1.0) / UNIT).round(3).tolist()
-    [0.528, 1.945]
+    [0.584, 1.971]
     """
     p = (counts + 0.5) / float((counts + 0.5).sum())
     bits = -logarithms(p)
@@ -338,7 +339,7 @@ def _firsts(parts: NDArray[np.void]) -> NDArray[np.int64]:
 
 
 def candidates(text: Text, tokens: Tokens, found: list[Found], most: int, rng: np.random.Generator) -> Tokens:
-    """What two and three neighbours decode to, the most frequent first: as levels, and as differences to the sample before."""
+    """Samples that two and three neighbours decode to, the most frequent first: as levels, and as differences."""
     count: Counter[tuple[int, bytes]] = Counter()
     parts = text.joined(found)
     y, _, _ = decoded(tokens, parts["token"], _firsts(parts))

@@ -156,4 +156,4 @@ def cut(scale: Quantization, found: list[Recording], clip: bool) -> tuple[Ragged
     if clipped:
         warn(f"recordings: {clipped} samples outside of the scale became its first or last level, beyond the bound of the error")
     flat = np.concatenate(values) if values else np.zeros(0, np.int32)
-    return Ragged(flat, offsets_of([part.size for part in values])), gaps, layout
+    return Ragged(flat, offsets_of(np.array([part.size for part in values], np.int64))), gaps, layout

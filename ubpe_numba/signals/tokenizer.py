@@ -276,7 +276,7 @@ class SignalTokenizer:
         ids = iter([part for parts in made for part in parts])
         documents = [np.concatenate([next(ids) if n < 0 else self._gap(fit, n) for n in channel]) for channel in layout]
         flat = np.concatenate(documents) if documents else np.zeros(0, np.int32)
-        return Ragged(flat.astype(np.int32, copy=False), offsets_of([part.size for part in documents]))
+        return Ragged(flat.astype(np.int32, copy=False), offsets_of(np.array([part.size for part in documents], np.int64)))
 
     def _gap(self, fit: Fitted, n: int) -> NDArray[np.int32]:
         """Ids of a gap of n samples, long ones first."""
@@ -547,9 +547,9 @@ class SignalTokenizer:
             "format": _FORMAT, "version": _VERSION, "params": params, "scale": fit.scale.state(), "n_gaps": fit.n_gaps,
             "integers": fit.integers, "sampling_rate": self.sampling_rate, "channel_names": self.channel_names, "unit": self.unit,
         }  # fmt: skip
-        arrays = {"kinds": fit.tokens.kinds, "lengths": fit.tokens.lengths, "arena": fit.tokens.arena, "cost": fit.cost}
-        data = npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays, "counts": fit.counts})
-        write_atomically(path, data)
+        arrays: dict[str, NDArray[Any]] = {"head": np.frombuffer(json.dumps(head).encode(), np.uint8), "cost": fit.cost}
+        arrays |= {"kinds": fit.tokens.kinds, "lengths": fit.tokens.lengths, "arena": fit.tokens.arena, "counts": fit.counts}
+        write_atomically(path, npz_of(arrays))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> Self:
@@ -605,7 +605,7 @@ class SignalTokenizer:
 
 
 def _checked(tok: SignalTokenizer, scale: Quantization, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fitted:
-    """What a file holds; ModelFormatError unless all of it fits together."""
+    """The content of a file; ModelFormatError unless all of it fits together."""
     types = {"kinds": np.uint8, "lengths": np.int64, "arena": np.int32, "cost": np.int64, "counts": np.int64}
     for name, dtype in types.items():
         array = arrays[name]

@@ -197,7 +197,7 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, scratch):
 
 @kernel
 def savings(x, offsets, tables, tolerance, price, costs, to_go, scratch, block, until, saved, count):
-    """What each of n candidates would save alone, at places that do not overlap, by blocks of `block` samples.
+    """Savings by each of n candidates alone, at places that do not overlap, by blocks of `block` samples.
 
     tables of the candidates; costs, to_go: of `ahead` and `costs_to_go` with the vocabulary; until int64[n], scratch, 0 at first;
     to saved int64[n, blocks] and count int64[n] is added: what is saved, and at how many places. The caller allocates all.
@@ -263,7 +263,7 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, scratch, block, 
 
 @kernel
 def losses(x, offsets, path, tables, tolerance, price, to_go, scratch, ways, back, block, lost):
-    """What paths lose without one of their tokens, by blocks of `block` samples: added to lost int64[V, blocks].
+    """Losses of paths without one of their tokens, by blocks of `block` samples: added to lost int64[V, blocks].
 
     path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns], scratch. At every
     place of a token the best way through its samples without it counts, and the way on from there, which may need the token
