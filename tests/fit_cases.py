@@ -89,9 +89,12 @@ def rows(tok: Any) -> list[list[int]]:
     return [column.tolist() for column in history[:3]]
 
 
-def check_history(tok: Any, docs: list[list[int]], size: int, want: list[reference.Merge], marks: dict[str, Any]) -> None:
+def check_history(
+    tok: Any, docs: list[list[int]], size: int, want: list[reference.Merge], marks: dict[str, Any],
+    frame: int | None = None,
+) -> None:  # fmt: skip
     """Counts and lengths after each merge, and the curve: sizes and symbols per token, of the alphabet alone at first."""
-    lengths = reference.corpus_lengths(docs, [merge[:2] for merge in want], size, **marks)
+    lengths = reference.corpus_lengths(docs, [merge[:2] for merge in want], size, **marks, frame=frame)
     assert rows(tok) == [[merge.count for merge in want], [merge.documents for merge in want], lengths]
     sizes, rates = tok.history_.compression(tok._model.vocabulary.n_alphabet)
     assert sizes.dtype == np.int64 and rates.dtype == np.float64

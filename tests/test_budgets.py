@@ -19,11 +19,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 49_572,
-    "lines of code": 29_688,
-    "functions": 2_285,
-    "classes": 199,
-    "modules": 237,
+    "lines": 49_827,
+    "lines of code": 29_865,
+    "functions": 2_292,
+    "classes": 200,
+    "modules": 238,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,

@@ -157,6 +157,13 @@ LAYOUTS: dict[str, dict[str, Made]] = {
         "polars: table of one column of lists of `str`": polars_frame(words=WORDS),
         "Arrow: array of lists of `str`": lambda: package("pyarrow").array(WORDS),
     },
+    "frames of two integers, of a tokenizer with `frame=2`": {
+        "list of lists": lambda: LISTS,
+        "array of one axis: instants that follow each other": lambda: FLAT,
+        "array of two axes: recordings": lambda: ROWS,
+        "array of three axes: recordings, instants, channels": lambda: np.stack([ROWS.reshape(4, 2)] * 3),
+        "a frame that is cut": lambda: [[1, 2, 3]],
+    },
 }  # fmt: skip
 #: Tokenizers without merges, which give a token for each symbol.
 TOKENIZERS = {
@@ -164,6 +171,7 @@ TOKENIZERS = {
     "characters": BPE.from_merges(np.zeros((0, 2), int), alphabet="ab"),
     "bytes": BPE.from_merges(np.zeros((0, 2), int), alphabet=b"ab"),
     "words": BPE(2).fit(WORDS, progress=False),
+    "frames of two integers, of a tokenizer with `frame=2`": BPE(9, alphabet=9).fit(LISTS, frame=2, progress=False),
 }
 
 
@@ -173,7 +181,8 @@ def given(docs: Any) -> dict[str, Any]:
 
 
 def fitted(tok: BPE, docs: Any) -> tuple[int, int]:
-    vocabulary = BPE(300).fit(**given(docs), progress=False)._model.vocabulary
+    frame = tok._model.segmenter.frame or None
+    vocabulary = BPE(300).fit(**given(docs), frame=frame, progress=False)._model.vocabulary
     return vocabulary.n_documents, vocabulary.n_symbols
 
 

@@ -23,6 +23,7 @@ from tables import each
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting import fit as fitting
+from ubpe_numba.fitting import learn_more
 from ubpe_numba.fitting import text as shards
 from ubpe_numba.fitting.kernels import choose, pair_table, text_cells
 
@@ -71,21 +72,24 @@ PLAIN: dict[str, Any] = {"weights": None, "boundaries": None}
 
 @given(
     marked(), LENGTHS, st.integers(0, 60), st.sampled_from([1, 2, 5, 50]), st.sampled_from(TIES), st.sampled_from([1, 2, 3]),
-    st.booleans(), st.sampled_from(CLASSES), st.lists(WAYS, min_size=2, max_size=3),
+    st.booleans(), st.sampled_from(CLASSES), st.lists(WAYS, min_size=2, max_size=3), st.sampled_from([None, None, 2, 3, 4]),
 )  # fmt: skip
-@example(([[0, 0, 0, 0, 0, 0, 0]], 1, PLAIN), None, 5, 1, "smallest", 2, False, UBPEClassic, [])
-@example(([[0, 1] * 20, [1, 0] * 20], 2, PLAIN), None, 9, 5, "first_seen", 1, True, UBPEClassic, [])
-@example(([[0] * 41], 1, PLAIN), None, 8, 1, "smallest", 1, False, BPE, [Way(2, 10**9), Way(3, 10**9), Way(16, 10**9)])
+@example(([[0, 0, 0, 0, 0, 0, 0]], 1, PLAIN), None, 5, 1, "smallest", 2, False, UBPEClassic, [], None)
+@example(([[0, 1] * 20, [1, 0] * 20], 2, PLAIN), None, 9, 5, "first_seen", 1, True, UBPEClassic, [], None)
+@example(([[0] * 41], 1, PLAIN), None, 8, 1, "smallest", 1, False, BPE, [Way(n, 10**9) for n in (2, 3, 16)], None)
+@example(([[0, 1, 2, 3, 4, 5] * 9 + [2, 3] * 5], 6, PLAIN), None, 9, 1, "smallest", 2, False, BPE, [Way(2), Way(3)], 2)
 def test_fits_equal_the_reference(
     corpus: Marked, longest: int | None, more: int, n_candidates: int, ties: str, min_count: int, overshoot: bool, cls: Any,
-    ways: list[Way],
+    ways: list[Way], frame: int | None,
 ) -> None:  # fmt: skip
-    """With weights, boundaries and a longest token or without: merges, weights of tokens, history, and the text as it ends."""
+    """With weights, boundaries, frames, a longest token or without: merges, weights of tokens, history, the text as it ends."""
     docs, size, marks = corpus
-    n_tried = 1 if cls is BPE else n_candidates
-    want, final = reference.fit(docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, max_token_length=longest)
+    if frame and marks["boundaries"] is not None:
+        marks = marks | {"boundaries": [[at // frame * frame for at in cuts] for cuts in marks["boundaries"]]}
+    n_tried, limits = 1 if cls is BPE else n_candidates, {"max_token_length": longest, "frame": frame}
+    want, final = reference.fit(docs, size, size + more, n_tried, ties, min_count, overshoot, **marks, **limits)
     rules = FitRules(ties=ties, min_count=min_count, overshoot=overshoot, max_token_length=longest)
-    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules).fit(docs, **in_package(marks))
+    tok = make(cls, size + more, n_candidates, alphabet=size, rules=rules).fit(docs, **in_package(marks), frame=frame)
     v = tok._model.vocabulary
     assert merges(tok) == [tuple(merge) for merge in want]
     assert longest is None or np.diff(v.offsets).max() <= longest
@@ -93,7 +97,7 @@ def test_fits_equal_the_reference(
     assert v.n_documents == sum(weights)
     assert v.n_symbols == sum(len(doc) * weight for doc, weight in zip(docs, weights, strict=True))
     assert v.weights[size:].tolist() == pytest.approx([reference.idf(sum(weights), m.documents) for m in want], rel=1e-14)
-    check_history(tok, docs, size, want, marks)
+    check_history(tok, docs, size, want, marks, frame)
     if n_tried == 1 and cls is not UBPE:  # encoding the pieces is what the fit did to them
         cuts = [[]] * len(docs) if marks["boundaries"] is None else marks["boundaries"]
         weighing = [pieces(doc, cut) for doc, cut, weight in zip(docs, cuts, weights, strict=True) if weight]
@@ -101,7 +105,7 @@ def test_fits_equal_the_reference(
     for way in ways:
         with made_so(way):
             first = more if overshoot else min(way.first, more)
-            again = make(cls, size + first, n_candidates, alphabet=size, rules=rules).fit(docs, **in_package(marks))
+            again = make(cls, size + first, n_candidates, alphabet=size, rules=rules).fit(docs, **in_package(marks), frame=frame)
             if first < more:
                 assert again.fit_more(docs, size + more, **in_package(marks)) is again
         assert (merges(again), again.fingerprint) == (merges(tok), tok.fingerprint)
@@ -351,7 +355,7 @@ def made(cls: Any, first: str | None, n_tokens: int, **params: Any) -> Any:
 
 @given(
     TEXTS, TEXTS, st.sampled_from(PATTERNS), st.sampled_from(PATTERNS), st.integers(0, 9), st.integers(0, 12), st.data(),
-    st.sampled_from([5, fitting._PART]), st.sampled_from(CLASSES),
+    st.sampled_from([5, learn_more._PART]), st.sampled_from(CLASSES),
 )  # fmt: skip
 def test_two_stages_equal_the_reference(
     docs: list[str], held_out: list[str], first: Any, second: Any, n: int, more: int, data: st.DataObject, part: int, cls: Any
@@ -365,7 +369,7 @@ def test_two_stages_equal_the_reference(
     one, two = two_stages(texts, (first, second), (256 + n, size + more), b"<s>", weights, cuts)
     old = merges(tok)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "_PART", part)
+        patch.setattr(learn_more, "_PART", part)
         tok.fit_more(texts, size + more, pretokenizer=second, **given)
     assert old == [tuple(merge) for merge in one]
     assert merges(tok) == old + [tuple(merge) for merge in two]

@@ -157,7 +157,7 @@ def test_paths_that_cannot_be_saved_to_or_loaded(suffix: str, tmp_path: Path) ->
 HUGE = 10**400
 #: Fields of a table of pairs.
 FIELDS = [
-    ("format", "ubpe", 'no "format": "ubpe-numba"'), ("version", 6, "version 6; this library reads versions 1 to 5"),
+    ("format", "ubpe", 'no "format": "ubpe-numba"'), ("version", 7, "version 7; this library reads versions 1 to 6"),
     ("version", "1", "version '1'"), ("version", True, "version True"),
     ("tokenizer", ..., "which is none of"), ("tokenizer", 5, "tokenizer: expected a name"), ("tokenizer", "X", "a X, not a"),
     ("params", ..., "the field 'params' is missing"), ("params", [], "params: expected an object"),

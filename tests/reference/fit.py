@@ -10,6 +10,7 @@ from typing import NamedTuple
 Pair = tuple[int, int]
 
 BARRIER = -1  # stands in a document where no token may reach across; part of no pair
+FRAME = -2  # the same, where a frame ends and a token beside it is not of whole frames
 
 
 class Merge(NamedTuple):
@@ -34,6 +35,23 @@ def replace(doc: list[int], new_ids: dict[Pair, int]) -> list[int]:
         result.append(new_ids.get(pair, doc[position]))  # type: ignore[call-overload]
         position += 2 if pair in new_ids else 1
     return result
+
+
+def framed(doc: list[int], lengths: list[int], frame: int | None) -> list[int]:
+    """The document with `FRAME` where two tokens meet at the end of a frame, and not both are of whole frames.
+
+    >>> framed([0, 1, FRAME, 0, 1, 3, 3], [1, 1, 1, 2], 2)
+    [0, 1, -2, 0, 1, -2, 3, 3]
+    """
+    made: list[int] = []
+    at = 0
+    for token in doc if frame else []:
+        if token == FRAME:
+            continue
+        whole = min(token, min(made[-1:], default=-1)) >= 0 and lengths[token] % frame == lengths[made[-1]] % frame == 0
+        made += [FRAME, token] if at % frame == 0 and not whole else [token]
+        at += lengths[token] if token >= 0 else 0
+    return made[1:] if frame else doc
 
 
 def idf(n_documents: int, documents: int) -> float:
@@ -71,7 +89,7 @@ def count_pairs(docs: list[list[int]], weights: Sequence[int] | None = None) -> 
     counts: Counter[Pair] = Counter()
     for i, doc in enumerate(docs):
         for pair in adjacent(doc):
-            if BARRIER not in pair:
+            if min(pair) >= 0:
                 counts[pair] += 1 if weights is None else weights[i]
     return counts
 
@@ -150,6 +168,7 @@ def fit(
     boundaries: Sequence[Sequence[int]] | None = None,
     max_token_length: int | None = None,
     old: Sequence[Pair] = (),
+    frame: int | None = None,
 ) -> tuple[list[Merge], list[list[int]]]:
     """Learn merges; return them in order of creation, with the corpus after the last of them.
 
@@ -171,15 +190,21 @@ def fit(
 
     >>> fit([[0, 1, 2, 0, 1, 2]], 3, 9, old=[(0, 1)])
     ([Merge(left=3, right=2, count=2, documents=1)], [[4, 4]])
+
+    With a `frame` tokens lie within a frame of so many symbols, or are of whole ones:
+
+    >>> [merge[:3] for merge in fit([[0, 0, 0, 0, 0, 0, 0, 0, 0]], 1, 9, frame=4)[0]]
+    [(0, 0, 6), (1, 1, 2)]
     """
     corpus, document_weights = prepare(docs, weights, boundaries)
     lengths = [1] * alphabet_size  # symbols that each token stands for
     for left, right in old:
-        corpus = [replace(doc, {(left, right): len(lengths)}) for doc in corpus]
+        corpus = [replace(framed(doc, lengths, frame), {(left, right): len(lengths)}) for doc in corpus]
         lengths.append(lengths[left] + lengths[right])
 
     merges: list[Merge] = []
     while len(lengths) - overshoot < n_tokens:  # with `overshoot` the last id is compared
+        corpus = [framed(doc, lengths, frame) for doc in corpus]
         counts = count_pairs(corpus, document_weights)
         documents = count_documents(corpus, document_weights)
         candidates = order_pairs(counts, documents, ties, min_count)
@@ -196,7 +221,7 @@ def fit(
             lengths.append(lengths[left] + lengths[right])
             merges.append(Merge(left, right, counts[left, right], documents[left, right]))
         corpus = [replace(doc, new_ids) for doc in corpus]
-    return merges, [[token for token in doc if token != BARRIER] for doc in corpus]
+    return merges, [[token for token in doc if token >= 0] for doc in corpus]
 
 
 def corpus_lengths(
@@ -205,6 +230,7 @@ def corpus_lengths(
     alphabet_size: int,
     weights: Sequence[int] | None = None,
     boundaries: Sequence[Sequence[int]] | None = None,
+    frame: int | None = None,
 ) -> list[int]:
     """How many tokens the corpus has after each merge; those of a document of weight w count w times.
 
@@ -212,9 +238,10 @@ def corpus_lengths(
     [23, 12]
     """
     corpus, document_weights = prepare(docs, weights, boundaries)
-    lengths = []
+    lengths, sizes = [], [1] * alphabet_size
     for token, pair in enumerate(pairs, start=alphabet_size):
-        corpus = [replace(doc, {pair: token}) for doc in corpus]
-        n_tokens = [len(doc) - doc.count(BARRIER) for doc in corpus]
+        corpus = [replace(framed(doc, sizes, frame), {pair: token}) for doc in corpus]
+        sizes.append(sizes[pair[0]] + sizes[pair[1]])
+        n_tokens = [sum(token >= 0 for token in doc) for doc in corpus]
         lengths.append(sum(n * document_weights[i] for i, n in enumerate(n_tokens)))
     return lengths

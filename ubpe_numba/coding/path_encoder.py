@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.runtime.tables import automaton
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from ubpe_numba.vocabulary.frames import Frames
 
 _MOST_FOLLOWING = 1 << 21  # states that follow: 8 MB, beyond which their list is no faster
 
@@ -63,6 +67,8 @@ SCALE = 2.0**24  # fixed point of path weights
 class PathEncoder:
     """Encoding by the best path. Tables are built once and only read afterwards: threads may share an encoder.
 
+    Where there are `frames`, it is one of their vocabulary, for documents that they have marked.
+
     `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`; `values` float64[V]:
     idf in whole numbers of fixed point; `weighs`: whether any token has an idf; `costs`: by objective float64[2 * V], two numbers
     a token (kernels/viterbi.py); `ring`: a power of two above `longest` + 1, the tails within reach; `marks` int64[V]: a random
@@ -73,9 +79,14 @@ class PathEncoder:
     [[2, 2]]
     """
 
-    def __init__(self, vocabulary: Vocabulary, weights: np.ndarray | None = None) -> None:
+    def __init__(self, vocabulary: Vocabulary, weights: np.ndarray | None = None, frames: Frames | None = None) -> None:
+        if frames is not None:
+            vocabulary, weights = frames.vocabulary, None if weights is None else weights[frames.of]
         self.vocabulary = vocabulary
         self.matcher = Matcher(vocabulary)
+        if frames is not None:
+            tokens = self.matcher.states["token"]
+            tokens[:] = np.where(tokens >= 0, frames.first[tokens], -1)
         self.longest = self.matcher.longest
         logs = np.array([0.0] + [1.0 + math.log(c) for c in range(1, 4096)])
         self.tables = PathTables(self.matcher.edges, self.matcher.states, vocabulary.weights * SCALE, logs)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ubpe_numba.coding.lattice import Lattice
     from ubpe_numba.coding.path_encoder import PathEncoder
     from ubpe_numba.coding.word_encoder import WordEncoder
+    from ubpe_numba.vocabulary.frames import Frames
     from ubpe_numba.vocabulary.reserved import SpecialChoice
 
 BATCH = 1 << 22  # symbols, or ids, of documents of an iterator that are worked on at a time: enough for every thread
@@ -40,6 +41,7 @@ BATCH = 1 << 22  # symbols, or ids, of documents of an iterator that are worked 
 LIKELIHOOD = object()
 #: The objectives by which the best path of a document is that of its parts, wherever no token crosses.
 BY_SUMS = ("shortest", "additive")
+NOT_IN_FRAMES = "without a symbol others are no longer in their frames; expected 'raise', 'nearest', or a symbol"
 #: Turns documents of alphabet ids into ids of the vocabulary.
 Encode = Callable[[Ragged], Ragged]
 Ids = NDArray[np.int32] | tuple[NDArray[np.int32], NDArray[np.int64]]  # without positions, and with
@@ -74,6 +76,12 @@ class Tables:
             segmenter.pretokenizer is None and segmenter.normalizer is None and (reserved is None or not reserved.found.any())
             and segmenter.token_ids is None and not segmenter.whole_words
         )  # fmt: skip
+        #: The vocabulary and the documents for encoders where tokens keep to frames.
+        self.frames: Frames | None = None
+        if segmenter.frame:
+            from ubpe_numba.vocabulary.frames import Frames  # here only: few models have frames
+
+            self.frames = Frames.over(model.vocabulary, segmenter.frame)
         self._holds_isolated: bool | None = None
         self._pairs: dict[bool, PairEncoder] = {}
         self._paths: tuple[Any, PathEncoder] | None = None
@@ -85,7 +93,8 @@ class Tables:
         made = self._pairs.get(batch)
         if made is None:
             by_heap = self.model.segmenter.one_by_one and not batch
-            made = self._pairs[batch] = PairEncoder(self.model.vocabulary, batch, by_heap)
+            vocabulary = self.model.vocabulary if self.frames is None else self.frames.vocabulary
+            made = self._pairs[batch] = PairEncoder(vocabulary, batch, by_heap)
         return made
 
     @cached_property
@@ -109,14 +118,14 @@ class Tables:
                 from ubpe_numba.coding.path_encoder import PathEncoder  # here, as below: merges need not wait for it
                 from ubpe_numba.vocabulary.weights import log_probabilities
 
-                self._likely = PathEncoder(vocabulary, log_probabilities(vocabulary))
+                self._likely = PathEncoder(vocabulary, log_probabilities(vocabulary), self.frames)
             return self._likely
         found = self._paths  # another thread may come with other weights meanwhile
         if found is None or found[0] is not weights:
             from ubpe_numba.coding.path_encoder import PathEncoder
             from ubpe_numba.vocabulary.weights import token_weights
 
-            self._paths = found = weights, PathEncoder(vocabulary, token_weights(vocabulary, weights))
+            self._paths = found = weights, PathEncoder(vocabulary, token_weights(vocabulary, weights), self.frames)
         return found[1]
 
     def lattice(self, weights: Any, alpha: float) -> Lattice:
@@ -212,6 +221,8 @@ class Plan:
         self.short: tuple[One, Many] | None = None
         self.one_by_one, self.isolated = one_by_one, tables.isolated(one_by_one)
         self.final = pairs
+        if tables.frames is not None:
+            self.bound, self.paths, self.encode = None, None, partial(tables.frames.encode, encode)
         if self.isolated is not None:
             self.final, self.encode = None, partial(_cut_at, self.isolated, encode)  # streams are pickled with it
 
@@ -271,6 +282,8 @@ class Plan:
         special = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
         said = options.get("unknown")
         unknown = choice_of(self.unknown if said is None else said, alphabet, segmenter.special)
+        if segmenter.frame and (unknown == "skip" or isinstance(unknown, tuple)):
+            raise ValueError(f"unknown: {NOT_IN_FRAMES}, got {quoted(unknown)}")
         boundaries, units, words = options.get("boundaries"), options.get("units"), isinstance(kind, Named)
         if name == "doc":
             given = read_document(docs, encoding, words)
@@ -292,6 +305,10 @@ class Plan:
             encoded, places = self.documents(given, unknown, special, name, trace)
         else:  # parts between boundaries are encoded as documents, and put together again
             corpus = as_corpus(docs, offsets, None, boundaries, lambda *_: given)
+            if segmenter.frame:
+                from ubpe_numba.vocabulary.frames import check_boundaries  # here only, as above
+
+                check_boundaries(corpus, segmenter.frame)
             of, starts = corpus.document_of, corpus.offsets
             assert of is not None  # there are boundaries
             first = np.searchsorted(of, np.arange(given.offsets.size))

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.kernels import incremental
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.plan import Plan
+from ubpe_numba.coding.plan import NOT_IN_FRAMES, Plan
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_document, code_points, read_document, text_of
 from ubpe_numba.errors import LocatedError, quoted
@@ -192,6 +192,9 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         """Encode alphabet ids by the plan, or text that is cut by `encode`, a function of a document, with `special` tokens."""
         self._model, self._encode, self._unknown, self._encoder = plan.model, encode or plan.encode, unknown, plan.final
         self._frame, self._wanted = frame, frame or 0  # symbols that are waited for before any are encoded
+        self._frames = plan.tables.frames  # what waits begins with one
+        if self._frames is not None and unknown == "skip":
+            raise ValueError(f"unknown: {NOT_IN_FRAMES}, got {quoted(unknown)}")
         self._waiting, self._words = list[Any](), list[Any]()  # chunks, and the special tokens that are looked for, ascending
         self._n_waiting, self._n_done, self._before, self._n_chunks = 0, 0, -1, 0
         # text that is cut is held as `str` or `bytes`, like this; None for alphabet ids
@@ -253,11 +256,18 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
             found = self._ids(rest[:done], np.arange(0, done + 1, self._frame))
         else:
             assert self._encoder is not None  # `stream_of` has checked that
-            found = self._ids(rest)
-            n = final_ids(self._encoder, rest, found, before)
+            frames, whole, given = self._frames, np.array([0, rest.size]), rest
+            if frames is None:
+                found = self._ids(rest)
+            else:
+                given = frames.marked(Ragged._trusted(rest, whole)).values
+                found = self._encoder.encode(Ragged._trusted(given, whole), None).values
+            n = final_ids(self._encoder, given, found, before)
+            if frames is not None:
+                n = int(np.flatnonzero(np.append(0, np.cumsum(self._encoder.lengths[found[:n]])) % frames.size == 0)[-1])
             done = rest.size - int(self._encoder.lengths[found[n:]].sum())
-            found = found[:n].copy()
-            before = int(found[-1]) if n else before
+            before = int(found[n - 1]) if n else before
+            found = found[:n].copy() if frames is None else frames.of[found[:n]]
             wanted = 2 * (rest.size - done)  # so that symbols that are encoded again add up to a constant factor
         # at the end: after an error the text is as it was before
         self._waiting, self._n_waiting, self._before, self._wanted = [rest[done:]], len(rest) - done, before, wanted
@@ -418,6 +428,8 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, speci
     `frame` that is no positive integer, and where the beginning of an encoding is never certain.
     """
     size = None if frame is None else positive(frame, "frame", "an int or None")
+    if (of := plan.model.segmenter.frame) and size is not None and size % of:
+        raise ValueError(f"frame: expected a multiple of {of}, the frame of the tokenizer, got {frame}")
     if plan.tables.is_plain and not isinstance(unknown, tuple):
         if size is None and plan.final is None:
             raise ValueError(

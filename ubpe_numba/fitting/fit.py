@@ -12,7 +12,7 @@ The first merges of a large text are made otherwise (dense.py), and the loop goe
 
 Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in `text.py`,
 the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of memory, and grows what is full.
-`learn` is a whole fit in one process, `learn_more` one that continues from an earlier vocabulary.
+`learn` is a whole fit in one process; `learn_more.py` continues from an earlier vocabulary.
 
 A fit holds its text (4 bytes a cell), the positions of the frequent pairs (4 bytes each, the only part that can be made smaller:
 pairs below the threshold have none), and the records of a batch of merges (12 bytes an occurrence). With room for fewer positions
@@ -23,20 +23,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.read import Corpus, Documents
-from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.documents.read import Corpus
 from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels import pair_table as d
 from ubpe_numba.fitting.kernels import rounds, text_cells
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
 from ubpe_numba.fitting.text import LocalText, Text, cut, extended
-from ubpe_numba.runtime.arrays import GrowingArray, offsets_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY, rehash
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -57,7 +53,6 @@ _ENDLESS = 2**63 - 1
 _TABLES = 40 << 20  # bytes of the driver, and of dense counts
 _CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
 _PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
-_PART = 1 << 26  # symbols of a text that is encoded at once before a fit goes on
 _NOTED = 12  # bytes that a batch records for each occurrence
 _OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
 _MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
@@ -78,6 +73,7 @@ class Settings(NamedTuple):
     longest: int = 2**62
     n_shards: int | None = None  # None: by the size of the corpus and the number of threads
     memory_limit: int | None = None  # bytes
+    frame: int = 0  # symbols of a frame; 0 without
 
 
 class Merges(NamedTuple):
@@ -224,7 +220,7 @@ class Loop:
         state["limit"] = settings.n_tokens + 1 if settings.rules.overshoot else settings.n_tokens
         state["whole_rounds"] = settings.rules.overshoot
         state["min_count"] = self.min_count
-        state["longest"] = self.longest
+        state["longest"], state["frame"] = self.longest, settings.frame
         state["ties"] = _TIES[settings.rules.ties]
         state["candidates"] = self.n_candidates
         state["batch"] = self.batch = self.wanted_batch = max(_SMALL, by_weight // _BATCH_PART)
@@ -316,6 +312,8 @@ class Loop:
         """Begin an epoch by a table of all pairs; returns how many pairs that may be merged are left out."""
         lengths = self.driver.lengths[:n_tokens]
         counts = self.text.count_dense(n_tokens)
+        if frame := int(self.state["frame"]):
+            counts *= np.equal.outer(lengths % frame == 0, lengths % frame == 0).ravel()
         mergeable = counts
         if 2 * lengths.max() > self.longest:
             mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
@@ -341,6 +339,10 @@ class Loop:
             """Count the pairs that may reach the threshold; how many of them may be merged."""
             nonlocal pairs, counts, rarer
             pairs, counts, rarer = text.count_sorted(threshold, floor)
+            if frame := int(self.state["frame"]):
+                whole = self.driver.lengths % frame == 0
+                meeting = whole[pairs >> 32] == whole[pairs & 0xFFFFFFFF]
+                pairs, counts = pairs[meeting], counts[meeting]
             short = self._mergeable(pairs)
             n = int(np.count_nonzero(short))
             if self.n_candidates == 1 and n < pairs.size:  # a long pair may still keep one of many candidates from a round
@@ -423,10 +425,10 @@ def learned(merges: Merges, n_documents: int, n_symbols: int) -> tuple[Vocabular
     """The vocabulary and the history that the merges of a fit make."""
     lengths = n_symbols - np.cumsum(merges.replaced)
     history = History(merges.counts, merges.documents, lengths, np.full(lengths.size, n_symbols, np.int64), merges.last_round)
-    return _vocabulary(merges, n_documents, n_symbols), history
+    return vocabulary_of(merges, n_documents, n_symbols), history
 
 
-def _vocabulary(merges: Merges, n_documents: int, n_symbols: int, old: Vocabulary | None = None, known: int = 0) -> Vocabulary:
+def vocabulary_of(merges: Merges, n_documents: int, n_symbols: int, old: Vocabulary | None = None, known: int = 0) -> Vocabulary:
     """The vocabulary that the merges of a fit make, after that of `old`, which has the first `known` of them already."""
     n = merges.symbols.size if old is None else old.n_alphabet
     symbols = np.zeros(n, np.int64)
@@ -459,7 +461,7 @@ def fit(
     """
     plain = corpus.weights is None and corpus.document_of is None and settings.memory_limit is None
     single = settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
-    if not plain or not single or corpus.offsets[-1] - corpus.offsets[0] < SWEPT:
+    if not plain or not single or settings.frame or corpus.offsets[-1] - corpus.offsets[0] < SWEPT:
         return _loop(corpus, alphabet, settings, lengths).run(progress)
     from ubpe_numba.fitting.dense import merge_dense  # here only: other fits need not load it
 
@@ -476,7 +478,11 @@ def fit(
 def _loop(corpus: Corpus, alphabet: Alphabet, settings: Settings, lengths: np.ndarray | None) -> Loop:
     """The loop of a fit, with its text; see `fit`."""
     n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
-    n_cells = n_symbols + corpus.offsets.size  # symbols and separators
+    if settings.frame:
+        from ubpe_numba.vocabulary.frames import with_marks  # here only: few documents have frames
+
+        corpus = with_marks(corpus, alphabet, lengths, settings.frame, text_cells.FRAME, MOST_CELLS - 2)
+    n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size  # symbols, marks and separators
     memory = None
     if settings.memory_limit is not None:
         divisible = corpus.weights is None and n_cells < MOST_CELLS
@@ -484,7 +490,8 @@ def _loop(corpus: Corpus, alphabet: Alphabet, settings: Settings, lengths: np.nd
     threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)  # one shard takes the least
     settings, room = room_for(n_symbols, alphabet.size, settings, n_shards)
     weighted = corpus.weights is not None or corpus.document_of is not None
-    text = LocalText(corpus, alphabet, cut(corpus.offsets, n_shards), weighted, room, threads)
+    place = cut(corpus.offsets, n_shards, 0 if settings.frame else None)
+    text = LocalText(corpus, alphabet, place, weighted, room, threads)
     # other ties are decided by a look at the text, for which the driver has to be alone
     n_parts = text.k if settings.rules.ties == "smallest" else 1
     size = alphabet.size, n_symbols, corpus.n_symbols, corpus.weights is not None
@@ -510,72 +517,3 @@ def room_for(n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int) 
     ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_parts)
     room = n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges
     return settings._replace(n_candidates=n_candidates), room
-
-
-def learn_more(
-    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, history: History | None, settings: Settings, progress: Progress | None
-) -> tuple[Vocabulary, History | None]:
-    """Continue from a vocabulary of pairs in order of creation.
-
-    corpus: from which the new merges are learned, that of the first fit or another one; old: its ids, counts and weights stay as
-    they are, occurrences become those in this corpus; history: None where there is none (a loaded model); `settings.n_tokens` is
-    the new size. Returns the longer vocabulary and the longer history, None if there was none. UnknownSymbolError for a symbol
-    outside the alphabet.
-
-    The last round of the old fit may have been cut short by its `n_tokens`, where a longer fit would have merged more pairs in
-    it. So that round is chosen again on the text as it was before it. If the same merges are found, the corpus is the one of the
-    old fit, as far as the merges can tell, and learning continues from the beginning of that round: the result is that of one
-    longer fit. Otherwise it continues after the old vocabulary.
-    """
-    old_pairs = old.merges
-    assert old_pairs is not None
-    kept = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
-    if kept < old.n_learned:
-        again = settings._replace(n_tokens=len(old))
-        last_round = fit(*_encoded(corpus, alphabet, old, kept, settings.n_threads), again, None, np.diff(old.offsets))
-        if not np.array_equal(last_round.pairs, old_pairs[kept:]):
-            kept = old.n_learned
-    start, tokens = _encoded(corpus, alphabet, old, kept, settings.n_threads)
-    more = fit(start, tokens, settings, progress, np.diff(old.offsets))
-    known = old.n_learned - kept  # merges at the beginning of `more` that the old vocabulary has
-    if history is not None:
-        counts, documents = more.counts[known:], more.documents[known:]
-        weights = 1 if corpus.weights is None else corpus.weights
-        lengths = int((np.diff(start.offsets) * weights).sum()) - np.cumsum(more.replaced)
-        n_symbols = np.full(counts.size, corpus.n_symbols, np.int64)
-        history = History(
-            np.concatenate([history.counts, counts]),
-            np.concatenate([history.document_frequencies, documents]),
-            np.concatenate([history.lengths, lengths[known:]]),
-            np.concatenate([history.n_symbols, n_symbols]),
-            kept + more.last_round,
-        )
-    return _vocabulary(more, corpus.n_documents, corpus.n_symbols, old, known), history
-
-
-def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, n_threads: int) -> tuple[Corpus, Alphabet]:
-    """The corpus in the first m learned tokens of a vocabulary, and the alphabet of these tokens.
-
-    Segments are encoded in parts of `_PART` symbols, so that the text is not held as ids of single symbols, of four bytes each.
-    UnknownSymbolError for a symbol outside the alphabet.
-    """
-    assert old.merges is not None
-    encoder = PairEncoder(Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40), batch=False) if m else None
-    offsets, parts, lengths = corpus.offsets, GrowingArray(), []
-    inner = np.arange(int(offsets[0]) + _PART, int(offsets[-1]), _PART if m else _ENDLESS)
-    n, cuts = offsets.size - 1, np.unique(np.searchsorted(offsets, inner))
-    bounds = [0, *cuts[(cuts > 0) & (cuts < n)].tolist(), n]
-    for a, b in pairwise(bounds):
-        try:
-            ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets[a : b + 1]))
-        except UnknownSymbolError:
-            alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets))  # raises with the number of the segment
-            raise
-        ids = ids if encoder is None else encoder.encode(ids, n_threads)
-        if len(bounds) > 2:
-            parts.append(ids.values)
-            lengths.append(ids.lengths)
-    given = Documents(ids.values, ids._offsets, "int")
-    if len(bounds) > 2:
-        given = Documents(parts.finish(), offsets_of(np.concatenate(lengths)), "int")
-    return corpus._replace(given=given, values=given.values, offsets=given.offsets), Alphabet.dense(old.n_alphabet + m)

@@ -21,6 +21,7 @@ from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus
 from ubpe_numba.runtime.messages import Progress
+from ubpe_numba.vocabulary.frames import Frames
 from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 from ubpe_numba.vocabulary.weights import token_counts
 
@@ -56,19 +57,24 @@ def likeliest(
     n_threads: int | None,
     progress: Progress,
     objective: str = "additive",
+    frame: int = 0,
 ) -> Vocabulary:
     """The vocabulary with probabilities after `n_rounds` of EM, and the occurrences of its tokens in the likeliest paths.
 
     ids: the segments of the corpus, whose weights and documents count, as alphabet ids; counts: of the V tokens, to begin with;
-    objective: of the paths that occurrences are counted in, ``"additive"`` or ``"sentencepiece"``, which differ in ties.
+    objective: of the paths that occurrences are counted in, ``"additive"`` or ``"sentencepiece"``, which differ in ties; frame:
+    symbols of a frame, 0 without frames.
     """
-    encoder = PathEncoder(vocabulary)
+    frames = Frames.over(vocabulary, frame) if frame else None
+    encoder, of = PathEncoder(vocabulary, None, frames), np.arange(len(vocabulary)) if frames is None else frames.of
+    given = ids if frames is None else frames.marked(ids)
     p = probabilities(counts)
     for _ in progress.rounds(range(n_rounds), "expectation, maximisation"):
-        expected, _ = Lattice(encoder, p).expected_counts(ids, corpus.weights, n_threads)
-        p = probabilities(expected)
+        expected, _ = Lattice(encoder, p[of]).expected_counts(given, corpus.weights, n_threads)
+        p = probabilities(np.bincount(of, expected, len(vocabulary)))
     logs = logarithms(p)
-    encoded = PathEncoder(vocabulary, logs).encode(ids, objective, n_threads)
+    encoded = PathEncoder(vocabulary, logs, frames).encode(given, objective, n_threads)
+    encoded = Ragged._trusted(of[encoded.values].astype(np.int32), encoded._offsets)
     usage = usage_in(encoded, corpus, len(vocabulary), n_threads)
     return vocabulary.with_statistics(log_probabilities=logs, occurrences=usage.counts)
 

@@ -106,7 +106,7 @@ class Cut(NamedTuple):
 
 
 def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
-    """Cut segments into at most `n_shards` shards of consecutive symbols; `near` replaces `_NEAR`.
+    """Cut segments into at most `n_shards` shards of consecutive symbols; `near` replaces `_NEAR`, 0: only at their ends.
 
     >>> cut(np.array([0, 2, 5, 9]), 2, near=2)
     Cut(at=array([0, 5, 9]), segment=array([0, 2, 3]), inside=array([False, False, False]))
@@ -114,12 +114,12 @@ def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
     Cut(at=array([0, 4, 9]), segment=array([0, 0, 1]), inside=array([False,  True, False]))
     """
     last, n = offsets.size - 1, int(offsets[-1] - offsets[0])
-    cuts = [(int(offsets[0]), 0, False)]
+    cuts, reach = [(int(offsets[0]), 0, False)], n if near == 0 else n // n_shards // (near or _NEAR)
     for k in range(1, n_shards):
         target = int(offsets[0]) + n * k // n_shards
         after = int(np.searchsorted(offsets, target))
         nearest = after if after == 0 or offsets[after] - target <= target - offsets[after - 1] else after - 1
-        if abs(int(offsets[nearest]) - target) <= n // n_shards // (near or _NEAR):
+        if abs(int(offsets[nearest]) - target) <= reach:
             found = (int(offsets[nearest]), nearest, False)
         else:
             found = (target, after - 1, True)
@@ -222,7 +222,7 @@ class LocalText:
         self.weighted: Weighted | None = None
         if weighted:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)
-        self._counted = alphabet.size > s.DENSE
+        self._counted = alphabet.size > s.DENSE or corpus.given.kind == "marks"
         counts = self.each(lambda k: self._load(k, corpus, alphabet, place, segments[k]))
         self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
         self._counted |= not whole  # of a host the driver adds the others
@@ -240,13 +240,14 @@ class LocalText:
             segment = s.load(ids, first, offsets, segment, shard.cells)
             if not self._counted:
                 continue
+            known = ids - s.FRAME  # which is one of them
             if corpus.weights is None:
-                counts += np.bincount(ids, minlength=counts.size)
+                counts += np.bincount(known, minlength=counts.size - s.FRAME)[-s.FRAME :]
             else:
                 stop = first + ids.size
                 a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, stop)
                 lengths = np.diff(np.clip(corpus.offsets[a : b + 1], first, stop))
-                counts += _weighed(ids, np.repeat(corpus.weights[a:b], lengths), counts.size)
+                counts += _weighed(known, np.repeat(corpus.weights[a:b], lengths), counts.size - s.FRAME)[-s.FRAME :]
         s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
         if not self._counted:
             lasts = shard.cells[shard.separators[1:] - 1]
@@ -447,6 +448,8 @@ class LocalText:
 
 def ids_of(corpus: Corpus, alphabet: Alphabet, begin: int, end: int) -> np.ndarray:
     """The ids of the symbols begin..end - 1, int32; UnknownSymbolError names document, position and symbol."""
+    if corpus.given.kind == "marks":  # of frames, among ids
+        return corpus.values[begin:end]
     while (ids := alphabet.lookup(corpus.values[begin:end])).min() < 0:
         alphabet.to_ids(corpus.given)  # raises, unless they were changed meanwhile
     return ids

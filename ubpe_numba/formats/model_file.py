@@ -10,7 +10,8 @@ member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1
 and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 
 A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way that releases that
-know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols of its alphabet have one id (5).
+know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols of its alphabet have one id (5), or
+tokens keep to frames (6).
 ``actions`` leaves the version as it is: what does not know it reads the tokenizer.
 """
 
@@ -27,7 +28,7 @@ from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.runtime.files import npz_of, read_arrays, suffix_of, write_atomically
 from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 
-FORMAT, VERSION = "ubpe-numba", 5
+FORMAT, VERSION = "ubpe-numba", 6
 _SUFFIXES = (".json", ".npz")
 _OF_OTHERS = {"tokenizer.json": "tokenizer.json", "vocab.json": "vocab+merges"}  # names, and formats of `export`
 _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions")
@@ -91,6 +92,8 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
         version = 4
     if "folded_ids" in model["alphabet"]:
         version = 5
+    if "frame" in (model.get("text") or ()):
+        version = 6
     head: dict[str, Any] = {"format": FORMAT, "version": version}
     arrays: dict[str, np.ndarray] = {}
     for part in _PARTS:

@@ -288,8 +288,8 @@ def _header_of(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
     """The header of a plan, an array whose memory keeps all tables alive, and the tokenizer. ValueError if it cuts documents."""
     if not plan.tables.is_plain or plan.isolated is not None or plan.bound is None or plan.model.segmenter.decoding is not None:
         raise ValueError(
-            "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens); encode before "
-            "the compiled function: encode_batch gives a Ragged, which it takes"
+            "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens, frames); "
+            "encode before the compiled function: encode_batch gives a Ragged, which it takes"
         )
     alphabet, decoder = plan.model.alphabet, plan.tables.decoder
     unknown = choice_of(plan.unknown, alphabet, plan.model.segmenter.special)

@@ -17,7 +17,7 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, Documents, as_corpus, as_utf8, kept, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
-from ubpe_numba.fitting.fit import Settings, learn, learn_more
+from ubpe_numba.fitting.fit import Settings, learn
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import Named, describe, positive, resolve_threads
 from ubpe_numba.runtime.messages import Progress, warn
@@ -91,13 +91,11 @@ class Tokenizer(Decoding, Saving):
         offsets: Any = None,
         sample_weight: Any = None,
         boundaries: Any = None,
+        frame: int | None = None,
         memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
-        """Learn a vocabulary from documents. What was fitted before is replaced, but only when all went well.
-
-        Ctrl-C stops a fit within a fraction of a second and leaves the tokenizer as it was. The same documents give the same
-        vocabulary, bit for bit, for any number of threads.
+        """Learn a vocabulary from documents. What was fitted before is replaced when all went well, not after Ctrl-C.
 
         Parameters
         ----------
@@ -111,29 +109,31 @@ class Tokenizer(Decoding, Saving):
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
-            Integers of at least 0, one for each document: a document of weight w counts as w of them, in counts of pairs and in
-            document frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
+            Integers of at least 0, one for each document, which counts as so many, in counts of pairs and in document
+            frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
         boundaries
             Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
             document. Position p is between the symbols p - 1 and p. They are not remembered: `encode` wants them too.
+        frame
+            Symbols of a frame, such as the channels of an instant or the codebooks of a codec: a token lies within a frame, or is
+            of whole ones. They begin with the document, and are remembered. ValueError where preprocessing cuts documents.
         memory_limit
-            Bytes that the fit may use beside the documents; MemoryError, with an estimate of what it needs, if it cannot keep to
-            them. Always enough are 42 MB, 27 bytes a symbol and 31 a document. With less it is slower and uses one thread (logger
-            ``ubpe_numba``, INFO): needed are 42 MB, 7 a symbol and 11 a document, and enough 15, 19, and 24 an occurrence of the
-            most frequent pair.
+            Bytes that the fit may use beside the documents; MemoryError, with an estimate, if it needs more. Always enough are
+            42 MB, 27 bytes a symbol and 31 a document. With less it is slower and uses one thread (logger ``ubpe_numba``, INFO):
+            needed are 42 MB, 7 a symbol and 11 a document.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
         Returns
         -------
         Self
-            The tokenizer itself, with `history_`.
+            The tokenizer itself, with `history_`: the same, bit for bit, for any number of threads.
 
         Warns
         -----
         UserWarning
-            If no document holds a symbol, or `docs` is the name of a file; if the fit ends at less than a tenth of a thousand or
-            more tokens, since no pair is left; and of a `UBPE` that weighs by idf, if every idf is 0, as with a single document.
+            If no document holds a symbol, or `docs` is the name of a file; if no pair is left at a tenth of a thousand tokens or
+            more; and of a `UBPE` that weighs by idf, if every idf is 0, as with a single document.
 
         Examples
         --------
@@ -142,6 +142,8 @@ class Tokenizer(Decoding, Saving):
         >>> melody = np.array([60, 62, 64, 60, 62, 64, 60, 62])
         >>> list(BPE(5, alphabet=[60, 62, 64]).fit(melody, boundaries=[3, 6]).get_vocab())[3:]
         [(60, 62), (60, 62, 64)]
+        >>> BPE(6, alphabet=4).fit([[1, 2, 1, 2, 3, 1, 1, 2, 1, 2]], frame=2).vocabulary.merges.tolist()
+        [[1, 2], [4, 4]]
         """
         settings, bar = self._settings(memory_limit), None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
@@ -160,6 +162,11 @@ class Tokenizer(Decoding, Saving):
         alphabet = alphabet_of(self.alphabet, corpus.given)
         if self.preprocessing is not None or not isinstance(self.unknown, str) or self.unknown != "raise":
             self._check_symbols(alphabet, self._segmenter(alphabet.kind, None))
+        if frame is not None:
+            from ubpe_numba.vocabulary.frames import frame_of  # here only: few documents have frames
+
+            size = frame_of(frame, self._segmenter(alphabet.kind, None), corpus, settings.rules.order)
+            settings = settings._replace(frame=size)
         check_size(alphabet, settings.n_tokens, self.alphabet is None)  # before a long fit
         return self._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
 
@@ -197,9 +204,9 @@ class Tokenizer(Decoding, Saving):
 
         Documents and options are as for `fit`. Where the next ids are taken, as by special tokens, the new ones follow the last.
         On the corpus of the fit this gives what one longer fit would have given; on another, new merges are learned on that,
-        encoded with the present vocabulary. The probabilities of `UBPE` are estimated anew, on `docs`. ValueError if the
-        vocabulary is not one of pairs, or has more ids already. `pretokenizer`, as for `Preprocessing`, cuts text from now on:
-        with None, or a coarser pattern, tokens come to cross words, as in SuperBPE; no `Counts` of segments then.
+        encoded with the present vocabulary. The probabilities of `UBPE` are estimated anew, on `docs`. `pretokenizer`, as for
+        `Preprocessing`, cuts text from now on: with None, or a coarser pattern, tokens come to cross words, as in SuperBPE; no
+        `Counts` of segments then. ValueError if the vocabulary is not one of pairs, or has more ids already.
 
         Examples
         --------
@@ -223,7 +230,7 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"n_tokens: expected at most {MAX_SIZE}, got {quoted(n_tokens)}")
         if goes_on and special is not None:
             goes_on = int(special.ids[special.ids >= first].min(initial=first + n_tokens)) >= first + n_tokens
-        settings = now._settings(memory_limit)._replace(n_tokens=len(old) + int(n_tokens - present))
+        settings = now._settings(memory_limit)._replace(n_tokens=len(old) + int(n_tokens - present), frame=segmenter.frame)
         bar = None if progress is False else Progress(progress)
         given = docs, offsets, sample_weight, boundaries
         prepared = now._prepared
@@ -233,9 +240,15 @@ class Tokenizer(Decoding, Saving):
         history: History | None = getattr(now, "history_", None)
         if history is not None and history.counts.size != old.n_learned:  # of a fit by idf, which removed some of its merges
             history = None
+        if segmenter.frame:
+            from ubpe_numba.vocabulary.frames import frame_of  # here only, as above
+
+            frame_of(segmenter.frame, segmenter._replace(pretokenizer=prepared.pretokenizer), corpus)
+        from ubpe_numba.fitting.learn_more import learn_more  # here only: first fits need not wait for it
+
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         if now._weighs_by_text:
-            vocabulary = now._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
+            vocabulary = now._weighed(corpus, alphabet, vocabulary, bar or Progress(False), segmenter.frame)
         size = len(vocabulary)
         if goes_on:
             ids = np.arange(first, first + size) if first else None
@@ -294,6 +307,8 @@ class Tokenizer(Decoding, Saving):
             raise ValueError(f"by: expected 'creation' or 'idf', got {quoted(by)}")
         if positive(n_tokens, "n_tokens") < n:
             raise ValueError(f"n_tokens: expected at least the alphabet's {n} symbols, got {n_tokens}")
+        if by == "idf" and segmenter.frame:
+            raise ValueError("by: tokens that keep to frames have to stay in order of creation; use by='creation'")
         if by == "idf":
             from ubpe_numba.vocabulary.weights import rearranged  # here only: fits need not wait for it
 
@@ -314,6 +329,7 @@ class Tokenizer(Decoding, Saving):
             made = segmenter._replace(token_ids=made.token_ids, reserved=segmenter.special.with_ids(made.special.ids))
         elif ids is not None:
             made = segmenter._replace(token_ids=ids[: len(shorter)])
+        made = made._replace(frame=segmenter.frame) if segmenter.frame else made
         history: History | None = getattr(self, "history_", None)
         begun: History | None = None
         if history is not None and by == "creation" and history.counts.size == vocabulary.n_learned:

@@ -95,6 +95,8 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     write = table.writer(format, options)
     if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.alphabet.names is not None and format != "ubpe":
         raise ValueError(f"format: {quoted(format)} has no symbols with names; save(path) keeps them, and 'ubpe' has words")
+    if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.frame:
+        raise ValueError(f"format: {quoted(format)} has no frames, and would encode to other ids; save(path) keeps them")
     made = write(_exported(tok), **options)
     if path is None:
         return made

@@ -274,9 +274,12 @@ class Fitted(metaclass=_Class):
 
             vocabulary = rearranged(vocabulary, settings.n_tokens, settings.rules.trim, self._needs_pairs)
         if corpus is not None and self._weighs_by_text:
-            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False))
+            vocabulary = self._weighed(corpus, alphabet, vocabulary, bar or Progress(False), settings.frame)
         size = vocabulary.offsets.size - 1
-        self._adopt(Model(alphabet, vocabulary, self._segmenter(alphabet.kind, size)), history)
+        segmenter = self._segmenter(alphabet.kind, size)
+        if settings.frame:
+            segmenter = segmenter._replace(frame=settings.frame)
+        self._adopt(Model(alphabet, vocabulary, segmenter), history)
         if size < settings.n_tokens != MAX_SIZE:
             self._tell_the_end(settings, size, alphabet.size)
         return self
@@ -303,7 +306,7 @@ class Fitted(metaclass=_Class):
         if asked != default and self._model.vocabulary.n_symbols and not enough and size - had < wanted / 10:
             warn(f"{told}; are these the documents that were meant?")
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int) -> Vocabulary:
         """A vocabulary that was learned from a corpus, with what encoding needs to know of that beside the merges."""
         return vocabulary
 

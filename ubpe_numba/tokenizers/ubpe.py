@@ -156,18 +156,19 @@ class UBPE(Tokenizer):
     def _weighs_by_text(self) -> bool:  # type: ignore[override]
         return isinstance(self.objective, str) and self.objective in BY_PROBABILITY
 
-    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress) -> Vocabulary:
+    def _weighed(self, corpus: Corpus, alphabet: Alphabet, vocabulary: Vocabulary, progress: Progress, frame: int) -> Vocabulary:
         counts, ids = token_counts(vocabulary), segments_of(corpus, alphabet)
-        return self._likeliest(ids, corpus, vocabulary, counts, _ROUNDS, progress)
+        return self._likeliest(ids, corpus, vocabulary, counts, _ROUNDS, progress, frame)
 
     def _likeliest(
-        self, ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: NDArray[np.int64], n_rounds: int, progress: Progress
-    ) -> Vocabulary:
+        self, ids: Ragged, corpus: Corpus, vocabulary: Vocabulary, counts: NDArray[np.int64], n_rounds: int, progress: Progress,
+        frame: int,
+    ) -> Vocabulary:  # fmt: skip
         """A vocabulary with probabilities by EM for the objective; for ``"tokenizers"`` such as its reader of JSON can read."""
         from ubpe_numba.fitting.reweight import likeliest  # here only: other objectives need not wait for it
 
         by = BY_PROBABILITY[self.objective]
-        found = likeliest(ids, corpus, vocabulary, counts, n_rounds, self.n_threads, progress, by)
+        found = likeliest(ids, corpus, vocabulary, counts, n_rounds, self.n_threads, progress, by, frame)
         if self.objective != "tokenizers":
             return found
         from ubpe_numba.formats.json_floats import read_numbers, write_numbers
@@ -254,7 +255,9 @@ class UBPE(Tokenizer):
         """
         from ubpe_numba.fitting import refine  # here only: other calls need not wait for it
 
-        alphabet, vocabulary, _ = self._fitted()
+        alphabet, vocabulary, segmenter = self._fitted()
+        if segmenter.frame:
+            raise ValueError("refine: the search knows no frames; fit with frame= and objective='shortest' or 'likelihood'")
         n = max(len(vocabulary), self.n_tokens or 0) - vocabulary.n_alphabet
         if not isinstance(objective, str) or objective not in refine.SPARE:
             raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")
@@ -330,7 +333,7 @@ class UBPE(Tokenizer):
         if weights == "likelihood":
             other.objective = self.objective if self._weighs_by_text else "likelihood"
             usage = usage_in(self._plan().encode(ids), corpus, len(vocabulary), self.n_threads)
-            found = other._likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, bar)
+            found = other._likeliest(ids, corpus, vocabulary, usage.counts, n_rounds, bar, segmenter.frame)
         else:
             from ubpe_numba.fitting.reweight import by_own_idf  # here only, as in `_likeliest`
 
@@ -450,6 +453,10 @@ class UBPE(Tokenizer):
             way = "fit one without, as by for_text(pretokenizer=None)"
             raise ValueError(f"{what}: a tokenizer with a pattern, a normalizer or special tokens ranks no segmentations; {way}")
         alphabet, _, segmenter = self._fitted()
+        if segmenter.frame:
+            raise ValueError(
+                f"{what}: it ranks no segmentations into tokens that keep to frames; fit without frame=, or use encode"
+            )
         how = segmenter.encoding, alphabet.names is not None
         read = read_documents(docs, offsets, *how) if name == "docs" else read_document(docs, *how)
         choice = self._unknown(unknown)

@@ -61,4 +61,9 @@ class Model(NamedTuple):
         vocabulary = Vocabulary.from_state(state["vocabulary"], alphabet.size, max_symbols)
         text = state.get("text")
         segmenter = Segmenter.from_state(text, len(vocabulary), alphabet.kind) if text else PLAIN
+        if segmenter.frame:
+            from ubpe_numba.vocabulary.frames import Frames, frame_of  # here only: few models have frames
+
+            frame_of(segmenter.frame, segmenter)
+            Frames.over(vocabulary, segmenter.frame)  # ValueError for tokens that do not keep to them
         return cls(alphabet, vocabulary, segmenter)

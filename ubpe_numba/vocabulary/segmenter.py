@@ -108,7 +108,8 @@ class Segmenter(NamedTuple):
     replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `decoding` is how the texts of tokens become one.
     `whole_words`: a segment that equals a token becomes that token, before any merge; `one_by_one`: the order of merges matters
     even between places of one pair (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after encoding,
-    as they are there: `post_processor` and `decoder`, and `config`, the defaults of a call.
+    as they are there: `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to which
+    tokens keep (vocabulary/frames.py); 0 without frames.
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
@@ -121,6 +122,7 @@ class Segmenter(NamedTuple):
     whole_words: bool = False
     one_by_one: bool = False
     file: dict[str, Any] | None = None
+    frame: int = 0
 
     @property
     def special(self) -> Reserved | None:
@@ -296,7 +298,7 @@ class Segmenter(NamedTuple):
             fields[_CUTTERS.get(name, "pretokenizer")] = self.pretokenizer.state()
         fields |= {name: part.state() for name, part in parts.items() if part is not None}
         fields |= {"encoding": self.encoding, "token_ids": self.token_ids, "file": self.file}
-        fields |= {"whole_words": self.whole_words or None, "one_by_one": self.one_by_one or None}
+        fields |= {"whole_words": self.whole_words or None, "one_by_one": self.one_by_one or None, "frame": self.frame or None}
         return _FIELDS.write(fields if self.reserved is None else fields | self.reserved.state())
 
     @classmethod
@@ -320,7 +322,8 @@ class Segmenter(NamedTuple):
         unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], 2 * size + SPARE)
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
-        rest = unknown, fields["decoding"], fields["whole_words"] is True, fields["one_by_one"] is True, fields["file"]
+        flags = fields["whole_words"] is True, fields["one_by_one"] is True
+        rest = unknown, fields["decoding"], *flags, fields["file"], fields["frame"] or 0
         cutter, normalizer = steps
         return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
 
@@ -372,6 +375,7 @@ _FIELDS = Schema(
         "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
         "token_ids": _ANY, "unknown": _ANY, "decoding": Field(make=lambda state, _: Decoding.from_state(state), default=None),
         "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _ANY, "stop_tokens": _ANY, "file": _OBJECT,
+        "frame": Field("an integer of at least 2", lambda n: type(n) is int and 1 < n < 2**62, default=None),
     },
 )  # fmt: skip
 

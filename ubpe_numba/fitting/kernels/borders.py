@@ -131,7 +131,7 @@ def run_is_odd(cells, n_cells, width, token):
     """Whether the shard ends with an odd number of this token, as in [2, 1, 1, 1]. O(run)."""
     odd = False
     p = n_cells - 1
-    while cells[p - 1] == token or cells[p - 1] == -(token + 2):
+    while cells[p - 1] == token or cells[p - 1] == -(token + 3):
         p -= width
         odd = not odd
     return odd
@@ -158,7 +158,7 @@ def append_token(shard, slot, width, width_a, token):
     for j in range(1, width - 1):
         cells[n_cells - 1 + j] = DEAD
     if width > 1:
-        cells[n_cells - 2 + width] = -(token + 2)
+        cells[n_cells - 2 + width] = -(token + 3)
     cells[n_cells - 1 + width] = SEPARATOR
     shard.separators[shard.separators.size - 1] = n_cells - 1 + width
     state.n_cells = n_cells + width

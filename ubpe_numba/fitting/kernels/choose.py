@@ -215,7 +215,8 @@ def choose(driver, task, shards, weighted, borders, ties):
     Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l, r), the next, is taken too if
     (1) l is not the right part of a taken pair and r is not the left part of one,
     (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every taken pair (a, a),
-    (3) under other rules of ties than the smaller pair: no other pair is as frequent as q.
+    (3) under other rules of ties than the smaller pair: no other pair is as frequent as q,
+    (4) no taken pair makes a token of one frame, which then meets others where there was no pair.
     Then one merge after the other would choose q as well, with the same count, documents and occurrences:
 
     * By (1) no occurrence of q overlaps one of a taken pair, so the count of q does not change; and the conflict of (1) is
@@ -268,6 +269,8 @@ def choose(driver, task, shards, weighted, borders, ties):
                 break
             used[0, left] = stamp
             used[1, right] = stamp
+            if driver.lengths[left] + driver.lengths[right] == state.frame:  # (4)
+                wanted = n + 1
             if left == right:
                 twin_count = max(twin_count, count)
         candidates[n].count, candidates[n].tie, candidates[n].pair = count, tie, order
@@ -349,8 +352,8 @@ def take(driver, task, borders):
         at = find(entries[p], pair)
         new = state.next_id + n
         task.slot[n] = slots[p, at]
-        width[new] = width[left] + width[right]
         lengths[new] = lengths[left] + lengths[right]
+        width[new] = width[left] + width[right] + (lengths[new] == state.frame)
         remove(entries[p], slots[p], at)
         driver.part[p].n_pairs -= 1
         occurrences += task.counts[n]

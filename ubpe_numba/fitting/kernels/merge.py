@@ -100,9 +100,9 @@ def merge(shard, weighted, task):
         a = task.left[i]
         b = task.right[i]
         new = np.int32(task.batch[0].first_id + i)
-        last = np.int32(-(new + 2))
+        last = np.int32(-(new + 3))
         width_a = width[a]
-        width_b = width[b]
+        width_b = width[new] - width_a  # with the border of a frame that becomes one token
         begin = np.int64(shard.slices[2 * task.slot[i]])
         end = begin + shard.slices[2 * task.slot[i] + 1]
         n = np.int64(0)
@@ -153,9 +153,9 @@ def merge(shard, weighted, task):
                 right[y] += 1
                 if weighted is not None:
                     right_sum[y] += weight
-            if x != -1:
-                if x < 0:
-                    x = -x - 2
+            if x < 0:
+                x = -x - 3
+            if x >= 0:
                 if x == new:
                     twins += 1
                     if weighted is not None:

@@ -59,6 +59,7 @@ STATE = np.dtype(
         ("threshold", _I64),
         ("min_count", _I64),
         ("longest", _I64),  # a token of more symbols is never made
+        ("frame", _I64),  # symbols; a token lies within a frame, or is of whole ones; 0 without frames
         ("ties", _I64),
         ("candidates", _I64),  # per round; 1: one merge a round, or what amounts to that
         ("batch", _I64),  # a batch is closed at so many occurrences
@@ -350,11 +351,15 @@ def account(driver, task, shards, weighted, borders, p):
                 count = sums[x]
                 sums[x] = 0
                 pair = pair_of(b, x) if side else pair_of(x, a)
-                if borders is None or part_of(pair, n_parts) == p:
+                if side and lengths[new] == state.frame:
+                    pass  # a frame ended there: it was no pair
+                elif borders is None or part_of(pair, n_parts) == p:
                     _lower(state, part, entries, slots, free, pair, count)
                 if side and x == a:
                     count -= twins
                 pair = pair_of(new, x) if side else pair_of(x, new)
+                if state.frame > 0 and (lengths[x] % state.frame == 0) != (lengths[new] % state.frame == 0):
+                    continue  # a part of a frame beside a whole one is no pair
                 if borders is None or part_of(pair, n_parts) == p:
                     allowed = lengths[x] + lengths[new] <= state.longest
                     slot = create(state, part, p, n_parts, entries, slots, free, heap, pair, count, allowed)

@@ -1,16 +1,19 @@
 """The working text of a fit: cells, the positions of every frequent pair in them, and the records of a merge; loading, counting.
 
 A *cell* is one int32. The text is cut into *segments*, a document each or a part of one that no token may leave. A token takes as
-many cells as it has symbols: the first holds its id, the last -(id + 2), those between are stale (`DEAD` or older ids). -1
+many cells as it has symbols: the first holds its id, the last -(id + 3), those between are stale (`DEAD` or older ids). -1
 (`SEPARATOR`) is before, between and after the segments. With `width[id]`, the cells of a token, its neighbours follow from
 its own cells, so there are no linked lists. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
 
     cell               0   1   2   3   4   5   6   7
     at first          -1   1   2   3  -1   1   2  -1
-    merged            -1   4  -6   3  -1   4  -6  -1        width[4] = 2
+    merged            -1   4  -7   3  -1   4  -7  -1        width[4] = 2
     compacted         -1   4   3  -1   4  -1                width[4] = 1
     separators         0           4           7            cell of the separator before each segment, and after the last
     segment_of_block   0                                    of the block of cells 0..15: the segment of its first cell
+
+In a text of frames, -2 (`FRAME`) is after every frame, and no token crosses it. The merge that makes one token of a frame takes
+the cell in, so that whole frames meet. In frames of two, -1 1 2 -2 1 3 -2 -1 becomes -1 4 . -7 1 3 -2 -1, width[4] = 3.
 
 The *occurrences* of the pair in slot s are the ascending cells `arena[slices[2s]]` and on, `slices[2s + 1]` of them. Some may be
 stale (the pair is gone from there), which a look at the cells tells. At first, with (1, 2) in slot 0 and (2, 3) in slot 1:
@@ -57,7 +60,7 @@ from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.runtime.machine.intrinsics import prefetch
 from ubpe_numba.runtime.tables.pairs import pair_of
 
-SEPARATOR = -1
+SEPARATOR, FRAME = -1, -2
 DEAD = np.int32(-(2**31))  # a cell in the middle of a token
 MOST_CELLS = 2**30  # of a shard: so that 1.6 times as many positions in the arena are int32
 
@@ -167,9 +170,9 @@ def segment_at(separators, segment_of_block, p):
 
 @helper
 def last_token(cells, n_cells):
-    """The token before the last separator, or -1 if there is none; in [-1, 1, 4, -6, -1] it is 4. O(1)."""
+    """The token before the last separator, or -1 if there is none; in [-1, 1, 4, -7, -1] it is 4. O(1)."""
     x = cells[n_cells - 2] if n_cells > 1 else np.int32(SEPARATOR)
-    return np.int64(x) if x >= SEPARATOR else -np.int64(x) - 2
+    return np.int64(x) if x >= SEPARATOR else -np.int64(x) - 3
 
 
 @helper
@@ -224,7 +227,7 @@ def lay_out(offsets, state, cells, separators, segment_of_block):
 def compact(width, state, cells, separators, segment_of_block):
     """Rewrite the text of a shard with one cell a token; all slices become void. O(cells).
 
-    width int32[V]; the other arrays as in `lay_out`, changed in place. [-1, 4, -6, 3, -1, 4, -6, -1] with width[4] = 2 becomes
+    width int32[V]; the other arrays as in `lay_out`, changed in place. [-1, 4, -7, 3, -1, 4, -7, -1] with width[4] = 2 becomes
     [-1, 4, 3, -1, 4, -1]. The caller then sets all widths to 1.
     """
     n_cells = state[0].n_cells
@@ -239,9 +242,7 @@ def compact(width, state, cells, separators, segment_of_block):
         if token == SEPARATOR:
             separators[s] = w
             s += 1
-            p += 1
-        else:
-            p += width[token]
+        p += width[token] if token >= 0 else 1
         w += 1
     state[0].n_cells = w
     _index_segments(separators, segment_of_block)

@@ -121,6 +121,8 @@ def explore(
         raise ValueError(
             "tok: the report shows numbers and text, and symbols with names not yet; get_vocab() and spans() have them"
         )
+    if segmenter.frame:
+        raise ValueError("tok: the report knows no tokens that keep to frames yet; spans() and the plots have them")
     documents = read_documents(docs, offsets, segmenter.encoding)
     alphabet.check_kind(documents)
     as_kind = kind_of(kind, documents)

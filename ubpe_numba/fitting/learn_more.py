@@ -1,0 +1,99 @@
+"""Continuing a fit from an earlier vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Corpus, Documents
+from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.fitting.fit import Settings, fit, vocabulary_of
+from ubpe_numba.fitting.history import History
+from ubpe_numba.runtime.arrays import GrowingArray, offsets_of
+from ubpe_numba.runtime.messages import Progress
+from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.frames import Frames
+from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+_ENDLESS = 2**63 - 1
+_PART = 1 << 26  # symbols of a text that is encoded at once before a fit goes on
+
+
+def learn_more(
+    corpus: Corpus, alphabet: Alphabet, old: Vocabulary, history: History | None, settings: Settings, progress: Progress | None
+) -> tuple[Vocabulary, History | None]:
+    """Continue from a vocabulary of pairs in order of creation.
+
+    corpus: from which the new merges are learned, that of the first fit or another one; old: its ids, counts and weights stay as
+    they are, occurrences become those in this corpus; history: None where there is none (a loaded model); `settings.n_tokens` is
+    the new size. Returns the longer vocabulary and the longer history, None if there was none. UnknownSymbolError for a symbol
+    outside the alphabet.
+
+    The last round of the old fit may have been cut short by its `n_tokens`, where a longer fit would have merged more pairs in
+    it. So that round is chosen again on the text as it was before it. If the same merges are found, the corpus is the one of the
+    old fit, as far as the merges can tell, and learning continues from the beginning of that round: the result is that of one
+    longer fit. Otherwise it continues after the old vocabulary.
+    """
+    old_pairs = old.merges
+    assert old_pairs is not None
+    kept = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
+    if kept < old.n_learned:
+        again = settings._replace(n_tokens=len(old))
+        last_round = fit(*_encoded(corpus, alphabet, old, kept, settings), again, None, np.diff(old.offsets))
+        if not np.array_equal(last_round.pairs, old_pairs[kept:]):
+            kept = old.n_learned
+    start, tokens = _encoded(corpus, alphabet, old, kept, settings)
+    more = fit(start, tokens, settings, progress, np.diff(old.offsets))
+    known = old.n_learned - kept  # merges at the beginning of `more` that the old vocabulary has
+    if history is not None:
+        counts, documents = more.counts[known:], more.documents[known:]
+        weights = 1 if corpus.weights is None else corpus.weights
+        lengths = int((np.diff(start.offsets) * weights).sum()) - np.cumsum(more.replaced)
+        n_symbols = np.full(counts.size, corpus.n_symbols, np.int64)
+        history = History(
+            np.concatenate([history.counts, counts]),
+            np.concatenate([history.document_frequencies, documents]),
+            np.concatenate([history.lengths, lengths[known:]]),
+            np.concatenate([history.n_symbols, n_symbols]),
+            kept + more.last_round,
+        )
+    return vocabulary_of(more, corpus.n_documents, corpus.n_symbols, old, known), history
+
+
+def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settings: Settings) -> tuple[Corpus, Alphabet]:
+    """The corpus in the first m learned tokens of a vocabulary, and the alphabet of these tokens.
+
+    Segments are encoded in parts of `_PART` symbols, so that the text is not held as ids of single symbols, of four bytes each.
+    UnknownSymbolError for a symbol outside the alphabet.
+    """
+    assert old.merges is not None
+    encode: Callable[[Ragged], Ragged] = lambda ids: ids  # noqa: E731
+    if m:
+        vocabulary = Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40)
+        frames = Frames.over(vocabulary, settings.frame) if settings.frame else None
+        encoder = PairEncoder(vocabulary if frames is None else frames.vocabulary, batch=False)
+        encode = partial(encoder.encode, n_threads=settings.n_threads)
+        encode = encode if frames is None else partial(frames.encode, encode)
+    offsets, parts, lengths = corpus.offsets, GrowingArray(), []
+    inner = np.arange(int(offsets[0]) + _PART, int(offsets[-1]), _PART if m else _ENDLESS)
+    n, cuts = offsets.size - 1, np.unique(np.searchsorted(offsets, inner))
+    bounds = [0, *cuts[(cuts > 0) & (cuts < n)].tolist(), n]
+    for a, b in pairwise(bounds):
+        try:
+            ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets[a : b + 1]))
+        except UnknownSymbolError:
+            alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=offsets))  # raises with the number of the segment
+            raise
+        ids = encode(ids)
+        if len(bounds) > 2:
+            parts.append(ids.values)
+            lengths.append(ids.lengths)
+    given = Documents(ids.values, ids._offsets, "int")
+    if len(bounds) > 2:
+        given = Documents(parts.finish(), offsets_of(np.concatenate(lengths)), "int")
+    return corpus._replace(given=given, values=given.values, offsets=given.offsets), Alphabet.dense(old.n_alphabet + m)
