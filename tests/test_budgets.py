@@ -19,8 +19,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 49_827,
-    "lines of code": 29_865,
+    "lines": 49_840,
+    "lines of code": 29_880,
     "functions": 2_292,
     "classes": 200,
     "modules": 238,

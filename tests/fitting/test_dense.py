@@ -14,6 +14,7 @@ from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting import dense
 from ubpe_numba.fitting import fit as fitting
+from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 NEVER = 10**18
@@ -27,9 +28,13 @@ class Way(NamedTuple):
     near: int = 4096
     widest: int = 1024
     threads: int = 1
+    shards: int | None = None  # of the loop that goes on
 
 
-WAYS = st.builds(Way, *map(st.sampled_from, ([10**9, 200, 8], [1 << 24, 1000, 100, 7], [4096, 30, 4], [1024, 6], [1, 2, 3])))
+WAYS = st.builds(
+    Way, st.sampled_from([10**9, 200, 8]), st.sampled_from([1 << 24, 1000, 100, 7]), st.sampled_from([4096, 30, 4]),
+    st.sampled_from([1024, 6]), st.sampled_from([1, 2, 3]), st.sampled_from([None, None, 2, 3]),
+)  # fmt: skip
 SIZES = [1, 2, 3, 4, 30, 251, 252, 253, 254, 255, 256, 260, 1000]
 
 
@@ -45,7 +50,8 @@ def drawn(seed: int, size: int, nature: str, n: int, n_documents: int) -> tuple[
 
 def learned(way: Way | None, docs: np.ndarray, offsets: np.ndarray, size: int, rules: FitRules, n_tokens: int) -> list[Any]:
     """All that a fit leaves; without a way, without a dense phase."""
-    settings = fitting.Settings(n_tokens, 1, rules, 1 if way is None else way.threads, rules.max_token_length or 2**62)
+    threads, shards = (1, None) if way is None else way[4:]
+    settings = fitting.Settings(n_tokens, 1, rules, threads, rules.max_token_length or 2**62, shards)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "SWEPT", NEVER if way is None else 1)
         for name, value in zip(("PART", "_PIECE", "_NEAR", "_WIDEST"), way or (), strict=False):
@@ -66,6 +72,17 @@ def test_sweeps_change_nothing(
     rules = FitRules(min_count=min_count, overshoot=overshoot, max_token_length=longest)
     given = *drawn(seed, size, nature, n, n_documents), size, rules, size + more
     assert learned(way, *given) == learned(None, *given)
+
+
+def test_the_largest_ids_of_narrow_cells() -> None:
+    size = text_cells.NARROW - 20
+    docs = np.random.default_rng(0).choice([0, 1, 2, size - 2, size - 1], (3, 400))
+    settings = fitting.Settings(text_cells.NARROW, 1, FitRules(), 2, n_shards=2)
+    narrow, wide = (
+        fitting.loop_of(as_corpus(docs), Alphabet.dense(size), settings, cell=cell).run(None) for cell in (np.int16, np.int32)
+    )
+    assert narrow.lengths.size == text_cells.NARROW
+    assert [np.asarray(x).tolist() for x in narrow] == [np.asarray(x).tolist() for x in wide]
 
 
 def test_a_large_fit_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:

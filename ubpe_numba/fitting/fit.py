@@ -14,9 +14,9 @@ Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~1
 the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of memory, and grows what is full.
 `learn` is a whole fit in one process; `learn_more.py` continues from an earlier vocabulary.
 
-A fit holds its text (4 bytes a cell), the positions of the frequent pairs (4 bytes each, the only part that can be made smaller:
-pairs below the threshold have none), and the records of a batch of merges (12 bytes an occurrence). With room for fewer positions
-a fit takes more epochs; its result is the same.
+A fit holds its text (4 bytes a cell, or 2), the positions of the frequent pairs (4 bytes each, the only part that can be made
+smaller: pairs below the threshold have none), and the records of a batch of merges (12 bytes an occurrence). With room for fewer
+positions a fit takes more epochs; its result is the same.
 """
 
 from __future__ import annotations
@@ -462,12 +462,13 @@ def fit(
     plain = corpus.weights is None and corpus.document_of is None and settings.memory_limit is None
     single = settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
     if not plain or not single or settings.frame or corpus.offsets[-1] - corpus.offsets[0] < SWEPT:
-        return _loop(corpus, alphabet, settings, lengths).run(progress)
+        return loop_of(corpus, alphabet, settings, lengths).run(progress)
     from ubpe_numba.fitting.dense import merge_dense  # here only: other fits need not load it
 
     how = settings.n_tokens + settings.rules.overshoot, settings.longest, settings.rules.min_count, settings.n_threads
     corpus, lengths, first, symbols = merge_dense(corpus, alphabet, lengths, *how, progress)
-    loop = _loop(corpus, Alphabet.dense(lengths.size), settings, lengths)
+    cell = np.int16 if how[0] <= text_cells.NARROW else np.int32
+    loop = loop_of(corpus, Alphabet.dense(lengths.size), settings, lengths, cell)
     del corpus  # the text is held once, by the loop
     rest = loop.run(progress)
     first_columns = first[:, :2].astype(np.int32), *first.T[2:]
@@ -475,8 +476,10 @@ def fit(
     return Merges(pairs, counts, documents, replaced, max(0, counts.size - 1), symbols, rest.lengths)
 
 
-def _loop(corpus: Corpus, alphabet: Alphabet, settings: Settings, lengths: np.ndarray | None) -> Loop:
-    """The loop of a fit, with its text; see `fit`."""
+def loop_of(
+    corpus: Corpus, alphabet: Alphabet, settings: Settings, lengths: np.ndarray | None = None, cell: type = np.int32
+) -> Loop:
+    """The loop of a fit, with its text in cells of a type: int16, which has kernels of its own, is for large texts; see `fit`."""
     n_symbols = int(corpus.offsets[-1] - corpus.offsets[0])
     if settings.frame:
         from ubpe_numba.vocabulary.frames import with_marks  # here only: few documents have frames
@@ -491,7 +494,7 @@ def _loop(corpus: Corpus, alphabet: Alphabet, settings: Settings, lengths: np.nd
     settings, room = room_for(n_symbols, alphabet.size, settings, n_shards)
     weighted = corpus.weights is not None or corpus.document_of is not None
     place = cut(corpus.offsets, n_shards, 0 if settings.frame else None)
-    text = LocalText(corpus, alphabet, place, weighted, room, threads)
+    text = LocalText(corpus, alphabet, place, weighted, room, threads, cell=cell)
     # other ties are decided by a look at the text, for which the driver has to be alone
     n_parts = text.k if settings.rules.ties == "smallest" else 1
     size = alphabet.size, n_symbols, corpus.n_symbols, corpus.weights is not None

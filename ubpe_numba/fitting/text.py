@@ -1,8 +1,8 @@
 """The text of a fit: cut into shards, loaded, its pairs counted and listed, merges made in it; a thread has a shard each.
 
 The loop of a fit (fit.py) sees a `Text`: `LocalText` here, or shards on other machines (distributed/remote_text.py). The text is
-held once, as int32 cells (4 bytes a symbol), plus the positions of the frequent pairs. Cells, arena and slices are drawn in
-`kernels/text_cells.py`.
+held once, in cells of 4 bytes, or of 2 where it is large and ids are few, plus the positions of the frequent pairs. Cells, arena
+and slices are drawn in `kernels/text_cells.py`.
 
 Shards hold consecutive documents and as many symbols each. A document that is too long for that, one giant document above all, is
 cut in its middle; the pair of tokens across such a cut is worked out in `kernels/borders.py`.
@@ -131,7 +131,7 @@ def cut(offsets: np.ndarray, n_shards: int, near: int | None = None) -> Cut:
 
 
 def allocate_shards(
-    n_cells: np.ndarray, n_separators: np.ndarray, positions: float, tokens: int, slots: int, merges: int
+    n_cells: np.ndarray, n_separators: np.ndarray, positions: float, tokens: int, slots: int, merges: int, cell: type = np.int32
 ) -> s.Shards:
     """The arrays of shards of so many cells and separators, int64[K] each, with `positions` in the arena a cell."""
     i32, i64 = np.int32, np.int64
@@ -140,7 +140,7 @@ def allocate_shards(
         s.Shards(
             base=np.zeros(k + 1, s.BASE),
             state=np.zeros(k, s.SHARD_STATE),
-            cells=np.empty(0, i32),
+            cells=np.empty(0, cell),
             separators=np.empty(int(n_separators.sum()), i32),
             segment_of_block=np.empty(0, i32),
             arena=np.empty(0, i32),
@@ -171,7 +171,7 @@ def _with_arrays_of_text(shards: s.Shards, n_cells: np.ndarray, n_separators: np
         base[name][1:] = np.cumsum(of_shards)
     cells, _, blocks, arena = base[-1].tolist()
     lengths = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
-    return shards._replace(base=base, **{name: np.empty(length, np.int32) for name, length in lengths.items()})
+    return shards._replace(base=base, **{name: np.empty(n, getattr(shards, name).dtype) for name, n in lengths.items()})
 
 
 def extended(arrays: Any, names: tuple[str, ...], need: int, factor: int = 1) -> dict[str, np.ndarray]:
@@ -200,7 +200,8 @@ class LocalText:
     """Shards of a fit in this process: all of them (`whole`), or those of one host.
 
     A host's shards take tokens over from other hosts. weighted: occurrences have weights, or segments are not documents; room: of
-    tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work on shards.
+    tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work on shards; cell: int32, or
+    int16 for ids below `s.NARROW`.
     UnknownSymbolError for a symbol outside the alphabet. The attribute `weighted` is None without weights, `borders` of a single
     shard or of a host; `symbol_counts` are at first only of the last symbols of segments, where the first dense table of pairs
     adds the others (of hosts, the driver does).
@@ -208,7 +209,7 @@ class LocalText:
 
     def __init__(
         self, corpus: Corpus, alphabet: Alphabet, place: Cut, weighted: bool, room: tuple[int, int, int], threads: int,
-        whole: bool = True,
+        whole: bool = True, cell: type = np.int32,
     ) -> None:  # fmt: skip
         offsets, given = corpus.offsets, (corpus.document_of, corpus.weights)
         tokens, slots, merges = room
@@ -218,7 +219,7 @@ class LocalText:
         n_separators = place.segment[1:] + place.inside[1:] - place.segment[:-1] + 1
         self.spare = 0 if whole and self.k == 1 else ROOM
         n_cells = np.diff(place.at) + n_separators + self.spare
-        self.shards = allocate_shards(n_cells, n_separators, _POSITIONS, tokens, slots, merges)
+        self.shards = allocate_shards(n_cells, n_separators, _POSITIONS, tokens, slots, merges, cell)
         self.weighted: Weighted | None = None
         if weighted:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)

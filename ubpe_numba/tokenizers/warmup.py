@@ -11,7 +11,7 @@ from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.fitting.dense import merge_dense
-from ubpe_numba.fitting.fit import Settings, fit
+from ubpe_numba.fitting.fit import Settings, fit, loop_of
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.formats import tiktoken
 from ubpe_numba.formats.protobuf import field
@@ -29,8 +29,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def warmup() -> None:
     """Compile every kernel of tokenizers, or read it from the cache, so that no later call waits for the compiler.
 
-    Half a minute without a cache, a second with one. Call it before forking, so that children find kernels loaded; a fork waits
-    for the kernel that another thread is just compiling.
+    Three quarters of a minute without a cache, a second with one. Call it before forking, so that children find kernels loaded;
+    a fork waits for the kernel that another thread is just compiling.
 
     Examples
     --------
@@ -80,9 +80,13 @@ def warmup() -> None:
     few.extended(Ragged.from_lists([[0, 1, 0]]))
     # words that are kept whole
     BPE(10, alphabet=4, preprocessing=Preprocessing(known_words=[[1, 2], [3]])).fit([[0, 1, 2, 3, 0, 0]], progress=False)
-    # what only large or uneven data comes to: sweeps of narrow cells, a text that is laid out anew, a table that grows
-    for size in (4, 300):
-        merge_dense(as_corpus(rng.integers(0, 4, (4, 100))), Alphabet.dense(size), None, size + 20, 2**62, 2, 1, None)
+    # what only large or uneven data comes to: sweeps, narrow cells, a text that is laid out anew, a table that grows
+    few_symbols = as_corpus(rng.integers(0, 4, (4, 300)))
+    for size in (4, 1200):
+        merge_dense(few_symbols, Alphabet.dense(size), None, size + 20, 2**62, 2, 1, None)
+        for n in (1, 2):
+            settings = plain._replace(n_tokens=size + 20, n_threads=n, n_shards=n)
+            loop_of(few_symbols, Alphabet.dense(size), settings, cell=np.int16).run(None)
     BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
     BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
     # files of other libraries

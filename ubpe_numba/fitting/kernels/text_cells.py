@@ -1,9 +1,9 @@
 """The working text of a fit: cells, the positions of every frequent pair in them, and the records of a merge; loading, counting.
 
-A *cell* is one int32. The text is cut into *segments*, a document each or a part of one that no token may leave. A token takes as
-many cells as it has symbols: the first holds its id, the last -(id + 3), those between are stale (`DEAD` or older ids). -1
-(`SEPARATOR`) is before, between and after the segments. With `width[id]`, the cells of a token, its neighbours follow from
-its own cells, so there are no linked lists. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
+A *cell* is one int32, or int16 where ids are below NARROW. The text is cut into *segments*, a document each or a part of one that
+no token may leave. A token takes as many cells as it has symbols: the first holds its id, the last -(id + 3), those between are
+stale (`DEAD` or older ids). -1 (`SEPARATOR`) is before, between and after the segments. With `width[id]`, the cells of a token,
+its neighbours follow from its own cells, so there are no linked lists. Documents [1, 2, 3] and [1, 2], and the merge (1, 2) -> 4:
 
     cell               0   1   2   3   4   5   6   7
     at first          -1   1   2   3  -1   1   2  -1
@@ -61,7 +61,8 @@ from ubpe_numba.runtime.machine.intrinsics import prefetch
 from ubpe_numba.runtime.tables.pairs import pair_of
 
 SEPARATOR, FRAME = -1, -2
-DEAD = np.int32(-(2**31))  # a cell in the middle of a token
+DEAD = np.int32(-(2**15))  # a cell in the middle of a token; never looked at, but that it is no id
+NARROW = 2**15 - 3  # ids below and their -(id + 3) are int16
 MOST_CELLS = 2**30  # of a shard: so that 1.6 times as many positions in the arena are int32
 
 BLOCK = 4  # cells >> BLOCK is the block of a cell
@@ -105,7 +106,7 @@ class Shards(NamedTuple):
 
     base: np.ndarray  # BASE[K + 1]
     state: np.ndarray  # SHARD_STATE[K]
-    cells: np.ndarray  # int32[n + s + K + room at the ends]
+    cells: np.ndarray  # int32 or int16, [n + s + K + room at the ends]
     separators: np.ndarray  # int32[s + K]: cell of the separator before each segment, and after the last
     segment_of_block: np.ndarray  # int32[cells / 16 + K]: segment that holds the first cell of each block, or begins with it
     arena: np.ndarray  # int32[1.6 n]: positions; grows from the front, sorting buffer at the end
