@@ -18,7 +18,6 @@ from ubpe_numba.coding.decode import SPARE as DECODE_SPARE
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.kernels import decode as decode_kernels
 from ubpe_numba.coding.kernels import merge_words as word_cache
-from ubpe_numba.coding.kernels.known_ids import FULL, UNKNOWN, known_ids
 from ubpe_numba.coding.kernels.words import SCRATCH, SPARE, encode_words
 from ubpe_numba.coding.word_encoder import tables_of
 from ubpe_numba.documents.ragged import Ragged
@@ -195,20 +194,3 @@ def test_decoding_stays_within_its_arrays(alphabet: Any, end: bool) -> None:
             )
             decode_kernels.decoded_size(ids, 0, n, 3, sizes)
         assert guard.intact()
-
-
-@pytest.mark.parametrize("end", [True, False])
-def test_looking_up_ids(end: bool) -> None:
-    for n in [*range(70), 4095, 4096]:
-        for table in (np.zeros(0, np.int32), np.arange(9, dtype=np.int32)[::-1].copy()):
-            guard = Guarded()
-            given = guard(np.arange(n, dtype=np.int64) % 9 + 5, end)
-            out, offsets, known = guard(np.zeros(n, np.int32), end), guard(np.zeros(2, np.int64), end), guard(table, end)
-            assert known_ids(given, n, 5, 9, known, out, offsets) == 0
-            assert out.tolist() == (table[given - 5] if table.size else given - 5).tolist()
-            assert known_ids(given, n, 5, 9, known, out, offsets) == (FULL if n else 0)
-            for bad in (4, 14, -1, -(2**63), 2**63 - 1)[: 5 * min(n, 1)]:
-                given[n // 2] = bad
-                offsets[:] = 0
-                assert known_ids(given, n, 5, 9, known, out, offsets) == UNKNOWN
-            assert guard.intact()

@@ -1,21 +1,30 @@
-"""Short documents go another way than others: the same results, the same errors, and any number of calls at once."""
+"""Short documents go another way than others: equal results, equal errors, any number of calls at once, and no memory lost."""
 
 from __future__ import annotations
 
 import base64
+import codecs
+import contextlib
 import copy
 import functools
+import gc
+import os
+import pickle
 import random
 import signal
+import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+from processes import python
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing
-from ubpe_numba.coding import plan
-from ubpe_numba.coding.short import LONGEST
+from ubpe_numba.coding import short
+from ubpe_numba.coding.plan import FIRST
+from ubpe_numba.coding.short import LONGEST, READY
 
 TEXT = "the cat sat on the mat, the <|end|> 中日本 🙂🙂 éé hello hello  world\n\n 12345 don't"
 PARTS = [
@@ -41,7 +50,7 @@ class Items(list):  # type: ignore[type-arg]
 def general(tok: Any) -> Any:
     """The same tokenizer without short ways."""
     other = copy.copy(tok)
-    other._plan().short = (plan.general, plan.general)
+    other._plan()._calls = FIRST
     other._made_plans["decode"] = None
     return other
 
@@ -66,9 +75,14 @@ def is_same(tok: Any, name: str, *args: Any, **options: Any) -> Any:
 
 def ready(tok: Any, doc: Any) -> Any:
     """A tokenizer that has its short ways."""
-    for _ in range(2):
+    for _ in range(FIRST):
         tok.decode(tok.encode(doc))
     return tok
+
+
+def is_short(tok: Any) -> bool:
+    """Whether a tokenizer has them."""
+    return tok._made_plans["encode"].short is not None and tok._made_plans["decode"] is not None
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +229,68 @@ def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert not wrong
+
+
+def test_most_tokenizers_have_short_ways_where_python_allows_them(texts: list[Any], integers: list[Any]) -> None:
+    """All but those that find special tokens and have no pattern, a pattern without a kernel, and paths in segments."""
+    assert list(map(is_short, [*texts, *integers])) == [
+        READY and i not in (3, 4, 5, 15) for i in range(len(texts) + len(integers))
+    ]
+
+
+def test_what_is_deleted_meanwhile_and_what_is_left(texts: list[Any]) -> None:
+    """A call keeps the tables that it works on; a tokenizer with short ways is freed, and its calls leave nothing."""
+    tok = ready(BPE(40).fit([np.arange(300) % 7]), [0, 1])
+    call, back = tok._made_plans["encode"].short, tok._made_plans["decode"]
+    expected, gone = tok.encode([1, 2, 3]).tolist(), weakref.ref(tok._tables.decoder)
+    plan = weakref.ref(tok._plan())
+    del tok
+    gc.collect()
+    assert plan() is None
+    if READY:
+        assert call([1, 2, 3]).tolist() == expected and back(expected, "replace").tolist() == [1, 2, 3]
+    del call, back
+    gc.collect()
+    assert gone() is None
+    tok, data = texts[2], [1, 10**6, "x"]
+    for n in (100, 100_000):
+        before = sys.getallocatedblocks()
+        references = sys.getrefcount(None), sys.getrefcount(data), sys.getrefcount(data[1])
+        for _ in range(n):
+            tok.decode(tok.encode(TEXT[:20]))
+            with contextlib.suppress(TypeError):
+                tok._plan().short(data)
+        assert abs(sys.getallocatedblocks() - before) < 50
+        assert abs(sys.getrefcount(None) - references[0]) < 50
+        assert (sys.getrefcount(data), sys.getrefcount(data[1])) == references[1:]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_a_fork_and_a_pickle_have_their_own(texts: list[Any]) -> None:
+    text = TEXT[:20]
+    other = pickle.loads(pickle.dumps(texts[2]))
+    assert "encode" not in other._made_plans and ready(other, "the").encode(text).tolist() == texts[2].encode(text).tolist()
+    expected = other.encode(text).tolist()
+    if (child := os.fork()) == 0:
+        os._exit(0 if other.encode(text).tolist() == expected and other.decode(expected) == text else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_one_switch_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "from ubpe_numba.runtime.machine.objects import READY; print(READY)"
+    assert python(script, UBPE_PLAIN_NUMBA="1") == "False"
+    monkeypatch.setattr(short, "READY", False)
+    for tok, doc in ((BPE(30).fit([[0, 1, 2, 0, 1]]), [0, 1, 2]), (BPE.for_text(256, pretokenizer="gpt2").fit(["a"]), "a b")):
+        assert ready(tok, doc)._made_plans["encode"].short is None is tok._made_plans["decode"]
+        assert np.array_equal(tok.decode(tok.encode(doc)), doc)
+
+
+def test_a_handler_of_errors_may_decode() -> None:
+    """While a text is decoded, Python code of the user may run: it finds the memory of the call taken."""
+    tok = ready(BPE.for_text(256).fit(["a"]), "a")
+
+    def handler(error: UnicodeDecodeError) -> tuple[str, int]:
+        return tok.decode(list(b"inner")) + ";", error.end
+
+    codecs.register_error("test_short", handler)
+    assert tok.decode([97, 255, 98, 255, 99], errors="test_short") == "ainner;binner;c"

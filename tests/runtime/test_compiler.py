@@ -63,15 +63,15 @@ def test_a_function_of_a_user_that_calls_a_kernel_does_not_wait_for_itself(tmp_p
     script = """
 import numpy as np
 from numba import njit
-from ubpe_numba.coding.kernels.known_ids import known_ids
+from ubpe_numba.coding.kernels.decode import decoded_size
 
 @njit
-def user(given):
-    return known_ids(given, given.size, 5, 3, np.zeros(0, np.int32), np.zeros(9, np.int32), np.zeros(2, np.int64))
+def user(ids):
+    return decoded_size(ids, 0, ids.size, 1, np.full(9, 4, np.int32))
 
-print(user(np.array([5, 7])), user(np.array([4])))
+print(user(np.array([5, 7], np.int32)), user(np.array([10], np.int32)))
 """
-    assert python(script, UBPE_CACHE_DIR=str(tmp_path)) == "0 -1"
+    assert python(script, UBPE_CACHE_DIR=str(tmp_path)) == "(8, 32) (0, 0)"
 
 
 def test_extensions_of_numba_by_other_packages_are_left_to_functions_of_users(tmp_path: pathlib.Path) -> None:

@@ -1,6 +1,6 @@
 """The plan of an encode: how documents become ids, made once for a model and the settings of a tokenizer.
 
-    document  -> short?  read, kernel on memory made beforehand (short.py; text by word_encoder.py)
+    document  -> short?  one function that reads, encodes and makes the ids (short.py; of text word_encoder.py)
               -> else    read -> special tokens out, text cut (cut_documents.py) -> alphabet ids -> kernel over chunks (run.py)
 
 A document that is not usual takes the second way, which has all options and all messages. Positions come from lengths of tokens.
@@ -8,7 +8,6 @@ A document that is not usual takes the second way, which has all options and all
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, cast
@@ -20,11 +19,10 @@ from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.places import UNITS, Places, in_units, places_of_tokens
 from ubpe_numba.coding.run import Bound
-from ubpe_numba.coding.short import Many, One, short_decoder, short_encoders
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, as_corpus, read_document, read_documents
 from ubpe_numba.errors import LocatedError, quoted
-from ubpe_numba.runtime.arrays import THREAD_VARIABLES, Named, requested_threads
+from ubpe_numba.runtime.arrays import Named
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from ubpe_numba.vocabulary.frames import Frames
     from ubpe_numba.vocabulary.reserved import SpecialChoice
 
+FIRST = 8  # calls of the general reader before there is a way for short documents, whose kernels take a while to compile
 BATCH = 1 << 22  # symbols, or ids, of documents of an iterator that are worked on at a time: enough for every thread
 #: Stands for the logarithms of probabilities where weights of tokens are expected.
 LIKELIHOOD = object()
@@ -155,24 +154,10 @@ class Tables:
 
     @property
     def decode_short(self) -> Callable[..., Any] | None:
-        """The decoder of one short document; None where text is changed back as a whole."""
-        segmenter = self.model.segmenter
-        if segmenter.restores:
-            return None
-        short = short_decoder(self.decoder, self.model.alphabet, segmenter.encoding)
-        if not segmenter.has_bytes:
-            return short
+        """The decoder of one short document; None where there is none."""
+        from ubpe_numba.coding.short import decoder  # here only, as below: the first calls need not wait for it
 
-        def whole(ids: Any, errors: str | None, to_bytes: bool = False) -> Any:
-            """The document; None where bytes are no text, which is replaced byte by byte."""
-            try:
-                return short(ids, "strict" if errors == "replace" else errors, to_bytes=to_bytes)
-            except UnicodeDecodeError:
-                if errors != "replace":
-                    raise
-                return None
-
-        return whole
+        return decoder(self)
 
     def isolated(self, one_by_one: bool) -> NDArray[np.bool_] | None:
         """Symbols that documents are cut at before they are encoded, bool[alphabet]; None if there are none.
@@ -217,8 +202,9 @@ class Plan:
     ) -> None:
         self.tables, self.model, self.unknown, self.n_threads, self.words = tables, tables.model, unknown, n_threads, words
         self.encode, self.bound, self.paths = encode, bound, paths
-        #: Encoders of one short document and of several, without options, once there was a call.
-        self.short: tuple[One, Many] | None = None
+        #: The encoder of one short document without options, after `FIRST` calls.
+        self.short: Callable[[Any], Any] | None = None
+        self._calls = 0
         self.one_by_one, self.isolated = one_by_one, tables.isolated(one_by_one)
         self.final = pairs
         if tables.frames is not None:
@@ -226,28 +212,27 @@ class Plan:
         if self.isolated is not None:
             self.final, self.encode = None, partial(_cut_at, self.isolated, encode)  # streams are pickled with it
 
-    def _make_short(self) -> tuple[One, Many]:
-        """Make `short`, of `general` where there is no such way."""
-        if self.n_threads is not None or any(map(os.environ.get, THREAD_VARIABLES)):
-            requested_threads(self.n_threads)  # raises for a bad one, which short documents do not need
-        one: One = general
-        many: Many = general
-        numbered = isinstance(self.model.alphabet.kind, Named)  # words are, before anything else
-        if self.bound is not None and self.tables.is_plain and self.isolated is None and not numbered:
-            one, many = short_encoders(self.model.alphabet, self.model.segmenter.encoding, self.bound) or (general, general)
-        elif self.words is not None and self.model.segmenter.lone is None:
+    def _count(self) -> None:
+        """Make the encoder of short documents when enough calls came to the general reader."""
+        self._calls += 1
+        if self._calls != FIRST:
+            return
+        segmenter = self.model.segmenter
+        if self.words is None:
+            from ubpe_numba.coding.short import encoder
+
+            self.short = encoder(self)
+        elif segmenter.lone is None:
             from ubpe_numba.coding.word_encoder import short_text  # here only, as the encoder of words
 
-            one = short_text(self.model, self.words) or general
-        self.short = one, many
-        return one, many
+            self.short = short_text(self.model, self.words)
 
     def one(self, doc: Any, return_offsets: Any, options: Mapping[str, Any]) -> Ids:
         """The ids of one document; with `return_offsets` a pair of ids and starts, or of ids and spans."""
-        if not options and (ids := (self.short or self._make_short())[0](doc)) is not None:
-            if return_offsets is False:
-                return ids
-            if return_offsets in (True, "spans") and self.model.segmenter.decoding is None:  # ids tell lengths
+        if not options:
+            self._count()
+            with_lengths = return_offsets in (True, "spans") and self.model.segmenter.decoding is None  # ids tell them
+            if with_lengths and self.short is not None and (ids := self.short(doc)) is not None:
                 sizes = self.tables.decoder.lengths.take(ids)
                 ends = sizes.cumsum()
                 return ids, np.stack([ends - sizes, ends], axis=1) if return_offsets == "spans" else ends - sizes
@@ -258,9 +243,13 @@ class Plan:
 
     def many(self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any]) -> Batch:
         """The ids of documents; with starts as a `Ragged`, with spans as rows of pairs. ValueError where int32 is too small."""
-        if not options and return_offsets is False and offsets is None:
-            if (ids := (self.short or self._make_short())[1](docs)) is not None:
-                return ids
+        if not options and return_offsets is False and offsets is None and type(docs) is list:
+            self._count()
+            if self.short is not None:
+                from ubpe_numba.coding.short import many
+
+                if (ids := many(self.short, docs)) is not None:
+                    return ids
         given, encoded, places = self._encode(docs, offsets, return_offsets, options, "docs")
         if places is None:
             return encoded
@@ -346,10 +335,6 @@ class Plan:
         if places is not None or not trace:
             return encoded, places
         return encoded, places_of_tokens(encoded, given, self.tables.decoder.lengths, alphabet if skips else None)
-
-
-def general(_docs: Any) -> None:
-    """Leave all documents to the general way: the encoder of short ones where there is none."""
 
 
 def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import struct
 import threading
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numba import typeof
 
 from ubpe_numba.coding.kernels import merge_words, text_tables
 from ubpe_numba.coding.kernels.text_tables import TextTables
 from ubpe_numba.coding.kernels.words import SCRATCH, SPARE, encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.coding.short import LONGEST, One
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of, requested_threads, resolve_threads
-from ubpe_numba.runtime.compiler import direct
+from ubpe_numba.runtime.compiler import address_of
 from ubpe_numba.runtime.tables.packed import NOBODY, NODES, byte_trie, pair_buckets
 from ubpe_numba.text.cut import as_text, in_blocks, kernel_of, places_between_parts
 from ubpe_numba.text.pretokenizer import Pretokenizer
@@ -29,7 +28,7 @@ _LINES = 1 << 13  # of that of long ones, 128 bytes each: 1 MB
 _CHUNK = 1 << 20  # bytes of text whose ids go to memory that a thread keeps: new memory for each call does not scale with threads
 _DEAD = 1 << 12  # bytes of scratch memory for long segments, at first
 _MOST_WORDS = 16  # special tokens and known words that a short text is searched for, unless all begin alike, as with "<|"
-_pack_header = struct.Struct("8q").pack_into
+Scratch = tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]
 
 
 class WordEncoder:
@@ -116,14 +115,18 @@ class WordEncoder:
         kept["room"] = room
         return Ragged._trusted(ids, out_offsets)
 
-    def scratch(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
+    def scratch(self) -> Scratch:
         """The calling thread's own arguments `caches`, `scratch` and `dead` of `encode_words`, made when it first asks."""
-        made: tuple[tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray] | None = getattr(self._local, "scratch", None)
+        made: Scratch | None = getattr(self._local, "scratch", None)
         if made is None:
-            short, long = _aligned(8 * _BUCKETS), _aligned(16 * _LINES)
-            merge_words.enter_tokens(self._arena, self._lengths, self._stable, short, np.empty(4, np.int32))
-            made = self._local.scratch = (short, long), _aligned(SCRATCH), np.zeros(_DEAD, np.uint8)
+            made = self._local.scratch = self.new_scratch()
         return made
+
+    def new_scratch(self) -> Scratch:
+        """New arguments `caches`, `scratch` and `dead` of `encode_words`, 9 MB."""
+        short, long = _aligned(8 * _BUCKETS), _aligned(16 * _LINES)
+        merge_words.enter_tokens(self._arena, self._lengths, self._stable, short, np.empty(4, np.int32))
+        return (short, long), _aligned(SCRATCH), np.zeros(_DEAD, np.uint8)
 
 
 def _aligned(n: int) -> np.ndarray:
@@ -165,70 +168,42 @@ def tables_of(
     return tables, stable, arena
 
 
-def short_text(model: Model, words: WordEncoder) -> One | None:
+def short_text(model: Model, words: WordEncoder) -> Any:
     """Make the encoder of one short text, `bytes` or `str`, for models that cut ASCII text by a kernel as it is; see short.py.
 
     None for models that find words in normalised text or have tokens without an id, and where a search for special tokens would
     take long. Texts that hold special tokens or known words are left to the general reader.
     """
+    from ubpe_numba.coding import short  # here only: the first texts need not wait for it
+
     segmenter = model.segmenter
-    cutter, normalizer, special = segmenter.pretokenizer, segmenter.normalizer, segmenter.special
+    cutter, normalizer, special, ids = segmenter.pretokenizer, segmenter.normalizer, segmenter.special, segmenter.token_ids
     late = special is not None and bool((special.late & special.found).any())
     is_kept = normalizer is None or normalizer.keeps_ascii
-    if not isinstance(cutter, Pretokenizer) or cutter.kernel is None or not is_kept or segmenter.unknown is not None or late:
+    if not short.READY or not isinstance(cutter, Pretokenizer) or cutter.kernel is None:
         return None
-    reserved, prefix = [], b""
+    if not is_kept or segmenter.unknown is not None or late:
+        return None
+    keys = []
     if special is not None and special.found.any():
         parts = zip(special.found.tolist(), pairwise(special.offsets.tolist()), strict=True)
-        reserved = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]
-        least, most = min(reserved), max(reserved)  # what these two begin with alike, all do
-        prefix = least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]
-        if len(reserved) > _MOST_WORDS and not prefix:
+        keys = [special.values[a:b].tobytes() for is_found, (a, b) in parts if is_found]
+        least, most = min(keys), max(keys)  # what these two begin with alike, all do
+        if prefix := least[: next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))]:
+            keys = [prefix]
+        elif len(keys) > _MOST_WORDS:
             return None
-    encoding, token_ids, only_ascii = segmenter.encoding, segmenter.token_ids, normalizer is not None
+    forms = short.kernels.OF_BYTES | (0 if segmenter.encoding is None else short.kernels.UTF8)
+    forms |= 0 if normalizer is None else short.kernels.ONLY_ASCII
     split, classes = kernel_of(cutter.kernel)
-    tables, scratch = words.tables, words.scratch
-
-    def new() -> Any:
-        """A desk: memory of the text and of the header, arguments of the kernel that cuts, those of the one that encodes, ids.
-
-        The header, int64[8], is written by a call: the offsets of the document, then the states of cutting and of encoding.
-        """
-        text, header = np.zeros(LONGEST + 8, np.uint8), np.zeros(8, np.int64)
-        offsets, segments, out = header[:2], np.zeros(LONGEST + 1, np.int64), np.empty(LONGEST + SPARE, np.int32)
-        splitting = (text, offsets, classes, header[2:4], segments[1:])
-        return text.data, header.data, splitting, (text, offsets), segments, (header[4:7], out, np.empty(2, np.int64)), out
-
-    free = [new()]
-    _, _, splitting, text, segments, rest, _ = free[0]
-    cut = direct(split, *splitting)
-    encode = direct(encode_words, *text, segments, tables, *scratch(), *rest)
-
-    def one(doc: Any) -> np.ndarray | None:
-        if type(doc) is bytes:
-            data = doc
-        elif type(doc) is str and encoding is not None and len(doc) <= LONGEST:
-            data = doc.encode("utf-8", "surrogatepass")
-        else:
-            return None
-        if (
-            (n := len(data)) > LONGEST
-            or (only_ascii and not data.isascii())
-            or (reserved and prefix in data and any(map(data.__contains__, reserved)))
-        ):
-            return None
-        try:
-            desk = free.pop()
-        except IndexError:
-            desk = new()
-        memory, header, splitting, text, segments, rest, out = desk
-        memory[:n] = data
-        _pack_header(header, 0, 0, n, 0, 0, 0, 0, 0, 0)
-        n_segments = cut(*splitting)
-        encode(*text, segments[: n_segments + 1], tables, *scratch(), *rest)
-        found = out[: header[5]]
-        ids: np.ndarray = found.copy() if token_ids is None else token_ids.take(found)
-        free.append(desk)
-        return ids
-
-    return one
+    caches, scratch, dead = words.new_scratch()  # of its own: other threads run while the general reader uses theirs
+    text, room, segments = np.zeros(8, np.uint8), np.zeros(9, np.int64), np.zeros(short.LONGEST + 1, np.int64)
+    out, offsets = np.zeros(short.LONGEST + SPARE, np.int32), np.zeros(2, np.int64)
+    given = text, offsets, segments, words.tables, caches, scratch, dead, offsets, out, offsets
+    codes = [(split, (text, offsets, classes, offsets, segments)), (encode_words, given)]
+    ends, marks = offsets_of(np.array(list(map(len, keys)), np.int64)), np.frombuffer(b"".join(keys), np.uint8)
+    ids = np.zeros(0, np.int32) if ids is None else ids.astype(np.int32)
+    header = [0, *(address_of(kernel, tuple(map(typeof, args))) for kernel, args in codes)]
+    header += [array.ctypes.data for array in (room, segments, out)]
+    arrays = classes, *words.tables, *caches, scratch, dead, marks, ends, ids
+    return short.function(short.kernels.encode_text, forms, header + short.table_words(*arrays), arrays, room, segments, out)

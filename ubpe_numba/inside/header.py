@@ -3,67 +3,26 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.kernels import best_path, linear_bpe, merge_by_heap, merge_by_pass, viterbi
+from ubpe_numba.coding.headers import header_of, words
+from ubpe_numba.coding.kernels import header as kernels
 from ubpe_numba.coding.plan import Plan
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError, quoted
-from ubpe_numba.inside.kernels import header as kernels
 from ubpe_numba.inside.native import KernelsType, kernels_type, register_type
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.compiler import address_of
 from ubpe_numba.runtime.machine.addresses import NO_MEMORY
 from ubpe_numba.vocabulary.unknown import choice_of
 
 __all__ = ["NO_MEMORY", "NO_ROOM", "Kernels"]
 
 NO_ROOM = kernels.NO_ROOM
-_NONE = np.zeros(0, np.int64)
-#: Arguments of the kernels, all int64; of encoders 3.
-_N_ARGS = {"encode_at": 7, "decode_at": 6} | dict.fromkeys([name for name in vars(kernels) if name.startswith("by_")], 3)
-_DESKS = 4  # calls by tf-idf at a time that need not clear counts
-_FOREVER = 1 << 40  # symbols, for which all tables pay that are made when many were read
-
-
-def _address_of(kernel: Any) -> int:
-    """The address of the machine code of a kernel, compiled or out of the cache."""
-    signature = (types.int64,) * _N_ARGS[kernel.__name__]
-    if signature not in kernel.overloads:
-        kernel.compile(signature)
-    compiled = kernel.overloads[signature]
-    return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
-
-
-def _encoder(plan: Plan) -> tuple[Any, tuple[Any, ...], int, int, int, int]:
-    """The encoding kernel of a plan as kernels/header.py has them: with its tables, `number`, `most`, `fixed` and `each`."""
-    bound: Any = plan.bound
-    if plan.paths is not None:
-        encoder, objective = plan.paths
-        bound = encoder.bound(objective, _FOREVER)
-    kernel, args = bound(0, np.empty(0, np.int32), np.empty(2, np.int64), 0)
-    if kernel is linear_bpe.encode_rank:
-        pairs, left, right, n, *rest = args[0]
-        return kernels.by_rank, (pairs, left, right, *rest), n, 0, 8 * linear_bpe.RUN_HEAD + 16, 9
-    if kernel is merge_by_heap.merge_by_heap:
-        *tables, n = args[1]
-        return kernels.by_heap, tuple(tables), n, 0, 0, 44
-    if kernel is merge_by_pass.encode_pairs:
-        (*tables, n), conflicts, batch, *_ = args
-        return kernels.by_pass, (*tables, conflicts), n, int(batch), 0, 0
-    ring = encoder.ring
-    if kernel is best_path.best_paths:
-        desks = np.zeros(_DESKS * (8 + 3 * encoder.values.size), np.int64)
-        return kernels.by_tfidf, (*args[0], desks), ring, 0, 16 * ring + 8, best_path.NODE.itemsize
-    if kernel is viterbi.packed_paths:
-        return kernels.by_sums, (*args[:7], encoder.costs[objective]), ring, encoder.packed[objective][1], 40 * ring, 8
-    *matches, scores, single = args[:8]
-    return kernels.by_forward, (*matches, scores), ring, int(single), 16 * ring, 4
 
 
 class Kernels:
@@ -103,7 +62,7 @@ class Kernels:
     dtype: np.dtype[Any]
 
     def __init__(self, tokenizer: Any, plan: Plan) -> None:
-        self._set(tokenizer, plan, plan.tables.decoder.dtype, _header_of(tokenizer, plan))
+        self._set(tokenizer, plan, plan.tables.decoder.dtype, _header(tokenizer, plan))
 
     def _set(self, tokenizer: Any, plan: Plan, dtype: np.dtype[Any], header: NDArray[np.int64]) -> None:
         fields = {"_tokenizer": tokenizer, "_plan": plan, "dtype": dtype, "_header": header, "_numba_type_": kernels_type(dtype)}
@@ -284,41 +243,18 @@ def _put(values: NDArray[Any], out: Any) -> int:
     return values.size
 
 
-def _header_of(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
-    """The header of a plan, an array whose memory keeps all tables alive, and the tokenizer. ValueError if it cuts documents."""
+def _header(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
+    """The header of a tokenizer, an array that keeps both alive. ValueError if it cuts documents."""
     if not plan.tables.is_plain or plan.isolated is not None or plan.bound is None or plan.model.segmenter.decoding is not None:
         raise ValueError(
             "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens, frames); "
             "encode before the compiled function: encode_batch gives a Ragged, which it takes"
         )
-    alphabet, decoder = plan.model.alphabet, plan.tables.decoder
-    unknown = choice_of(plan.unknown, alphabet, plan.model.segmenter.special)
+    unknown = choice_of(plan.unknown, plan.model.alphabet, plan.model.segmenter.special)
     if isinstance(unknown, tuple) or unknown == "nearest":
         raise ValueError(f"kernels: compiled functions know unknown='raise', 'skip' or a symbol, not {quoted(plan.unknown)}")
-    low, known, keys, order = (0, _NONE, _NONE, _NONE) if alphabet.is_identity else alphabet.finder
-    known = known[1:]
-    encoder, tables, number, most, fixed, each = _encoder(plan)
-    choice = {"raise": kernels.RAISE, "skip": kernels.SKIP}.get(str(unknown), unknown)
-    words = [_address_of(kernels.encode_at), _address_of(kernels.decode_at), choice, low, alphabet.size]
-    words += [word for table in (known, keys, order) for word in _table(table)]
-    words += [fixed, each, number, most, _address_of(encoder), *_table(decoder.starts), decoder.arena.ctypes.data]
-    assert len(words) == kernels.TABLES
-    words += [word for table in tables for word in _table(table)]
-    header = np.array(words, np.int64)
-    kept = header, known, keys, order, decoder, tables  # as long as there is an array of the header
-    return np.asarray(SimpleNamespace(__array_interface__=header.__array_interface__, of=(tokenizer, plan), kept=kept))
-
-
-def _table(table: NDArray[Any]) -> tuple[int, int]:
-    """The two words of a table, which has to be contiguous."""
-    assert table.flags.c_contiguous
-    return table.ctypes.data, table.size
-
-
-def compile_all() -> None:
-    """Compile the kernels that headers have addresses of, or read them from the cache."""
-    for name in _N_ARGS:
-        _address_of(getattr(kernels, name))
+    calls = address_of(kernels.encode_at, words(7)), address_of(kernels.decode_at, words(6))
+    return header_of(plan, unknown, calls, (tokenizer, plan))
 
 
 def of_header(header: NDArray[np.int64]) -> Kernels:

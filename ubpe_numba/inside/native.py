@@ -5,7 +5,7 @@ compile functions of Ragged pays nothing. Names of types have the hash of all ke
 disk for a function of a user is not found after a change of these, and the function is compiled again.
 
     Ragged      two arrays, values and offsets
-    Kernels     an array, the header (kernels/header.py): compiled code has the address and nothing else
+    Kernels     an array, the header (coding/kernels/header.py): compiled code has the address and nothing else
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from numba.extending import (
     unbox,
 )
 
+from ubpe_numba.coding.kernels.header import DECODE, ENCODE
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.inside.kernels.header import DECODE, ENCODE
 from ubpe_numba.runtime.compiler.cache import kernel_sources
 from ubpe_numba.runtime.machine.addresses import call_at, word_at
 from ubpe_numba.runtime.machine.intrinsics import address

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.decode import ids_to_skip, joined
-from ubpe_numba.coding.plan import BATCH
+from ubpe_numba.coding.plan import BATCH, FIRST
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_document, as_documents, text_of, weights_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import requested_threads
 from ubpe_numba.runtime.lazy import view
 from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 from ubpe_numba.vocabulary.segmenter import Decoding as Rules
@@ -100,14 +99,19 @@ class Decoding(Encoding):
         >>> text.decode([108, 255]), text.decode([108, 255], as_bytes=True)
         ('l\ufffd', b'l\xff')
         """
-        if as_bytes and (kind := self._fitted().alphabet.kind) == "int":
-            raise TypeError(f"as_bytes: the alphabet is one of {kind}; leave it out to get what was encoded")
-        if errors != "replace":
-            check_errors(errors)
-        is_short = out is None and skip is None and skip_special_tokens is False and (not as_bytes or kind == "bytes")
-        if is_short and (short := self._short_decoder()) is not None:
-            doc = short(ids, None, to_bytes=True) if as_bytes else short(ids, errors)
-            if doc is not None:
+        is_short = out is None and skip is None and skip_special_tokens is False
+        if as_bytes or errors != "replace":
+            if as_bytes and (kind := self._fitted().alphabet.kind) == "int":
+                raise TypeError(f"as_bytes: the alphabet is one of {kind}; leave it out to get what was encoded")
+            if errors != "replace":
+                check_errors(errors)
+            is_short = is_short and (not as_bytes or kind == "bytes")
+        if is_short:
+            try:
+                short = self._made_plans["decode"]
+            except KeyError:
+                short = self._short_decoder()
+            if short is not None and (doc := short(ids, None if as_bytes else errors)) is not None:
                 return doc  # type: ignore[no-any-return]
         now = self._now()
         model, decoder = now._fitted(), now._tables.decoder
@@ -302,14 +306,12 @@ class Decoding(Encoding):
         return self._tables.decoder.ids(as_documents(ids, offsets, name="ids"), known=True)
 
     def _short_decoder(self) -> Callable[..., Any] | None:
-        """The decoder of one short document; None where there is none."""
-        try:
-            return self._made_plans["decode"]  # type: ignore[no-any-return]
-        except KeyError:
-            requested_threads(self.n_threads)  # raises for a bad one, which short documents do not need
-            made = self.__dict__.setdefault("_made_plans", {})
-            short = made["decode"] = self._tables.decode_short
-            return short
+        """Make the decoder of one short document at the call number `FIRST`; None before, and where there is none."""
+        made = self.__dict__.setdefault("_made_plans", {})
+        made["decoded"] = calls = made.get("decoded", 0) + 1
+        if calls == FIRST:
+            made["decode"] = self._tables.decode_short
+        return made.get("decode")  # type: ignore[no-any-return]
 
     def explore(
         self,

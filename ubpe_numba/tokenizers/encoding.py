@@ -114,6 +114,13 @@ class Encoding(Fitted):
         >>> BPE.from_merges([[0, 1]], alphabet="ab").encode("abababab", sample=0.5, seed=1).tolist()
         [2, 2, 2, 0, 1]
         """
+        if return_offsets is False and not options:  # short documents, without another call of Python
+            try:
+                short = self._made_plans["encode"].short
+            except KeyError:
+                short = None
+            if short is not None and (ids := short(doc)) is not None:
+                return ids  # type: ignore[no-any-return]
         return self._plan(options).one(doc, return_offsets, options)
 
     @overload

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.coding.plan import FIRST
 from ubpe_numba.documents.counts import count_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_corpus
@@ -47,7 +48,7 @@ def warmup() -> None:
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], sample=0.5)
         ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
-        for _ in range(2):  # the second time as a short document
+        for _ in range(FIRST):  # the last time as a short document
             ranked.decode(ranked.encode(docs[0]))
         list(ranked.stream().over([np.tile(docs[0], 5)]))
         universal = UBPE(size + 20, alphabet=size)
@@ -95,7 +96,9 @@ def warmup() -> None:
     load('{"model": {"vocab": {"a": 0, "aa": 1}, "merges": ["a a"]}}')
     WordPiece(["[UNK]", "a"]).encode(["a"])
     tokens = [*(bytes([byte]) for byte in range(256)), b"aa", b"aaa", b"aaaaaa"]  # the last is found as a whole word only
-    load(tiktoken.write({token: i for i, token in enumerate(tokens)}), pretokenizer="gpt2").encode("aaaaaa")
+    whole = load(tiktoken.write({token: i for i, token in enumerate(tokens)}), pretokenizer="gpt2")
+    for _ in range(FIRST):
+        whole.encode("aaaaaa")
     rows = (b"u", 0.0, 2), (b"a", 0.0, 1), (b"aa", -1.0, 1), (b"aaa", 0.0, 1)
     pieces = b"".join(field(1, field(1, piece) + field(2, score) + field(3, kind)) for piece, score, kind in rows)
     load(pieces).encode("aa")
@@ -112,7 +115,7 @@ def warmup() -> None:
     WordEncoder(PairEncoder(aab, batch=False), whole_words=True)
     pairs = PairEncoder(Vocabulary.from_merges(256, [[49, 50]]), batch=False)
     WordEncoder(pairs).encode(text, np.array([0, text.size]), PATTERNS[0])
-    # what compiled functions of users call
-    from ubpe_numba.inside.header import compile_all
+    # what compiled functions of users call, and short calls
+    from ubpe_numba.coding.headers import compile_all
 
     compile_all()

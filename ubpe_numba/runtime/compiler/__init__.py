@@ -32,7 +32,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numba
-from numba import njit, typeof
+from numba import njit
 from numba.core import entrypoints
 from numba.core.compiler_lock import global_compiler_lock
 
@@ -111,9 +111,14 @@ def kernel_with_scratch(function: F) -> F:
     return _compiled(function)
 
 
+def builtin(function: F) -> F:
+    """A `kernel` that Python calls by C, with the GIL; its arguments and result are int64. See runtime/machine/objects.py."""
+    return _compiled(function, **_UNCOUNTED, no_cfunc_wrapper=False, nogil=False)
+
+
 def _compiled(function: F, **options: Any) -> F:
     with _enabled():
-        dispatcher = njit(**_KERNEL, **options)(function)
+        dispatcher = njit(**(_KERNEL | options))(function)
     compile_ = dispatcher.compile = _enabled()(dispatcher.compile)
     if _PLAIN:
         return dispatcher  # type: ignore[no-any-return]
@@ -127,15 +132,13 @@ def _compiled(function: F, **options: Any) -> F:
     return cache.attach(dispatcher)  # type: ignore[no-any-return]
 
 
-def direct(kernel: Callable[..., Any], *args: Any) -> Callable[..., Any]:
-    """The machine code of a kernel for arguments of the types of these, to be called by position with no others.
-
-    Numba does not look at their types then: eighteen arrays take 0.3 us instead of 2.7. It does not notice a wrong one either,
-    such as a strided or a read-only array.
-    """
-    kinds = tuple(map(typeof, args))
-    found = kernel.overloads.get(kinds)  # type: ignore[attr-defined]  # compiling, or to see that it is done, takes a thread
-    return kernel.compile(kinds) if found is None else found.entry_point  # type: ignore[no-any-return, attr-defined]
+def address_of(kernel: Callable[..., Any], kinds: tuple[Any, ...], by_c: bool = False) -> int:
+    """The address of the machine code of a kernel for arguments of these types of numba, as kernels call it, or C."""
+    if kinds not in kernel.overloads:  # type: ignore[attr-defined]
+        kernel.compile(kinds)  # type: ignore[attr-defined]
+    compiled = kernel.overloads[kinds]  # type: ignore[attr-defined]
+    name = compiled.fndesc.llvm_cfunc_wrapper_name if by_c else compiled.fndesc.llvm_func_name
+    return int(compiled.library.get_pointer_to_function(name))
 
 
 def helper(function: F) -> F:

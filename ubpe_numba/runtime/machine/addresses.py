@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 from ubpe_numba.runtime.machine.intrinsics import _call, _instruction
 
-_WORD, _BYTES, _STATUS = ir.IntType(64), ir.IntType(8).as_pointer(), ir.IntType(32)
+_WORD, _BYTES = ir.IntType(64), ir.IntType(8).as_pointer()
 #: Result of a kernel at an address that failed to allocate memory of its own.
 NO_MEMORY = -(1 << 62) - 1
 
@@ -75,16 +75,13 @@ def table_at(typingctx, header, i, dtype):
 
 @intrinsic
 def call_at(typingctx, function, args):
-    """`call_at(address, (a, b, ...))`: call a compiled kernel of int64 arguments and result; NO_MEMORY if it failed."""
+    """`call_at(address, (a, b, ...))`: call a compiled kernel of these types, whose result is int64; NO_MEMORY if it failed."""
 
     def codegen(context, builder, signature, values):
-        error = ir.LiteralStructType([_BYTES, _STATUS, _BYTES, _BYTES, _STATUS]).as_pointer()
-        n = len(signature.args[1])
-        kind = ir.FunctionType(_STATUS, [_WORD.as_pointer(), error.as_pointer()] + [_WORD] * n)
-        result, errors = cgutils.alloca_once(builder, _WORD), cgutils.alloca_once(builder, error)
-        words = [builder.extract_value(values[1], i) for i in range(n)]
-        status = builder.call(builder.inttoptr(values[0], kind.as_pointer()), [result, errors, *words])
-        failed = builder.icmp_unsigned("!=", status, _STATUS(0))
-        return builder.select(failed, _WORD(NO_MEMORY), builder.load(result))
+        kinds, convention = tuple(signature.args[1]), context.call_conv
+        pointer = convention.get_function_type(types.int64, kinds).as_pointer()
+        given = [builder.extract_value(values[1], i) for i in range(len(kinds))]
+        status, result = convention.call_function(builder, builder.inttoptr(values[0], pointer), types.int64, kinds, given)
+        return builder.select(status.is_error, _WORD(NO_MEMORY), result)
 
     return types.int64(types.int64, args), codegen

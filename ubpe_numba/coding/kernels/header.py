@@ -53,7 +53,7 @@ RAISE, SKIP = -1, -2
 
 
 @helper
-def _symbol(doc, size, is_unsigned):
+def symbol_at(doc, size, is_unsigned):
     """The integer of `size` bytes at an address, int64; as signed if it is unsigned and has 8 bytes. O(1)."""
     if size == 8:
         x = np.int64(load64(doc, np.int64(0)))
@@ -95,17 +95,15 @@ def _known(x, low, size, known, keys, order):
     return np.int32(at) if at < np.uint64(size) else np.int32(-1)
 
 
-@kernel
-def encode_at(header, doc, stride, n, kind, out, room):
-    """Write the ids of n symbols at an address, `stride` bytes apart, to int32 at `out`; returns how many.
+@helper
+def begin(header, n):
+    """The address of the work memory of a document of n symbols, 0 if there is none; `release` gives it back."""
+    return allocate(4 + 2 * ((n + 1) >> 1) + ((word_at(header, FIXED) + word_at(header, EACH) * (n + 1) + 7) >> 3))
 
-    kind: bytes of a symbol, and 16 if it is unsigned. -1 - i: the symbol at i is not known; NO_ROOM: there are more than `room`
-    ids, and nothing is written; NO_MEMORY. With 0 for `out` the ids are only counted. All int64. O(n) and the encoder.
-    """
-    words = (n + 1) >> 1
-    work = allocate(4 + 2 * words + ((word_at(header, FIXED) + word_at(header, EACH) * (n + 1) + 7) >> 3))
-    if work == 0:
-        return np.int64(NO_MEMORY)
+
+@helper
+def read_symbols(header, work, doc, stride, n, kind):
+    """Write the alphabet ids of a document, as `encode_at` is given it, to the work memory; returns how many, or -1 - i. O(n)."""
     ids = array_at(work + 32, n, np.int32)
     low = word_at(header, LOW)
     size = word_at(header, SIZE)
@@ -116,29 +114,48 @@ def encode_at(header, doc, stride, n, kind, out, room):
     width = kind & 15
     is_unsigned = kind >= 16
     m = np.int64(0)
-    w = np.int64(0)
     for i in range(n):
-        x = _symbol(doc + i * stride, width, is_unsigned)
+        x = symbol_at(doc + i * stride, width, is_unsigned)
         symbol = np.int64(-1)
         if not (is_unsigned and x < 0):  # beyond int64
             symbol = np.int64(_known(x, low, size, known, keys, order))
         if symbol < 0:
             if unknown == RAISE:
-                w = -1 - np.int64(i)
-                break
+                return -1 - np.int64(i)
             if unknown == SKIP:
                 continue
             symbol = unknown
         ids[m] = symbol
         m += 1
-    if w == 0:
-        array_at(work, 4, np.int64)[1] = m
+    array_at(work, 4, np.int64)[1] = m
+    return m
+
+
+@helper
+def ids_at(work, m):
+    """The address of the ids of a document that was read as m alphabet ids. O(1)."""
+    return work + 32 + 8 * ((m + 1) >> 1)
+
+
+@kernel
+def encode_at(header, doc, stride, n, kind, out, room):
+    """Write the ids of n symbols at an address, `stride` bytes apart, to int32 at `out`; returns how many.
+
+    kind: bytes of a symbol, and 16 if it is unsigned. -1 - i: the symbol at i is not known; NO_ROOM: there are more than `room`
+    ids, and nothing is written; NO_MEMORY. With 0 for `out` the ids are only counted. All int64. O(n) and the encoder.
+    """
+    work = begin(header, n)
+    if work == 0:
+        return np.int64(NO_MEMORY)
+    w = read_symbols(header, work, doc, stride, n, kind)
+    if w >= 0:
+        m = w
         w = call_at(word_at(header, ENCODER), (header, work, m))
         if w > 0 and out != 0:
             if w > room:
                 w = np.int64(NO_ROOM)
             else:
-                copy_bytes(out, work + 32 + 8 * ((m + 1) >> 1), 4 * w)
+                copy_bytes(out, ids_at(work, m), 4 * w)
     release(work)
     return w
 
@@ -146,7 +163,7 @@ def encode_at(header, doc, stride, n, kind, out, room):
 @helper
 def _places(work, n):
     """The document as kernels take it and where its ids go: symbols and offsets, ids and offsets; and the address of scratch."""
-    out = work + 32 + 8 * ((n + 1) >> 1)
+    out = ids_at(work, n)
     document = array_at(work + 32, n, np.int32), array_at(work, 2, np.int64)
     return document, (array_at(out, n, np.int32), array_at(work + 16, 2, np.int64)), out + 8 * ((n + 1) >> 1)
 

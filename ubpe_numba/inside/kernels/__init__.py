@@ -1,1 +1,0 @@
-"""Kernels that compiled functions of users call by address."""
