@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_104,
-    "lines of code": 30_062,
-    "functions": 2_304,
+    "lines": 50_135,
+    "lines of code": 30_079,
+    "functions": 2_305,
     "classes": 201,
     "modules": 239,
     "lines of the longest file": 690,

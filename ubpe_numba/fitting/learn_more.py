@@ -1,4 +1,4 @@
-"""Continuing a fit from an earlier vocabulary."""
+"""Continuing a fit from an earlier vocabulary, with new symbols too."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ubpe_numba.documents.read import Corpus, Documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.fit import Settings, fit, vocabulary_of
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import GrowingArray, offsets_of
+from ubpe_numba.runtime.arrays import GrowingArray, Named, offsets_of
 from ubpe_numba.runtime.messages import Progress
-from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.frames import Frames
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -63,6 +63,32 @@ def learn_more(
             kept + more.last_round,
         )
     return vocabulary_of(more, corpus.n_documents, corpus.n_symbols, old, known), history
+
+
+def with_new_symbols(alphabet: Alphabet, old: Vocabulary, given: Documents) -> tuple[Alphabet, Vocabulary]:
+    """The alphabet, followed by those symbols of documents that it does not have, and the vocabulary over it.
+
+    New symbols are in their order, names as they come. Learned tokens are numbered after them.
+
+    >>> from ubpe_numba.documents.read import as_documents
+    >>> old = Vocabulary.from_merges(2, [[0, 1], [2, 0]])
+    >>> alphabet, vocabulary = with_new_symbols(Alphabet.dense(2), old, as_documents([[7, 1, 5]]))
+    >>> alphabet.symbols.tolist(), vocabulary.merges.tolist()
+    ([0, 1, 5, 7], [[0, 1], [4, 0]])
+    """
+    found, n = alphabet.aligned(given), alphabet.size
+    symbols = distinct_symbols(found)
+    new = symbols[alphabet.lookup(symbols) < 0]
+    if not new.size or old.merges is None:
+        return alphabet, old
+    if isinstance(found.kind, Named):
+        wider = Alphabet(Named(found.kind.names), n + new.size)
+    else:
+        all_of_them = np.concatenate([alphabet.symbols, new, alphabet.folded_symbols])
+        wider = Alphabet._from_values(all_of_them, alphabet.kind, "docs", n + new.size, alphabet.folded_ids)
+    pairs = old.merges + new.size * (old.merges >= n)
+    columns = old.weights[n:], old.counts[n:], old.document_frequencies[n:]
+    return wider, Vocabulary.from_merges(wider.size, pairs, *columns, old.n_documents, old.n_symbols, 1 << 62)
 
 
 def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settings: Settings) -> tuple[Corpus, Alphabet]:

@@ -203,8 +203,8 @@ class Tokenizer(Decoding, Saving):
         """Learn further merges up to `n_tokens` ids, alphabet included; ids that exist keep their meaning and their weight.
 
         Documents and options are as for `fit`. Where the next ids are taken, as by special tokens, the new ones follow the last.
-        On the corpus of the fit this gives what one longer fit would have given; on another, new merges are learned on that,
-        encoded with the present vocabulary. The probabilities of `UBPE` are estimated anew, on `docs`. `pretokenizer`, as for
+        On the corpus of the fit this gives what one longer fit would have given. Symbols that a learned alphabet does not have
+        get the next ids, before the new merges. The probabilities of `UBPE` are estimated anew, on `docs`. `pretokenizer`, as for
         `Preprocessing`, cuts text from now on: with None, or a coarser pattern, tokens come to cross words, as in SuperBPE; no
         `Counts` of segments then. ValueError if the vocabulary is not one of pairs, or has more ids already.
 
@@ -244,25 +244,30 @@ class Tokenizer(Decoding, Saving):
             from ubpe_numba.vocabulary.frames import frame_of  # here only, as above
 
             frame_of(segmenter.frame, segmenter._replace(pretokenizer=prepared.pretokenizer), corpus)
-        from ubpe_numba.fitting.learn_more import learn_more  # here only: first fits need not wait for it
+        from ubpe_numba.fitting.learn_more import learn_more, with_new_symbols  # here only: first fits need not wait for it
 
+        own = np.arange(len(old)) + first if ids is None or first else ids  # of the tokens that there are
+        if now.alphabet is None and segmenter.unknown is None:  # else they are refused
+            alphabet, old = with_new_symbols(alphabet, old, corpus.given)
+        n, n_new = model.alphabet.size, len(old) - own.size
+        if n_tokens < present + n_new:
+            raise ValueError(f"n_tokens: expected at least {present + n_new}, for {n_new} new symbols in docs, got {n_tokens}")
         vocabulary, history = learn_more(corpus, alphabet, old, history, settings, bar)
         if now._weighs_by_text:
             vocabulary = now._weighed(corpus, alphabet, vocabulary, bar or Progress(False), segmenter.frame)
         size = len(vocabulary)
-        if goes_on:
+        if goes_on and not n_new:
             ids = np.arange(first, first + size) if first else None
         else:
-            ids = np.concatenate(
-                [np.arange(len(old)) + first if ids is None or first else ids, last + np.arange(size - len(old))]
-            )
+            more = (first + own.size if goes_on else last) + np.arange(size - own.size)
+            ids = np.concatenate([own[:n], more[:n_new], own[n:], more[n_new:]])
             now._refuse_parts(alphabet, vocabulary, ids, len(old))
         segmenter = segmenter.numbered(ids, size)
         params: dict[str, Any] = {"n_tokens": n_tokens}
         if prepared.pretokenizer != now._prepared.pretokenizer:
             params["preprocessing"] = None if prepared.is_plain else prepared
             segmenter = segmenter._replace(pretokenizer=prepared.pretokenizer)
-        self._adopt(model._replace(vocabulary=vocabulary, segmenter=segmenter), history, **params)
+        self._adopt(Model(alphabet, vocabulary, segmenter), history, **params)
         if size < settings.n_tokens != MAX_SIZE:
             self._tell_the_end(settings, size, len(old))
         return self
