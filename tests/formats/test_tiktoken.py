@@ -96,7 +96,7 @@ def test_tokens_that_collide_in_a_hash_table(strings: Callable[[], Iterator[byte
             are_those_of_tiktoken(ranks)
         else:
             with pytest.raises(ModelFormatError, match="the tokens collide in a hash table"):
-                tiktoken.read(tiktoken.ranks_of(ranks), {}, None)
+                tiktoken.read(ranks, {}, None)
 
 
 @given(st.dictionaries(st.binary(min_size=1, max_size=9), st.integers(0, 10**9)))

@@ -88,12 +88,9 @@ def within(
             stop += n_spaces(document[stop:], False)
         if flags[word] & LSTRIP:
             start = max(done, start - n_spaces(document[done:start], True))
-        if start >= stop:
-            continue
-        if start < done:
-            out[-1] = (out[-1][0], out[-1][1], start - out[-1][0])
-        out.append((start, word, stop - start))
-        done = stop
+        if start < stop:
+            out.append((start, word, stop - start))
+            done = stop
     return out
 
 

@@ -118,13 +118,9 @@ def _encode_segments(
         ids = alphabet.to_ids(Documents(pieces.values, cuts, given.kind), unknown, name=name)
     except UnknownSymbolError as error:
         at = int(cuts[error.document]) + error.position
-        if segmenter.rewrites:
-            origins = segmenter.stretches(given, name, special, True).origins
-            assert origins is not None  # it is traced
-            at = int(origins[at])
-        else:
-            before = pieces.at - np.cumsum(pieces.sizes) + pieces.sizes  # places of the words in what is left
-            at += int(pieces.sizes[before <= at].sum())
+        origins = traced(segmenter.stretches(given, name, special, True)).origins
+        assert origins is not None  # it is traced
+        at = int(origins[at])
         starts = given.offsets - given.offsets[0]
         document = int(np.searchsorted(starts, at, side="right")) - 1
         raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None

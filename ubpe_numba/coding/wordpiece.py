@@ -30,11 +30,12 @@ from ubpe_numba.coding.kernels import wordpiece
 from ubpe_numba.coding.run import over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, code_points, text_of
-from ubpe_numba.runtime.arrays import distinct, offsets_of, places_of
+from ubpe_numba.runtime.arrays import distinct, offsets_of
 from ubpe_numba.runtime.tables import trie
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.segmenter import Segmenter
+from ubpe_numba.vocabulary.stretches import traced
 
 
 class TextWords(NamedTuple):
@@ -76,10 +77,7 @@ class TextWords(NamedTuple):
         ids = np.zeros(0, np.int32) if segmenter.special is None else segmenter.special.ids[found.words]
         if not trace:
             return cls(words, bounds, special, ids, None, None, found.sizes)
-        origins = found.origins
-        if origins is None:  # nothing was changed
-            origins = np.delete(np.arange(given.values.size), places_of(found.at, found.sizes))
-        origins = origins - np.repeat(found.begins, np.diff(starts))
+        origins = traced(found).origins - np.repeat(found.begins, np.diff(starts))
         places = np.insert(origins, segments[at], found.at - found.begins[found.owners])
         return cls(words, bounds, special, ids, edges[:-1] + np.searchsorted(special, np.arange(len(words))), places, found.sizes)
 

@@ -289,7 +289,6 @@ def write(
 
 # ---------------------------------------------------------------------------------------------------- parts of all kinds
 
-_INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
 AS_BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
@@ -312,6 +311,12 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
         if any(token.get(name) for token in late for name in FLAGS if name != "normalized"):
             raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes")
         changer = Normalizer(changer.steps[:-1])
+        words = [str(token.get("content")) for token in late]
+        shown = [changer.apply(word) for word in words]  # and decoded by their names, where kernels do not do it
+        decoder = file.get("decoder")
+        by_kernels = shown == words and isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"
+        if not by_kernels and any(names_of(word.encode("utf-8", "surrogatepass")) != word for word in shown):
+            raise ModelFormatError("added_tokens: one beyond visible ASCII, with a ByteLevel normalizer: only the ByteLevel decoder")
         splitter = Splitter.from_state([AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
 
@@ -425,7 +430,7 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
     """
     found = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
     processed(found.get("post_processor") or {"type": "ByteLevel"})
-    parts = {name: file.get(name) for name in (*_INSIDE, *_OUTER)} | {"version": file.get("version", "1.0")}
+    parts = {name: file.get(name) for name in ("normalizer", "pre_tokenizer", *_OUTER)} | {"version": file.get("version", "1.0")}
     options = {name: value for name, value in file["model"].items() if name not in ("vocab", "merges", "unk_id")}
     none: Any = {} if options.get("type") != "Unigram" else [["a", 0.0]]
     try:

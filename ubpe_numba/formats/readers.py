@@ -292,10 +292,9 @@ def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: dict[str, in
     """A `.tiktoken` file, or an object of tiktoken."""
     is_auto = isinstance(pretokenizer, str) and pretokenizer == AUTO
     if hasattr(source.given, "_mergeable_ranks"):
-        table = tiktoken.ranks_of(source.given._mergeable_ranks)
-        words = special_tokens or dict(source.given._special_tokens)
+        table, words = source.given._mergeable_ranks, special_tokens or dict(source.given._special_tokens)
         cutter = tiktoken.uncovered(source.given._pat_str) if is_auto else pretokenizer
-        size = table.values.size + 8 * table.ranks.size
+        size = sum(map(len, table)) + 8 * len(table)
         return Found(model_of(tiktoken.read(table, words, _pattern_of(cutter)), size, cutter=cutter))
     if is_auto:
         if (published := tiktoken.published(source.data)) is None:
@@ -309,7 +308,7 @@ def ranks(source: Source, pretokenizer: Any = AUTO, special_tokens: dict[str, in
 
 def of_ranks(data: bytes, pretokenizer: Any, special_tokens: dict[str, int]) -> Model:
     """The model of the content of a `.tiktoken` file."""
-    table = tiktoken.read(tiktoken.ranks_of(tiktoken.parse_lines(data)), special_tokens, _pattern_of(pretokenizer))
+    table = tiktoken.read(tiktoken.parse_lines(data), special_tokens, _pattern_of(pretokenizer))
     return model_of(table, len(data), cutter=pretokenizer)
 
 

@@ -25,6 +25,7 @@ character, ▁, and `runs_in_order` finds an order for them. Others are allowed 
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -136,11 +137,10 @@ def check(pieces: Pieces) -> None:
     """ModelFormatError for pieces that do not fit together."""
     names, types = pieces.names, pieces.types
     plain = np.isin(types, (NORMAL, USER, UNUSED))
-    for chosen in (np.flatnonzero(plain), np.flatnonzero(~plain)):
-        if len(set(map(names.__getitem__, chosen.tolist()))) < chosen.size:
-            seen: set[str] = set()
-            twice = next(name for name in map(names.__getitem__, chosen.tolist()) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-            raise ModelFormatError(f"the piece {quoted(twice)} is there twice")
+    for chosen in (plain, ~plain):
+        some = [names[i] for i in np.flatnonzero(chosen).tolist()]
+        if len(set(some)) < len(some):
+            raise ModelFormatError(f"the piece {quoted(Counter(some).most_common(1)[0][0])} is there twice")
     n_unknown = int((types == UNKNOWN_PIECE).sum())
     if n_unknown > 1 or (n_unknown == 0 and not pieces.by_bytes):
         raise ModelFormatError(f"expected one unknown piece, got {n_unknown}")

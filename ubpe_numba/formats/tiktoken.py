@@ -15,9 +15,8 @@ from __future__ import annotations
 import binascii
 import functools
 import hashlib
-import itertools
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,21 +31,6 @@ from ubpe_numba.text.dialect import left_out
 from ubpe_numba.text.patterns import COVERING, FOR_TIKTOKEN, NAMED, name_of
 
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
-
-
-class Ranks(NamedTuple):
-    """The tokens of a file, in any order, and their ranks."""
-
-    values: np.ndarray  # uint8: the bytes of all tokens
-    lengths: np.ndarray  # int64[V], each at least 1
-    ranks: np.ndarray  # int64[V]
-
-
-def ranks_of(ranks: Mapping[bytes, int]) -> Ranks:
-    """Ranks of a mapping, without a token of no bytes; ModelFormatError for ranks that are no integers."""
-    lengths = np.fromiter(map(len, ranks), np.int64, len(ranks))
-    numbers = integers_of(list(ranks.values()), "ranks").astype(np.int64)
-    return Ranks(np.frombuffer(b"".join(ranks), np.uint8), lengths[lengths > 0], numbers[lengths > 0])
 
 
 def covering(pattern: str | None) -> str:
@@ -75,34 +59,31 @@ def uncovered(pattern: str) -> str | None:
     return pattern
 
 
-def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
+def read(given: Mapping[bytes, int], special: dict[str, int], pattern: str | None) -> Table:
     """The table of tokens with ranks; `special` tokens with their ids.
 
-    ModelFormatError if a rank or a token occurs twice, a token cannot be made of two others, tokens are too long, or they are
-    chosen to collide in a hash table.
+    ModelFormatError if a rank is no integer or occurs twice, a token cannot be made of two others, tokens are too long, or they
+    are chosen to collide in a hash table.
 
-    >>> read(ranks_of({b"a": 0, b"b": 1, b"ab": 2}), {}, None)[:4]
+    >>> read({b"a": 0, b"b": 1, b"ab": 2}, {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
     """
-    tokens, n = _in_order(given)
-    starts, size, lengths = offsets_of(tokens.lengths), tokens.lengths.size, tokens.lengths[n:]
+    tokens, ids, n = _in_order(given)
+    size, lengths = len(tokens), np.fromiter(map(len, tokens), np.int64, len(tokens))
+    starts, longest, lengths = offsets_of(lengths), int(lengths.max()), lengths[n:]
     if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
         raise ModelFormatError("tokens are too long to find out what they are made of")
-    values = np.concatenate([tokens.values, np.zeros(8, np.uint8)])
+    values = np.frombuffer(bytearray(b"".join([*tokens, bytes(8)])), np.uint8)
     pairs = np.empty((size - n, 2), np.int32)
     one, two = np.full(1 << 8, NONE, np.int32), np.full(1 << 16, NONE, np.int32)
     table = np.full(2 << size.bit_length(), -1, np.int64)
-    ends, ranks, parts = np.empty((3, int(tokens.lengths.max())), np.int32)
-    twice = int(pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs))
-    if twice >= 0:
-        token = values[starts[twice] : starts[twice + 1]].tobytes()
-        raise ModelFormatError(f"the token {quoted(token)} of rank {tokens.ranks[twice]} is there twice")
-    if twice < -1:
+    ends, ranks, parts = np.empty((3, longest), np.int32)
+    if pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs) != -1:  # no token is there twice
         raise ModelFormatError("the tokens collide in a hash table, as only tokens do that are chosen for that")
     unmade = np.flatnonzero(pairs[:, 0] < 0)
     if unmade.size:
-        pairs[unmade] = _split(tokens, unmade + n)
-    one_by_one, ids = bool((pairs.max(axis=1, initial=0) >= np.arange(n, size)).any()), tokens.ranks
+        pairs[unmade] = _split(tokens, ids, unmade + n)
+    one_by_one = bool((pairs.max(axis=1, initial=0) >= np.arange(n, size)).any())
     if one_by_one:
         occurs = np.ones(len(pairs), bool)
         occurs[unmade] = False
@@ -116,22 +97,21 @@ def read(given: Ranks, special: dict[str, int], pattern: str | None) -> Table:
     return Table("bytes", values[:n].tolist(), pairs, ids, special, {}, pattern, bool(unmade.size), one_by_one)
 
 
-def _split(tokens: Ranks, unmade: np.ndarray) -> list[tuple[int, int]]:
+def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[tuple[int, int]]:
     """Two tokens for each token that merging does not make, int64[k], of lower rank if there are such.
 
     A segment that equals such a token becomes it, since tiktoken looks for that first. No two neighbours ever join to it
     otherwise, so that it does not matter which two these are. ModelFormatError for one that no two tokens join to.
     """
-    data, bounds = tokens.values.tobytes(), offsets_of(tokens.lengths).tolist()
-    number = {data[a:b]: i for i, (a, b) in enumerate(itertools.pairwise(bounds))}
+    number = {token: i for i, token in enumerate(tokens)}
     found: list[tuple[int, int]] = []
     for t in unmade.tolist():
-        token = data[bounds[t] : bounds[t + 1]]
+        token = tokens[t]
         cuts = ((number.get(token[:i]), number.get(token[i:])) for i in range(1, len(token)))
         pairs = [(max(left, right), left, right) for left, right in cuts if left is not None and right is not None]
         if not pairs:
             raise ModelFormatError(
-                f"the token {quoted(token)} of rank {tokens.ranks[t]} is not made of others of lower rank: no two tokens join "
+                f"the token {quoted(token)} of rank {ranks[t]} is not made of others of lower rank: no two tokens join "
                 "to it, only a whole segment becomes it, which needs a pair here; take the tokenizer.json of the model if there "
                 "is one"
             )
@@ -139,23 +119,21 @@ def _split(tokens: Ranks, unmade: np.ndarray) -> list[tuple[int, int]]:
     return found
 
 
-def _in_order(given: Ranks) -> tuple[Ranks, int]:
-    """The tokens by rank, those of one byte before all others, and how many these are; ModelFormatError for equal ranks."""
-    values, lengths, ranks = given
-    if not lengths.size:
+def _in_order(given: Mapping[bytes, int]) -> tuple[list[bytes], np.ndarray, int]:
+    """The tokens by rank, those of one byte before all others; their ranks, int64[V]; how many have one byte; ModelFormatError."""
+    tokens = list(filter(None, given))  # a file of Whisper has one of no bytes
+    if not tokens:
         raise ModelFormatError("expected at least one token")
-    starts = offsets_of(lengths)
+    ranks = integers_of([given[token] for token in tokens], "ranks")
     by_rank = np.argsort(ranks, kind="stable")
     if (equal := np.flatnonzero(np.diff(ranks[by_rank]) == 0)).size:
-        pair = by_rank[equal[0] : equal[0] + 2]
-        first, second = (values[starts[i] : starts[i + 1]].tobytes() for i in pair)
-        raise ModelFormatError(f"the tokens {quoted(first)} and {quoted(second)} have the same rank {ranks[pair[0]]}")
-    single = lengths[by_rank] == 1
-    order = np.concatenate([by_rank[single], by_rank[~single]])
-    if not np.array_equal(order, np.arange(order.size)):
-        to = offsets_of(lengths[order])[:-1]
-        values = values[np.arange(values.size) + np.repeat(starts[order] - to, lengths[order])]
-    return Ranks(values, lengths[order], ranks[order]), int(single.sum())
+        first, second = by_rank[equal[0] : equal[0] + 2].tolist()
+        raise ModelFormatError(
+            f"the tokens {quoted(tokens[first])} and {quoted(tokens[second])} have the same rank {ranks[first]}"
+        )
+    is_long = np.fromiter(map(len, tokens), np.int64, len(tokens))[by_rank] > 1
+    order = by_rank[np.argsort(is_long, kind="stable")]
+    return [tokens[i] for i in order.tolist()], ranks[order], int((~is_long).sum())
 
 
 # ---------------------------------------------------------------------------------------------------- lines of base64
@@ -251,7 +229,7 @@ def read_tekken(file: Any) -> Table:
         if not data or data in ranks:
             raise ModelFormatError(f"vocab[{i}]: the token {quoted(data)} is empty, or there twice")
         ranks[data] = n_special + rank
-    return read(ranks_of(ranks), special, uncovered(pattern))
+    return read(ranks, special, uncovered(pattern))
 
 
 # ---------------------------------------------------------------------------------------------------- packages of npm

@@ -137,11 +137,9 @@ def _pieces(vocab: Any, text: str | bytes) -> tuple[list[str], np.ndarray]:
     """The texts of pieces and their scores, float64, for which the file is read again: numbers as they are written."""
     if not isinstance(vocab, list) or not vocab:
         raise ModelFormatError("model: vocab: expected a list of pieces and scores")
-    if set(map(type, vocab)) != {list} or set(map(len, vocab)) != {2}:
+    if set(map(type, vocab)) != {list} or {tuple(map(type, pair)) for pair in vocab} - {(str, float), (str, int)}:
         raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
     names = [pair[0] for pair in vocab]
-    if set(map(type, names)) != {str} or not {type(pair[1]) for pair in vocab} <= {float, int}:
-        raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
     scores = read_numbers([str(pair[1]) for pair in parse_json(text, str)["model"]["vocab"]])
     if not np.isfinite(scores).all():
         raise ModelFormatError("model: vocab: a score is no finite number")

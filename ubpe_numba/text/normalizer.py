@@ -271,8 +271,11 @@ def normalized(
     is_points = values.dtype == np.uint32
     if not trace and len(normalizer.steps) == 1 and (only := normalizer.steps[0])["type"] == "Replace":
         found = only["pattern"].get("String", "")
-        if len(found) == 1 and (is_points or ord(found) < 0x80):
-            return *_replace_symbol(found, only["content"], values, cuts), None
+        if len(found) == 1 and found.isascii() and not is_points:  # a symbol
+            new, _ = symbols_of([only["content"]], values)
+            before = np.searchsorted(np.flatnonzero(values == ord(found)), cuts)
+            done = values.tobytes().replace(found.encode(), new.tobytes())
+            return np.frombuffer(done, np.uint8), cuts + (new.size - 1) * before, None
     for by_arrays, group in groupby(normalizer.runs, lambda step: is_points and hasattr(step, "run")):
         if by_arrays:
             for step in group:
@@ -296,20 +299,3 @@ def normalized(
         cuts = offsets_of(lengths)
         origins = None if origins is None else origins[np.concatenate(places)]
     return values, cuts, origins
-
-
-def _replace_symbol(found: str, content: str, values: np.ndarray, cuts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every stretch with another text for one character, which is one symbol. O(symbols).
-
-    >>> _replace_symbol(" ", "__", np.frombuffer(b"a b ", np.uint8), np.array([0, 2, 4]))[0].tobytes()
-    b'a__b__'
-    """
-    is_found = values == ord(found)
-    at = np.flatnonzero(is_found)
-    symbols, _ = symbols_of([content], values)
-    more = symbols.size - 1
-    new = np.repeat(values, np.where(is_found, symbols.size, 1)) if more else values.copy()
-    starts = at + more * np.arange(at.size)
-    for i, symbol in enumerate(symbols.tolist()):
-        new[starts + i] = symbol
-    return new, cuts + more * np.searchsorted(at, cuts)

@@ -282,8 +282,9 @@ class Reserved:
     def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
 
-        White space that belongs to a word is part of it, but for that which is a word itself. As in the package tokenizers, a
-        word that is not allowed still hides those that it overlaps. O(words), and the white space beside them.
+        White space that belongs to a word is part of it, and may also be a word itself, which goes on from there. As in the
+        package tokenizers, a word that is not allowed still hides those that it overlaps. O(words), and the white space beside
+        them.
         """
         sizes = self.lengths[words]
         if not (self.flags[words] & _SIDES).any():
@@ -305,13 +306,9 @@ class Reserved:
                 stop = spaces_end
             if flags & LSTRIP:
                 start = max(done, start - n_spaces(values[first:start], True))
-            if start >= stop:
-                continue
-            if start < done:  # in the white space of the word before
-                before_it, other, _ = found[-1]
-                found[-1] = before_it, other, start - before_it
-            found.append((start, word, stop - start))
-            done = stop
+            if start < stop:
+                found.append((start, word, stop - start))
+                done = stop
         return tuple(np.array(found, np.int64).reshape(-1, 3).T)  # type: ignore[return-value]
 
     # ---------------------------------------------------------------------------------------------- break and stop tokens

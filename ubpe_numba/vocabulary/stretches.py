@@ -77,9 +77,10 @@ def without_words(
             raise SpecialTokenError(document, int(at[i] - offsets[document]), reserved.words[words[i]])
         if at.size:
             owners = np.searchsorted(offsets, at, side="right") - 1
-            taken = offsets_of(sizes)
+            own = _own(at, sizes)
+            taken = offsets_of(own)
             left = at - taken[:-1]
-            values = np.delete(values, places_of(at, sizes))
+            values = np.delete(values, places_of(at, own))
             offsets = offsets - taken[np.searchsorted(at, offsets)]
     cuts = distinct(offsets, left)
     if reserved is not None and reserved.has_symbols and cut_at_breaks:
@@ -106,7 +107,8 @@ def without_late_words(
     if forbidden[words].any():
         i = int(np.argmax(forbidden[words]))
         raise SpecialTokenError(int(owners[i]), int(at[i] - cuts[pieces.first[owners[i]]]), reserved.words[words[i]])
-    taken = offsets_of(sizes)
+    own = _own(at, sizes)
+    taken = offsets_of(own)
     left = at - taken[:-1]
     moved = cuts - taken[np.searchsorted(at, cuts)]
     order = np.argsort(np.concatenate([2 * pieces.before, 2 * stretch + 1]), kind="stable")  # those before a stretch first
@@ -114,7 +116,7 @@ def without_late_words(
     places = np.argsort(all_cuts, kind="stable")
     number = np.empty(places.size, np.int64)
     number[places] = np.arange(places.size)
-    gone = places_of(at, sizes)
+    gone = places_of(at, own)
     there, extents = (at, sizes) if origins is None else (origins[at], origins[at + sizes - 1] - origins[at] + 1)  # in documents
     return (
         Stretches(
@@ -132,8 +134,13 @@ def traced(pieces: Stretches) -> Stretches:
     """Stretches that know where their values come from; those that do not yet are the documents without their words."""
     if pieces.origins is not None:
         return pieces
-    origins = np.delete(np.arange(pieces.values.size + int(pieces.sizes.sum())), places_of(pieces.at, pieces.sizes))
-    return pieces._replace(origins=origins)
+    own = _own(pieces.at, pieces.sizes)
+    return pieces._replace(origins=np.delete(np.arange(pieces.values.size + int(own.sum())), places_of(pieces.at, own)))
+
+
+def _own(at: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The symbols of each word up to the next, int64[k]: white space after it may belong to both."""
+    return np.minimum(sizes, np.diff(at, append=np.iinfo(np.int64).max))
 
 
 def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, word: int) -> Stretches:
