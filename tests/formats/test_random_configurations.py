@@ -15,11 +15,13 @@ import pytest
 
 import ubpe_numba
 from ubpe_numba import BPE, WordPiece, export
+from ubpe_numba.errors import UnknownSymbolError
 
 pytestmark = pytest.mark.filterwarnings("ignore:added_tokens")  # of words that a normalizer changes
 pytest.importorskip("tokenizers")
 test_matrix: Any = importlib.import_module("formats.test_matrix")
 fuzz_configurations = pytest.importorskip("fuzz.fuzz_configurations")
+fuzz_mutations: Any = importlib.import_module("fuzz.fuzz_mutations")
 
 
 def test_random_configurations(tmp_path: pathlib.Path) -> None:
@@ -48,7 +50,6 @@ def test_random_configurations(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("kind", ["Lowercase", "NFKC", "Prepend"])
 def test_words_that_a_normalizer_changes_are_found_and_shown_as_there(name: str, kind: str) -> None:
     """In normalised text; decoded as it, and special ones left out only if that is a special token too."""
-    fuzz_mutations = importlib.import_module("fuzz.fuzz_mutations")
     file = json.loads(getattr(test_matrix, name)())
     file["normalizer"] = {"type": kind, **({"prepend": "l"} if kind == "Prepend" else {})}
     size = len({token["content"] for token in file["added_tokens"]} | {*dict(file["model"]["vocab"])})
@@ -118,6 +119,7 @@ SEVERAL = [
 def test_configurations_that_once_differed_agree(text: str) -> None:
     docs = ["".join(part) for n in range(6) for part in itertools.product("ab ", repeat=n)]
     assert fuzz_configurations.check(fuzz_configurations.Case(text, docs)) == ""
+    assert fuzz_mutations.check(text, docs, random.Random(0)) == ""  # spans and strings
 
 
 @pytest.mark.parametrize(
@@ -125,6 +127,7 @@ def test_configurations_that_once_differed_agree(text: str) -> None:
     [
         (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
         (_file({}, **BYTES_FIRST), "added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes"),
+        (_file({}, **BYTES_FIRST | {"added_tokens": [_word("é", 6, normalized=True)]}), "one beyond visible ASCII needs it as"),
         (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
         (
             _file({"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<unk>", 0.0], ["<0x61>", 0.0]]}),
@@ -146,6 +149,12 @@ def test_added_tokens_have_the_ids_that_tokenizers_gives(words: list[tuple[str, 
     theirs = pytest.importorskip("tokenizers").Tokenizer.from_str(text)
     for document in ("axya", "xx y", "a"):
         assert tok.encode(document, allowed_special="all").tolist() == theirs.encode(document).ids
+
+
+def test_positions_of_unknown_characters_count_the_words_before_them() -> None:
+    words = [_word("<s>", 6), _word("<l>", 7, normalized=True)]
+    with pytest.raises(UnknownSymbolError, match="position 5"):
+        BPE.load(_file({"unk_token": None}, added_tokens=words)).encode("<s>ab?a<l>")
 
 
 def test_positions_do_not_follow_from_ids() -> None:

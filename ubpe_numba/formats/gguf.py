@@ -174,9 +174,8 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
     points = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)
     lengths = np.fromiter(map(len, names), np.int64, len(names))
     kind = UNIGRAM if unigram else BPE
-    pieces = Pieces(kind, points, lengths, scores, types, bool((types == BYTE).any()), sentencepiece.SURFACE, step)
-    sentencepiece.check(pieces)
-    return pieces
+    by_bytes = bool((types == BYTE).any())
+    return sentencepiece.checked(Pieces(kind, points, lengths, scores, types, by_bytes, sentencepiece.SURFACE, step))
 
 
 def _table(found: dict[str, Any], names: list[str], types: np.ndarray, name: Any) -> Table:
@@ -237,10 +236,7 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
 
 # ---------------------------------------------------------------------------------------------------- fields
 
-_NUMBERS = {
-    0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8"
-}  # fmt: skip
-_DTYPES = {kind: np.dtype(name) for kind, name in _NUMBERS.items()}
+_DTYPES = dict(zip([*range(8), 10, 11, 12], map(np.dtype, "u1 i1 <u2 <i2 <u4 <i4 <f4 ? <u8 <i8 <f8".split()), strict=True))
 _STRING, _ARRAY = 8, 9
 _MOST_FIELDS = 1 << 12
 _MOST_BYTES = 1 << 28  # of all fields together; a vocabulary of a quarter of a million tokens has 12 million

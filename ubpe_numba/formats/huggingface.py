@@ -316,7 +316,7 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
         decoder = file.get("decoder")
         by_kernels = shown == words and isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"
         if not by_kernels and any(names_of(word.encode("utf-8", "surrogatepass")) != word for word in shown):
-            raise ModelFormatError("added_tokens: one beyond visible ASCII, with a ByteLevel normalizer: only the ByteLevel decoder")
+            raise ModelFormatError("added_tokens: with the normalizer ByteLevel, one beyond visible ASCII needs it as the decoder")
         splitter = Splitter.from_state([AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
 

@@ -123,9 +123,7 @@ def read(data: bytes) -> Pieces:
     }
     surface = _last(trainer.strings(44), SURFACE.encode()).decode("utf-8", "replace")
     by_bytes = bool(_last(trainer.integers(35, 0), 0))
-    pieces = Pieces(kind, points, lengths, scores, types, by_bytes, surface, step)
-    check(pieces)
-    return pieces
+    return checked(Pieces(kind, points, lengths, scores, types, by_bytes, surface, step))
 
 
 def _last(values: Any, default: Any) -> Any:
@@ -133,8 +131,8 @@ def _last(values: Any, default: Any) -> Any:
     return values[-1] if len(values) else default
 
 
-def check(pieces: Pieces) -> None:
-    """ModelFormatError for pieces that do not fit together."""
+def checked(pieces: Pieces) -> Pieces:
+    """The pieces; ModelFormatError if they do not fit together."""
     names, types = pieces.names, pieces.types
     plain = np.isin(types, (NORMAL, USER, UNUSED))
     for chosen in (plain, ~plain):
@@ -147,6 +145,7 @@ def check(pieces: Pieces) -> None:
     found = {names[i] for i in np.flatnonzero(types == BYTE).tolist()}
     if found != (BYTE_NAMES.keys() if pieces.by_bytes else set()):
         raise ModelFormatError("byte_fallback: expected the 256 pieces of bytes with it, and none without")
+    return pieces
 
 
 # ---------------------------------------------------------------------------------------------------- the model
@@ -293,9 +292,8 @@ def _taken_apart(pieces: Pieces, by_rank: np.ndarray, pairs: np.ndarray, made: n
     takes one of them, or one of its parts together with a neighbour: then ModelFormatError.
     """
     unused = made & (pieces.types[by_rank] == UNUSED)
-    last = np.full(n + by_rank.size, -1, np.int64)  # the lowest rank of a used piece that begins with a token; and ends with one
     for side in (0, 1):
-        last[:] = -1
+        last = np.full(n + by_rank.size, -1, np.int64)  # the lowest rank of a used piece that begins, or ends, with a token
         places = np.flatnonzero(made & ~unused)
         last[pairs[places, side]] = places
         at = np.flatnonzero(unused)

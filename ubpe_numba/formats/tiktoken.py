@@ -120,7 +120,7 @@ def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[t
 
 
 def _in_order(given: Mapping[bytes, int]) -> tuple[list[bytes], np.ndarray, int]:
-    """The tokens by rank, those of one byte before all others; their ranks, int64[V]; how many have one byte; ModelFormatError."""
+    """The tokens by rank, those of one byte before all others; their ranks, int64[V]; how many have one; ModelFormatError."""
     tokens = list(filter(None, given))  # a file of Whisper has one of no bytes
     if not tokens:
         raise ModelFormatError("expected at least one token")
