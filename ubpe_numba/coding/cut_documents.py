@@ -24,6 +24,8 @@ from ubpe_numba.vocabulary.reserved import SpecialChoice
 from ubpe_numba.vocabulary.stretches import Stretches, traced, without_symbols
 from ubpe_numba.vocabulary.unknown import UnknownChoice, with_ids
 
+_MARK = 0xFE  # inside of words: see formats/character_bytes.py
+
 if TYPE_CHECKING:
     from ubpe_numba.coding.word_encoder import WordEncoder
 
@@ -72,6 +74,9 @@ def encode_cut(
     if pieces.origins is not None:
         origins = pieces.origins if known is None else pieces.origins[known]
         places = traced_places(np.diff(vocabulary.offsets)[values], origins, given, segmenter.rewrites)
+        kinds = [] if segmenter.normalizer is None else [step["type"] for step in segmenter.normalizer.steps]
+        if "StandIns" in kinds and "SentencePiece" not in kinds:  # bytes of a Unigram model of a tokenizer.json
+            places = _of_runs(model, values, places, segmenter.segments(pieces))
     ends = found._offsets
     if segmenter.token_ids is not None:
         values, sources = _ids_of(model, values, pieces)
@@ -80,6 +85,8 @@ def encode_cut(
             offsets = ends[pieces.first]
             if places is not None:  # an id is made of the tokens from its source up to the next
                 last = np.append(sources[1:], places.shape[1]) - 1
+                if alphabet.kind == "bytes":
+                    last -= found.values[last] == _MARK  # it belongs to the unknown character after it
                 places = np.stack([places[0, sources], places[1, np.maximum(sources, last)]])
     if pieces.words.size and segmenter.special is not None:
         at = ends[pieces.before]
@@ -92,6 +99,23 @@ def encode_cut(
     if places is not None:
         places = places + np.repeat(given.offsets[0] - given.offsets[:-1], np.diff(offsets))
     return Ragged._trusted(values, offsets), places
+
+
+def _of_runs(model: Model, tokens: NDArray[np.int32], places: Places, segments: NDArray[np.int64]) -> Places:
+    """The places of tokens, of bytes those of all unknown characters in a row, as the package tokenizers has them."""
+    from ubpe_numba.text.sentencepiece import BYTES  # here only: few models have such characters
+
+    alphabet, vocabulary, segmenter = model
+    assert segmenter.token_ids is not None  # a model of a tokenizer.json has some
+    of_bytes = segmenter.token_ids[alphabet.lookup(np.arange(BYTES, BYTES + 256))]
+    is_byte = np.isin(segmenter.token_ids[tokens], of_bytes)
+    sizes = np.diff(vocabulary.offsets)[tokens]
+    segment = np.searchsorted(segments, np.cumsum(sizes) - sizes, side="right")
+    begins = np.ones(tokens.size, bool)
+    begins[1:] = ~(is_byte[1:] & is_byte[:-1]) | (np.diff(segment) > 0)
+    first = np.flatnonzero(begins)
+    bounds = np.append(first, tokens.size)
+    return np.repeat(np.stack([places[0, first], places[1, bounds[1:] - 1]]), np.diff(bounds), axis=1)
 
 
 def _encode_segments(

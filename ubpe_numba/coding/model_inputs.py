@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.documents.read import has_bytes
+from ubpe_numba.documents.read import has_bytes, read_documents
 from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.lazy import require
+from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP
+from ubpe_numba.vocabulary.segmenter import Segmenter
 
 _PADDING = {False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
 _LEFT = {"left": True, "right": False}
@@ -83,8 +85,8 @@ def template_of(template: Any, special: Mapping[Any, int]) -> Template:
 
 
 def processed(processor: Any) -> Template:
-    """The template of the post-processor of a `tokenizer.json`; ModelFormatError for one that is not valid or not supported."""
-    made, steps = Template(), [processor]
+    """The template of the post-processor of a `tokenizer.json`, None for none; ModelFormatError if it is not valid."""
+    made, steps = Template(), [] if processor is None else [processor]
     while steps:
         step = steps.pop(0)
         kind = step.get("type") if isinstance(step, dict) else None
@@ -337,8 +339,9 @@ class Shape(NamedTuple):
         return sample, rows
 
     def inputs(
-        self, first: tuple[Ragged, Any], second: tuple[Ragged, Any] | None, single: bool, name_of: Callable[[int], Any]
-    ) -> ModelInputs:
+        self, first: tuple[Ragged, Any], second: tuple[Ragged, Any] | None, single: bool, docs: tuple[Any, Any],
+        segmenter: Segmenter, name_of: Callable[[int], Any],
+    ) -> ModelInputs:  # fmt: skip
         """Documents of ids and the spans of their tokens, and the second ones of pairs, in this form; those of a `single` one."""
         if second is None:  # as if they were empty
             second = Ragged._trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)), np.zeros((0, 2), np.int64)
@@ -349,6 +352,9 @@ class Shape(NamedTuple):
         sizes = {of: rows[of][1] for of in starts}
         values = np.concatenate([ids.values for ids, _ in given])
         spans = None if first[1] is None else np.concatenate([places for _, places in given])
+        if spans is not None and self.trims:
+            some = [_spaces(*one, text, segmenter, name_of) for one, text in zip(given, docs, strict=True)]
+            spans = np.concatenate([spans, np.concatenate(some)], axis=1)
         lengths = np.zeros(sample.size, np.int64)
         for i, _ in self.parts:
             lengths += sizes.get(i, 1)
@@ -367,7 +373,7 @@ class Shape(NamedTuple):
             flat["special_tokens_mask"][places] = 0
             if spans is not None:
                 leads = np.isin(places, at)
-                flat["offset_mapping"][places] = _trimmed(values[source], spans[source], leads, self.trims, name_of)
+                flat["offset_mapping"][places] = _trimmed(spans[source], leads, self.trims)
             at += sizes[i]
         width = self._width(lengths)
         names = [name for name in flat if name == "input_ids" or name in self.adds]
@@ -414,22 +420,48 @@ class Shape(NamedTuple):
         return matrix if self.tensors == "np" else require("torch", "return_tensors='pt'", "torch").from_numpy(matrix)
 
 
-def _trimmed(
-    ids: NDArray[np.int32], spans: NDArray[np.int64], leads: NDArray[np.bool_], trims: tuple[bool, ...],
-    name_of: Callable[[int], Any],
-) -> NDArray[np.int64]:  # fmt: skip
-    """The spans of tokens without white space at their ends; `leads`: which tokens are the first of a row."""
+def _spaces(
+    ids: Ragged, spans: NDArray[np.int64], docs: Any, segmenter: Segmenter, name_of: Callable[[int], Any]
+) -> NDArray[np.int64]:
+    """White space at the beginning and the end of each token, int64[n, 2]; of words that take some, as in the documents."""
+    from ubpe_numba.text.characters import WHITE_SPACE  # here only: integers need not wait for text
+    from ubpe_numba.text.steps import text_in
+
+    def spaces_of(text: str) -> tuple[int, int]:
+        return len(text) - len(text.lstrip(spaces)), len(text) - len(text.rstrip(spaces))
+
+    spaces = WHITE_SPACE + "\u0120"  # and the name of a space
+    used, which = np.unique(ids.values, return_inverse=True)
+    found = np.array([spaces_of(str(name_of(i))) for i in used.tolist()], np.int64).reshape(-1, 2)[which]
+    shown, words, change = segmenter.shown, segmenter.special, segmenter.normalizer
+    rows = [] if words is None else zip(words.ids.tolist(), words.flags.tolist(), words.words, strict=True)
+    taking = {i: (mask, str(shown.get(i, word))) for i, mask, word in rows if mask & (LSTRIP | RSTRIP) or i in shown}
+    at = np.flatnonzero(np.isin(ids.values, [*taking])).tolist() if taking else []
+    given = read_documents([docs] if isinstance(docs, str) else docs, None, segmenter.encoding) if at else None
+    last, text = -1, ""
+    for i in at:
+        assert given is not None  # it is read where there are such words
+        document = int(np.searchsorted(ids._offsets, i, side="right")) - 1
+        if document != last:
+            last, text = document, text_in(given.values[given.offsets[document] : given.offsets[document + 1]])
+        mask, word = taking[int(ids.values[i])]
+        part = text[spans[i, 0] : spans[i, 1]]
+        part = change.apply(part) if change is not None and mask & NORMALIZED else part
+        if part.strip(spaces) == word.strip(spaces):  # else a token of the model with this id
+            found[i] = spaces_of(part)
+    return found
+
+
+def _trimmed(spans: NDArray[np.int64], leads: NDArray[np.bool_], trims: tuple[bool, ...]) -> NDArray[np.int64]:
+    """The spans of tokens without white space at their ends; `leads`: which tokens are the first of a row.
+
+    `spans` int64[n, 4]: begin, end, and the white space at both; without `trims` int64[n, 2].
+    """
     if not trims:
         return spans
-    used, which = np.unique(ids, return_inverse=True)
-    names = [str(name_of(i)).replace("\u0120", " ") for i in used.tolist()]
-    leading, trailing = (
-        np.array([len(name) - len(strip(name)) for name in names], np.int64)[which] for strip in (str.lstrip, str.rstrip)
-    )
-    begin, end = spans.T.copy()
+    begin, end, leading, trailing = spans.T.copy()
     for added in trims:
-        first = leading - (added & (leading > 0) & (leads | (begin == 0)))
-        begin = np.minimum(begin + first, end)
+        begin = np.minimum(begin + np.where(added & (leading == 1) & (leads | (begin == 0)), 0, leading), end)
         end = np.where(end >= trailing, np.maximum(end - trailing, begin), end)
     return np.stack([begin, end], axis=1)
 

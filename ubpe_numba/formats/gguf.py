@@ -236,7 +236,8 @@ def _words(found: dict[str, Any], names: list[str], types: np.ndarray) -> Words:
 
 # ---------------------------------------------------------------------------------------------------- fields
 
-_DTYPES = dict(zip([*range(8), 10, 11, 12], map(np.dtype, "u1 i1 <u2 <i2 <u4 <i4 <f4 ? <u8 <i8 <f8".split()), strict=True))
+_TYPES = ("u1", "i1", "<u2", "<i2", "<u4", "<i4", "<f4", "?", "<u8", "<i8", "<f8")
+_DTYPES = dict(zip([*range(8), 10, 11, 12], map(np.dtype, _TYPES), strict=True))
 _STRING, _ARRAY = 8, 9
 _MOST_FIELDS = 1 << 12
 _MOST_BYTES = 1 << 28  # of all fields together; a vocabulary of a quarter of a million tokens has 12 million

@@ -20,6 +20,7 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
 from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index
 from ubpe_numba.text.characters import named_bytes, names_of
+from ubpe_numba.text.dialect import may_be_empty
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
@@ -139,8 +140,8 @@ def _marked(
         raise ModelFormatError("model: a prefix or suffix of characters is not supported with ignore_merges")
     plain = {name: i for name, i in vocab.items() if name not in added}
     prefix, suffix = model.get("continuing_subword_prefix") or "", model.get("end_of_word_suffix") or ""
-    if not isinstance(prefix, str) or not isinstance(suffix, str):
-        raise ModelFormatError("model: continuing_subword_prefix, end_of_word_suffix: expected a text or null")
+    if prefix not in ("", PREFIX) or suffix not in ("", SUFFIX):  # which names of tokens have
+        raise ModelFormatError(f"model: continuing_subword_prefix, end_of_word_suffix: expected {PREFIX!r}, {SUFFIX!r} or null")
     marked, lists = with_marks(plain, merges.lists(), prefix, suffix, marks)
     step = {"type": "Marks", "inside": marks[0] if prefix else "", "end": marks[1] if suffix else ""}
     return {name: i for name, i in vocab.items() if name not in plain} | marked, NamePairs.of(lists), step
@@ -300,6 +301,9 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
             raise ModelFormatError(f"{name}: expected an object")
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
+    for step in changer.steps:  # text in the place of nothing comes from nowhere: in tokenizers later steps have it twice
+        if may_be_empty(step.get("pattern", {}).get("Regex", " ")):
+            raise ModelFormatError(f"normalizer: Replace: {quoted(step['pattern']['Regex'])} may match nothing")
     if splitter is not None and splitter.asks_for_start:  # whether text is the first of a document depends on details there
         kinds = [step["type"] for step in changer.steps]
         replaced = [step["pattern"].get("String", "") for step in changer.steps if step["type"] == "Replace"]
@@ -316,7 +320,7 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
         decoder = file.get("decoder")
         by_kernels = shown == words and isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"
         if not by_kernels and any(names_of(word.encode("utf-8", "surrogatepass")) != word for word in shown):
-            raise ModelFormatError("added_tokens: with the normalizer ByteLevel, one beyond visible ASCII needs it as the decoder")
+            raise ModelFormatError("added_tokens: with the normalizer ByteLevel, one beyond visible ASCII needs it as decoder")
         splitter = Splitter.from_state([AS_BYTES, *(() if splitter is None else splitter.steps)])
     return Normalizer.of(changer) if changer.steps else None, splitter if splitter is not None and splitter.steps else None
 
@@ -429,7 +433,7 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
     ModelFormatError for a part that is not valid, or not supported; of all small parts where the package tokenizers is there.
     """
     found = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
-    processed(found.get("post_processor") or {"type": "ByteLevel"})
+    processed(found.get("post_processor"))
     parts = {name: file.get(name) for name in ("normalizer", "pre_tokenizer", *_OUTER)} | {"version": file.get("version", "1.0")}
     options = {name: value for name, value in file["model"].items() if name not in ("vocab", "merges", "unk_id")}
     none: Any = {} if options.get("type") != "Unigram" else [["a", 0.0]]

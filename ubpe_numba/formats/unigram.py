@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.coding.model_inputs import processed
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.huggingface import added_of, configured, cut_of, decoding_of, file_of, in_json, outer, steps_of
 from ubpe_numba.formats.json_floats import read_numbers, write_numbers
@@ -88,6 +89,8 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
             raise ModelFormatError("byte_fallback: the character that Metaspace puts for a space is no piece")
         step = {"type": "StandIns", "alphabet": "".join(characters[:-256]) + " " * (splitter is not None), "by_bytes": True}
         normalizer = Normalizer([*(normalizer.steps if normalizer else ()), step])
+    if unknown is not None and not by_bytes and processed(file.get("post_processor")).trims:
+        raise ModelFormatError("post_processor: trim_offsets is not supported with a Unigram model that has an unknown piece")
     if unknown is not None:
         characters.append(chr(UNKNOWN))
         ids = [unknown if i < 0 else i for i in [*ids, unknown]]

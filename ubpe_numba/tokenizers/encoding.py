@@ -291,7 +291,7 @@ class Encoding(Fitted):
             token_type_ids=return_token_type_ids,
             overflow_to_sample_mapping=return_overflowing_tokens,
         )  # fmt: skip
-        single = model_inputs.is_one(docs)
+        single, docs, pairs = model_inputs.is_one(docs), kept(docs), kept(pairs)
         is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
         positions = {"return_offsets": "spans", "units": "characters" if is_text else None} if return_offsets else {}
@@ -300,7 +300,7 @@ class Encoding(Fitted):
         second = None if pairs is None else self._encoded(pairs, single, None, False, options, positions)
         if second is not None and len(first[0]) != len(second[0]):
             raise ValueError(f"pairs: expected {len(first[0])} documents, as many as docs, got {len(second[0])}")
-        return shape.inputs(first, second, single, self.id_to_token)
+        return shape.inputs(first, second, single, (docs, pairs), model.segmenter, self.id_to_token)
 
     def _encoded(
         self, docs: Any, single: bool, room: int | None, left: bool, options: dict[str, Any], positions: dict[str, Any]
