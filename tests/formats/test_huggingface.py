@@ -75,7 +75,7 @@ FILES: list[tuple[str, Any, str]] = [
     ("model.dropout", 0.1, "model: dropout=0.1 is not supported"),
     ("model.continuing_subword_prefix", "##", "vocab: .*: a symbol at some places in a word only is not supported"),
     ("model.end_of_word_suffix", "</w>", "vocab: .*: a symbol at some places in a word only is not supported"),
-    ("model.end_of_word_suffix", 3, "expected a text or null"),
+    ("model.end_of_word_suffix", 3, "expected .##., ...w>. or null"),
     ("normalizer", {"type": "NFX"}, "normalizer: 'NFX' is not supported"),
     ("pre_tokenizer", 3, "pre_tokenizer: expected an object"),
     ("pre_tokenizer", {"type": "Sequence", "pretokenizers": None}, "pre_tokenizer: expected steps"),
