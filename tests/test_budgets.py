@@ -19,11 +19,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_135,
-    "lines of code": 30_079,
-    "functions": 2_305,
+    "lines": 50_667,
+    "lines of code": 30_421,
+    "functions": 2_327,
     "classes": 201,
-    "modules": 239,
+    "modules": 244,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,

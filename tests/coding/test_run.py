@@ -10,6 +10,7 @@ from tables import each
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding import run
+from ubpe_numba.coding.join import join
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
@@ -33,7 +34,7 @@ def test_a_document_in_tiny_blocks_is_encoded_as_whole(data: st.DataObject, tabl
         return encoder.encode(Ragged.from_lists([text]), 1).values
 
     parts = encoder.encode(Ragged(docs.values, blocks[0]), 1)
-    got = run.join(encode, docs, blocks, parts, encoder.lengths, around)
+    got = join(encode, docs, blocks, parts, encoder.lengths, around)
     assert got.to_lists() == want.to_lists()
     assert got.offsets.tolist() == want.compact().offsets.tolist()
 
@@ -56,6 +57,6 @@ def test_periodic_text_is_encoded_again_once(period: int) -> None:
         return ids
 
     parts = tok.encode_batch(docs.values, blocks[0])
-    found = run.join(encode, docs, blocks, parts, np.diff(tok._model.vocabulary.offsets), 64)
+    found = join(encode, docs, blocks, parts, np.diff(tok._model.vocabulary.offsets), 64)
     assert np.array_equal(found.values, tok.encode(text))
     assert sum(again) < 1.2 * text.size

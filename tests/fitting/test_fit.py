@@ -23,7 +23,7 @@ from tables import each
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting import fit as fitting
-from ubpe_numba.fitting import learn_more
+from ubpe_numba.fitting import learn_more, memory
 from ubpe_numba.fitting import text as shards
 from ubpe_numba.fitting.kernels import choose, pair_table, text_cells
 
@@ -411,7 +411,7 @@ def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow
 @pytest.fixture
 def no_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """No allowance for tables and no batches of small merges, so that small corpora reach the limit too."""
-    monkeypatch.setattr(fitting, "_TABLES", 0)
+    monkeypatch.setattr(memory, "_TABLES", 0)
     monkeypatch.setattr(fitting, "_SMALL", 0)
 
 
@@ -456,7 +456,7 @@ def test_what_the_docstring_says_is_enough(seed: int, monkeypatch: pytest.Monkey
     assert small.fit(few, memory_limit=42_000_000 + 7 * few[0].size + 11, progress=False).fingerprint == expected
     tok = UBPEClassic(1600, 50, alphabet=1500)
     expected = tok.fit(docs, progress=False).fingerprint
-    monkeypatch.setattr(fitting, "_TABLES", 0)
+    monkeypatch.setattr(memory, "_TABLES", 0)
     common = int(np.unique(2000 * x[:-1] + x[1:], return_counts=True)[1].max())
     for limit in (15 * n + 19 * (len(docs) + 1) + 24 * common, 27 * n + 31 * (len(docs) + 1)):
         assert tok.fit(docs, memory_limit=limit, progress=False).fingerprint == expected
@@ -496,11 +496,11 @@ def test_the_process_keeps_to_it() -> None:
 def test_the_least_and_the_most_that_a_limit_can_be() -> None:
     """Positions may be left out but for one of four bytes for every fourth cell; where they may not, less is refused."""
     n = 1_000_000
-    fixed = fitting.Memory.within(50 * n, n, 10, True).fixed
-    most = fixed + (fitting._MOST - 4) * n
-    assert fitting.Memory.within(fixed + n, n, 10, True).limit == fixed + n
+    fixed = memory.Memory.within(50 * n, n, 10, True).fixed
+    most = fixed + (memory._MOST - 4) * n
+    assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n
     for limit, divisible in ((fixed + n - 1, True), (most - 1, False)):
         with pytest.raises(MemoryError):
-            fitting.Memory.within(limit, n, 10, divisible)
-    assert fitting.Memory.within(most - 1, n, 10, True) is not None
-    assert fitting.Memory.within(most, n, 10, True) is fitting.Memory.within(most, n, 10, False) is None
+            memory.Memory.within(limit, n, 10, divisible)
+    assert memory.Memory.within(most - 1, n, 10, True) is not None
+    assert memory.Memory.within(most, n, 10, True) is memory.Memory.within(most, n, 10, False) is None

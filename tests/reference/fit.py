@@ -224,6 +224,67 @@ def fit(
     return merges, [[token for token in doc if token >= 0] for doc in corpus]
 
 
+def fit_mirrored(
+    docs: list[list[int]],
+    mirror: Sequence[int],
+    n_tokens: int,
+    n_candidates: int = 1,
+    min_count: int = 2,
+    weights: Sequence[int] | None = None,
+    boundaries: Sequence[Sequence[int]] | None = None,
+    max_token_length: int | None = None,
+) -> tuple[list[Merge], list[list[int]]]:
+    """Learn merges of documents that count together with their mirrors; return them with the corpus after the last.
+
+    The mirror of a document is read backwards, each symbol replaced by its entry in `mirror`. A pair, the smaller of it and its
+    mirror, is merged in all documents, and then in the mirrors of what is left, which are mirrored back: there it makes the
+    next id. A round keeps pairs as `select` does, where a pair and its mirror are one. A pair without room ends the fit.
+
+    >>> fit_mirrored([[0, 0, 0, 1, 1, 1]], mirror=[1, 0], n_tokens=4)
+    ([Merge(left=0, right=0, count=4, documents=2), Merge(left=1, right=1, count=4, documents=2)], [[2, 0, 1, 3]])
+    """
+    corpus, document_weights = prepare(docs, weights, boundaries)
+    lengths, of = [1] * len(mirror), dict(enumerate(mirror)) | {BARRIER: BARRIER}
+    merges: list[Merge] = []
+
+    def turned(pair: Pair) -> Pair:
+        return of[pair[1]], of[pair[0]]
+
+    def mirrored(docs: list[list[int]]) -> list[list[int]]:
+        return [[of[token] for token in reversed(doc)] for doc in docs]
+
+    room = True
+    while room:
+        counts = count_pairs(corpus + mirrored(corpus), document_weights * 2)
+        ordered = order_pairs(counts, Counter(), "smallest", min_count)
+        candidates = [pair for pair in ordered if pair <= turned(pair)]
+        if max_token_length is not None:
+            candidates = [pair for pair in candidates if lengths[pair[0]] + lengths[pair[1]] <= max_token_length]
+        kept: list[Pair] = []
+        for pair in candidates[:n_candidates]:
+            if not kept or (
+                not {*pair, *turned(pair)} & {part for other in kept for part in other}
+                and all(counts[pair[1], left] < counts[pair] and counts[right, pair[0]] < counts[pair] for left, right in kept)
+            ):
+                kept += [pair] if pair == turned(pair) else [pair, turned(pair)]
+        room = bool(kept)
+        while kept and room:
+            unit = [kept.pop(0) for _ in range(1 if kept[0] == turned(kept[0]) else 2)]
+            room = len(lengths) + len(unit) <= n_tokens
+            if not room:
+                break
+            first, documents = len(lengths), 0
+            of |= {first: first + len(unit) - 1, first + len(unit) - 1: first}
+            for _ in range(2):  # in the documents, and in their mirrors; a pair that is its own mirror is gone then
+                documents += count_documents(corpus, document_weights)[unit[0]]
+                corpus = mirrored([replace(doc, {unit[0]: first}) for doc in corpus])
+            documents *= 3 - len(unit)
+            for pair in unit:
+                lengths.append(lengths[pair[0]] + lengths[pair[1]])
+                merges.append(Merge(*pair, counts[pair], documents))
+    return merges, [[token for token in doc if token != BARRIER] for doc in corpus]
+
+
 def corpus_lengths(
     docs: list[list[int]],
     pairs: Sequence[Pair],

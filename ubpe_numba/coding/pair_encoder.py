@@ -23,19 +23,21 @@ class PairEncoder:
     In order of creation and by rank there is a `linear` search without any merging (kernels/linear_bpe.py). With `one_by_one`
     ranks out of order count after every single merge (kernels/merge_by_heap.py); otherwise all places of a pair are merged first
     (kernels/merge_by_pass.py, which explains `merges` and `conflicts`). `lengths` int64[V]: symbols of every token. Tables are
-    only read once they are built: threads may share an encoder.
+    only read once they are built: threads may share an encoder. `mirror` int32[V], of tokens, or None: the pair of a token
+    whose mirror is smaller is merged from the ends of runs.
 
     >>> encoder = PairEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]]), batch=False)
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0], [1, 0]]), None).to_lists()
     [[3], [1, 0]]
     """
 
-    def __init__(self, vocabulary: Vocabulary, batch: bool, one_by_one: bool = False) -> None:
+    def __init__(self, vocabulary: Vocabulary, batch: bool, one_by_one: bool = False, mirror: np.ndarray | None = None) -> None:
         assert vocabulary.merges is not None  # the caller has checked that
         self.vocabulary, self.batch, self.lengths = vocabulary, batch, np.diff(vocabulary.offsets)
         self.linear = vocabulary.in_order_of_creation and not batch
         self.one_by_one = one_by_one and not self.linear
         self._tables: tuple[Any, ...] | None = None
+        self._backward = None if mirror is None else mirror < np.arange(mirror.size)
         if not self.linear:
             n, m = vocabulary.n_alphabet, vocabulary.n_learned
             self.merges = np.full(4 << max(4, m.bit_length()), -1, np.int64), *vocabulary.merges.T.copy(), n
@@ -57,7 +59,13 @@ class PairEncoder:
             tables = pairs, left, right, n, trie, np.empty(n + m, np.int32), self.lengths
             nodes = np.empty(n + edges, np.int64), np.empty(n + edges, np.int32)
             arena = vocabulary.arena.copy()  # kernels are compiled for arrays that can be written to
-            linear_bpe.build_tables(arena, tables, np.empty(n + m, np.uint8), np.empty(n + m, np.int64), *nodes)
+            scratch = np.empty(n + m, np.uint8), np.empty(n + m, np.int64), *nodes
+            if self._backward is None:
+                linear_bpe.build_tables(arena, tables, *scratch)
+            else:
+                from ubpe_numba.coding.kernels import linear_mirrored  # here only: few models have a mirror
+
+                linear_mirrored.build_tables(arena, tables, *scratch, self._backward)
             self._tables = tables
         return self._tables
 
@@ -79,8 +87,10 @@ class PairEncoder:
         """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
         if not self.linear or (blocks := run.blocks_of(documents._offsets, n_threads)) is None:
             return run.over_documents(self.bound, documents, n_threads)
+        from ubpe_numba.coding.join import join  # here only: few documents are so long
+
         parts = run.over_documents(self.bound, Ragged._trusted(documents.values, blocks[0]), n_threads)
-        return run.join(
+        return join(
             lambda text: run.over_documents(self.bound, Ragged._trusted(text, np.array([0, text.size])), 1).values,
             documents, blocks, parts, self.lengths,
         )  # fmt: skip
@@ -96,7 +106,12 @@ class PairEncoder:
         """The kernel and its arguments; a `run.Bound`."""
         if self.linear:
             notes = np.empty(RUN_HEAD + max(1, min(longest, MOST_OF_RUN)), np.int64)
-            return linear_bpe.encode_rank, (self.tables, np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets)
+            given = self.tables, np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets
+            if self._backward is None:
+                return linear_bpe.encode_rank, given
+            from ubpe_numba.coding.kernels import linear_mirrored  # here only, as above
+
+            return linear_mirrored.encode_rank, (*given, self._backward)
         if self.one_by_one:
             return self._by_heap(0.0, 0, longest, out, out_offsets, first)
         return merge_by_pass.encode_pairs, (self.merges, self.conflicts, self.batch, out, out_offsets)

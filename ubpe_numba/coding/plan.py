@@ -81,6 +81,12 @@ class Tables:
             from ubpe_numba.vocabulary.frames import Frames  # here only: few models have frames
 
             self.frames = Frames.over(model.vocabulary, segmenter.frame)
+        #: The mirror of each token, int32[V], where documents count together with their mirrors.
+        self.mirror: NDArray[np.int32] | None = None
+        if segmenter.mirror is not None:
+            from ubpe_numba.vocabulary.mirror import tokens_of  # here only: few models have one
+
+            self.mirror = tokens_of(model)
         self._holds_isolated: bool | None = None
         self._pairs: dict[bool, PairEncoder] = {}
         self._paths: tuple[Any, PathEncoder] | None = None
@@ -92,8 +98,10 @@ class Tables:
         made = self._pairs.get(batch)
         if made is None:
             by_heap = self.model.segmenter.one_by_one and not batch
+            if batch and self.mirror is not None:
+                raise ValueError("rules: with a mirror some runs are merged from their ends, which only encode='rank' does")
             vocabulary = self.model.vocabulary if self.frames is None else self.frames.vocabulary
-            made = self._pairs[batch] = PairEncoder(vocabulary, batch, by_heap)
+            made = self._pairs[batch] = PairEncoder(vocabulary, batch, by_heap, self.mirror)
         return made
 
     @cached_property
@@ -211,6 +219,11 @@ class Plan:
             self.bound, self.paths, self.encode = None, None, partial(tables.frames.encode, encode)
         if self.isolated is not None:
             self.final, self.encode = None, partial(_cut_at, self.isolated, encode)  # streams are pickled with it
+        if tables.mirror is not None:
+            from ubpe_numba.vocabulary.mirror import encode_either  # here only: few models have one
+
+            self.final = self.bound = self.paths = None
+            self.encode, self.one_by_one = partial(encode_either, self.encode, tables.mirror), False
 
     def _count(self) -> None:
         """Make the encoder of short documents when enough calls came to the general reader."""

@@ -431,6 +431,8 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, speci
     if (of := plan.model.segmenter.frame) and size is not None and size % of:
         raise ValueError(f"frame: expected a multiple of {of}, the frame of the tokenizer, got {frame}")
     if plan.tables.is_plain and not isinstance(unknown, tuple):
+        if size is None and plan.tables.mirror is not None:
+            raise ValueError("frame: expected a number of symbols, got None: with a mirror, a text is encoded from its end too")
         if size is None and plan.final is None:
             raise ValueError(
                 "frame: expected a number of symbols, got None: only encoding by rank, with merges in order of creation, "

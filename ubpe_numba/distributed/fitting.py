@@ -119,6 +119,8 @@ def fit(
     settings, bar, read = tok._settings(), Progress(progress), unfitted(tok)
     partitions = partitions_of(parts, column, lines=lines_of(read), blocksize=blocksize)
     given = client if client is not None else partitions.client
+    if tok._prepared.mirror is not None:
+        raise ValueError("mirror: a fit on a cluster counts documents as they are; fit here, by tok.fit")
     if not partitions.delayed:
         raise ValueError("parts: expected one partition at least")
     if cut_by := [name for name in _CUT if getattr(tok._prepared, name) is not None]:

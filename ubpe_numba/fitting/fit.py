@@ -12,7 +12,7 @@ The first merges of a large text are made otherwise (dense.py), and the loop goe
 
 Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in `text.py`,
 the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of memory, and grows what is full.
-`learn` is a whole fit in one process; `learn_more.py` continues from an earlier vocabulary.
+`learn` is a whole fit in one process; `learn_more.py` continues from an earlier vocabulary, `memory.py` has the limit.
 
 A fit holds its text (4 bytes a cell, or 2), the positions of the frequent pairs (4 bytes each, the only part that can be made
 smaller: pairs below the threshold have none), and the records of a batch of merges (12 bytes an occurrence). With room for fewer
@@ -21,9 +21,8 @@ positions a fit takes more epochs; its result is the same.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -50,17 +49,12 @@ _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150
 _ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
 _ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
 _ENDLESS = 2**63 - 1
-_TABLES = 40 << 20  # bytes of the driver, and of dense counts
-_CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
-_PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
-_NOTED = 12  # bytes that a batch records for each occurrence
-_OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
-_MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
 _PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
 _ROUND = 1024  # most merges of a round with one candidate
 _MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
 
-log = logging.getLogger("ubpe_numba")
+if TYPE_CHECKING:
+    from ubpe_numba.fitting.memory import Memory
 
 
 class Settings(NamedTuple):
@@ -74,6 +68,7 @@ class Settings(NamedTuple):
     n_shards: int | None = None  # None: by the size of the corpus and the number of threads
     memory_limit: int | None = None  # bytes
     frame: int = 0  # symbols of a frame; 0 without
+    mirror: np.ndarray | None = None  # int32[alphabet]: the mirror of each symbol, where documents count with their mirrors
 
 
 class Merges(NamedTuple):
@@ -95,63 +90,6 @@ class Merges(NamedTuple):
         found = np.concatenate([self.symbols, self.replaced])
         np.subtract.at(found, self.pairs.ravel(), np.repeat(self.replaced, 2))
         return found
-
-
-class Memory:
-    """The `limit` of a fit in bytes, beside its input, of which `fixed` cannot be made smaller: the text and the tables."""
-
-    def __init__(self, limit: int, fixed: int) -> None:
-        self.limit, self.fixed = limit, fixed
-
-    @classmethod
-    def within(cls, limit: int, n_cells: int, n_segments: int, divisible: bool) -> Memory | None:
-        """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
-
-        `divisible`: positions may be left out, which fits of one shard without weights can do. Raises MemoryError if the limit is
-        below what the fit needs at least.
-        """
-        fixed = _TABLES + 4 * n_segments + int(n_cells * (_CELL + _PAIR / 128))
-        most = fixed + (_MOST - 4) * n_cells
-        least = fixed + n_cells if divisible else most  # a position for every fourth cell
-        if limit >= most:
-            return None
-        if limit < least:
-            raise MemoryError(
-                f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "
-                f"at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
-            )
-        return cls(limit, fixed)
-
-    def batch(self, counts: np.ndarray, wanted: int, least: int, scratch: int) -> int:
-        """After how many occurrences a batch of merges is closed: `wanted`, or fewer where there is no room, but `least`.
-
-        Of the room that the most frequent pair leaves a batch gets a quarter: `wanted` may be more than a small text has symbols.
-        """
-        room = self.limit - self.fixed - _OCCURRENCE * int(counts.max(initial=0)) - 4 * scratch
-        return max(1, min(wanted, max(least, room // (4 * _OCCURRENCE))))
-
-    def threshold(self, counts: np.ndarray, least: int, most: int, batch: int, scratch: int) -> tuple[int, int]:
-        """The lowest threshold, `least` or more, with which all positions fit, and how many positions fit.
-
-        counts: of pairs, of which those of at least `least` are to be listed; a batch of merges is closed after `batch`
-        occurrences; `scratch`, further positions needed now. MemoryError if a batch cannot be held, or the threshold would be
-        above `most`.
-        """
-        listed = np.sort(counts[counts >= least])[::-1]
-        noted = int(listed[:1].sum()) + batch
-        room = (self.limit - self.fixed - _NOTED * noted) // 4
-        fitting = int(np.searchsorted(np.cumsum(listed), room - 2 * noted - scratch, side="right"))
-        threshold = least if fitting == listed.size else int(listed[fitting]) + 1
-        if threshold > most:
-            needed = self.fixed + _OCCURRENCE * noted + 4 * scratch
-            raise MemoryError(f"memory_limit: a round needs about {_megabytes(needed)}, the limit is {_megabytes(self.limit)}")
-        if threshold > least:
-            log.info("memory_limit: only pairs that occur %d times or more are indexed now, instead of %d", threshold, least)
-        return threshold, room
-
-
-def _megabytes(n: int) -> str:
-    return f"{n / 1e6:.3g} MB"
 
 
 def allocate_task(parts: int, tokens: int, merges: int) -> d.Task:
@@ -204,6 +142,7 @@ class Loop:
             conflicts=np.zeros(tokens * many, d.CONFLICT),
             listed=np.zeros(2 * n_parts * slots * many, d.LISTED),
             lengths=np.zeros(tokens, i64),
+            mirror=None if settings.mirror is None else np.append(settings.mirror, np.zeros(tokens, i32))[:tokens],
             learned=np.zeros(tokens, d.LEARNED),
         )
         self.task = allocate_task(n_parts, tokens, merges)
@@ -243,8 +182,7 @@ class Loop:
                     more_room = reason == rounds.FULL and full_at == last  # a slice to be moved is longer than what is left
                     self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
                     if more_room and self.memory is not None:
-                        limit = _megabytes(self.memory.limit)
-                        raise MemoryError(f"memory_limit: a round needs more than the limit of {limit}")
+                        raise MemoryError(f"memory_limit: a round needs more than the limit of {self.memory}")
                     full_at = last if reason == rounds.FULL else full_at
                     self._begin_epoch()
                 elif reason == rounds.GROW:
@@ -254,13 +192,18 @@ class Loop:
         if progress is not None:
             progress.finish(int(state["next_id"]))
         learned = self.driver.learned[self.n_alphabet : state["next_id"]]
+        documents, replaced, symbols = learned["documents"].copy(), learned["replaced"].copy(), self.text.symbol_counts
+        if (mirror := self.driver.mirror) is not None:
+            other = mirror[self.n_alphabet : state["next_id"]] - self.n_alphabet
+            documents, replaced = documents + documents[other], replaced + replaced[other]
+            symbols = symbols + symbols[mirror[: self.n_alphabet]]
         return Merges(
             np.stack([learned["left"], learned["right"]], axis=1).astype(np.int32),
             learned["count"].copy(),
-            learned["documents"].copy(),
-            learned["replaced"].copy(),
+            documents,
+            replaced,
             max(0, learned.size - 1) if self.n_candidates == 1 else int(state["round_start"]) - self.n_alphabet,
-            self.text.symbol_counts,
+            symbols,
             self.driver.lengths[: state["next_id"]].copy(),
         )
 
@@ -273,7 +216,7 @@ class Loop:
         n_parts = len(driver.part)
         pairs, heap, slots = (int(driver.part[name].max()) + need for name in ("n_pairs", "heap_size", "n_slots"))
         tokens = int(driver.state["next_id"][0]) + task.left.size
-        of_tokens = "sums", "seen", "used", "lengths", "learned"
+        of_tokens = "sums", "seen", "used", "lengths", "learned", *(() if driver.mirror is None else ("mirror",))
         new = (
             extended(driver, ("heap",), heap, 2) | extended(driver, ("free",), slots, 2) | extended(driver, of_tokens, tokens, 2)
         )
@@ -314,6 +257,9 @@ class Loop:
         counts = self.text.count_dense(n_tokens)
         if frame := int(self.state["frame"]):
             counts *= np.equal.outer(lengths % frame == 0, lengths % frame == 0).ravel()
+        if (mirror := self.driver.mirror) is not None:
+            turned = mirror[:n_tokens]
+            counts += counts.reshape(n_tokens, n_tokens)[np.ix_(turned, turned)].T.ravel()
         mergeable = counts
         if 2 * lengths.max() > self.longest:
             mergeable = counts * (np.add.outer(lengths, lengths) <= self.longest).ravel()
@@ -330,7 +276,10 @@ class Loop:
 
     def _index_sorted(self, n_tokens: int) -> int:
         """Begin an epoch by sorting the pairs of the text; returns at most how many that may be merged are left out."""
-        text, single, floor = self.text, self.text.k == 1, self.min_count
+        text, mirror, floor = self.text, self.driver.mirror, self.min_count
+        exact = text.k == 1 and mirror is None
+        if mirror is not None:
+            from ubpe_numba.vocabulary.mirror import counts_of_both  # here only: few fits have one
         n_pairs = text.sort_pairs(n_tokens)
         pairs = counts = np.empty(0, np.int64)
         rarer = 0
@@ -338,7 +287,13 @@ class Loop:
         def count(threshold: int) -> int:
             """Count the pairs that may reach the threshold; how many of them may be merged."""
             nonlocal pairs, counts, rarer
-            pairs, counts, rarer = text.count_sorted(threshold, floor)
+            if mirror is None:
+                pairs, counts, rarer = text.count_sorted(threshold, floor)
+            else:  # one of the two has half of what both have
+                pairs, counts, rarer = text.count_sorted(-(-threshold // 2), -(-floor // 2))
+                pairs, counts = counts_of_both(pairs, counts, mirror, threshold // 2)
+                rarer += int(threshold > floor)  # both together may reach the floor
+                pairs, counts = pairs[counts >= threshold], counts[counts >= threshold]
             if frame := int(self.state["frame"]):
                 whole = self.driver.lengths % frame == 0
                 meeting = whole[pairs >> 32] == whole[pairs & 0xFFFFFFFF]
@@ -351,11 +306,13 @@ class Loop:
 
         weight = n_pairs if text.weighted is None else max(n_pairs, self.by_weight)
         n = self._lower_threshold(weight // 1000, _STEP, self.enough, count)
-        if single:
+        if exact:
             rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], n_pairs)
             pairs = pairs[counts >= self.threshold]
         counts = text.list_sorted(pairs)
-        if not single:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
+        if mirror is not None:
+            _, counts = counts_of_both(pairs, counts, mirror)
+        if not exact:  # now by what they really count: if all bounds were equal, and too high by one, no pair would be left
             mergeable = counts[self._mergeable(pairs)]
             rarer += int(np.count_nonzero(mergeable >= floor)) - self._not_too_many(counts, mergeable, 0)
         text.give_slots(self._seed(pairs, counts))
@@ -418,7 +375,8 @@ class Loop:
 
 def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None) -> tuple[Vocabulary, History]:
     """Learn a vocabulary, in order of creation, from a corpus, and the history of its merges; see `fit`."""
-    return learned(fit(corpus, alphabet, settings, progress), corpus.n_documents, corpus.n_symbols)
+    times = 1 if settings.mirror is None else 2
+    return learned(fit(corpus, alphabet, settings, progress), times * corpus.n_documents, times * corpus.n_symbols)
 
 
 def learned(merges: Merges, n_documents: int, n_symbols: int) -> tuple[Vocabulary, History]:
@@ -459,7 +417,7 @@ def fit(
     `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result
     does not depend on the number of threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
     """
-    plain = corpus.weights is None and corpus.document_of is None and settings.memory_limit is None
+    plain = corpus.weights is corpus.document_of is settings.memory_limit is settings.mirror is None
     single = settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
     if not plain or not single or settings.frame or corpus.offsets[-1] - corpus.offsets[0] < SWEPT:
         return loop_of(corpus, alphabet, settings, lengths).run(progress)
@@ -488,9 +446,15 @@ def loop_of(
     n_cells = int(corpus.offsets[-1] - corpus.offsets[0]) + corpus.offsets.size  # symbols, marks and separators
     memory = None
     if settings.memory_limit is not None:
-        divisible = corpus.weights is None and n_cells < MOST_CELLS
+        from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
+
+        divisible = corpus.weights is None and n_cells < MOST_CELLS and settings.mirror is None
         memory = Memory.within(settings.memory_limit, n_cells, corpus.offsets.size, divisible)
     threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)  # one shard takes the least
+    if settings.mirror is not None:  # a pair and its mirror may overlap at a border
+        threads = n_shards = 1
+        if n_cells >= MOST_CELLS:
+            raise MemoryError(f"mirror: {n_cells} symbols and separators, and a fit with a mirror takes {MOST_CELLS - 1} at most")
     settings, room = room_for(n_symbols, alphabet.size, settings, n_shards)
     weighted = corpus.weights is not None or corpus.document_of is not None
     place = cut(corpus.offsets, n_shards, 0 if settings.frame else None)
@@ -517,6 +481,8 @@ def room_for(n_symbols: int, n_alphabet: int, settings: Settings, n_parts: int) 
     wanted = max(0, settings.n_tokens - n_alphabet)
     n_candidates = min(settings.n_candidates, max(1, n_symbols))
     merges = n_candidates if n_candidates > 1 else min(_ROUND, max(1, wanted))
+    if settings.mirror is not None:
+        merges *= 2
     ready = max(1 << 10, min(_MOST_READY, n_symbols // 4, 4 * wanted) // n_parts)
     room = n_alphabet + merges + min(ready, wanted), 1 << (ready - 1).bit_length(), merges
     return settings._replace(n_candidates=n_candidates), room

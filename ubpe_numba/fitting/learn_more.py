@@ -31,8 +31,8 @@ def learn_more(
 
     corpus: from which the new merges are learned, that of the first fit or another one; old: its ids, counts and weights stay as
     they are, occurrences become those in this corpus; history: None where there is none (a loaded model); `settings.n_tokens` is
-    the new size. Returns the longer vocabulary and the longer history, None if there was none. UnknownSymbolError for a symbol
-    outside the alphabet.
+    the new size, `settings.mirror` of all tokens. Returns the longer vocabulary and the longer history, None if there was none.
+    UnknownSymbolError for a symbol outside the alphabet.
 
     The last round of the old fit may have been cut short by its `n_tokens`, where a longer fit would have merged more pairs in
     it. So that round is chosen again on the text as it was before it. If the same merges are found, the corpus is the one of the
@@ -41,20 +41,21 @@ def learn_more(
     """
     old_pairs = old.merges
     assert old_pairs is not None
+    times = 1 if settings.mirror is None else 2
     kept = old.n_learned if history is None or settings.n_candidates == 1 else history.last_round
     if kept < old.n_learned:
-        again = settings._replace(n_tokens=len(old))
+        again = _of_first(settings, old.n_alphabet + kept)._replace(n_tokens=len(old))
         last_round = fit(*_encoded(corpus, alphabet, old, kept, settings), again, None, np.diff(old.offsets))
         if not np.array_equal(last_round.pairs, old_pairs[kept:]):
             kept = old.n_learned
     start, tokens = _encoded(corpus, alphabet, old, kept, settings)
-    more = fit(start, tokens, settings, progress, np.diff(old.offsets))
+    more = fit(start, tokens, _of_first(settings, old.n_alphabet + kept), progress, np.diff(old.offsets))
     known = old.n_learned - kept  # merges at the beginning of `more` that the old vocabulary has
     if history is not None:
         counts, documents = more.counts[known:], more.documents[known:]
         weights = 1 if corpus.weights is None else corpus.weights
-        lengths = int((np.diff(start.offsets) * weights).sum()) - np.cumsum(more.replaced)
-        n_symbols = np.full(counts.size, corpus.n_symbols, np.int64)
+        lengths = times * int((np.diff(start.offsets) * weights).sum()) - np.cumsum(more.replaced)
+        n_symbols = np.full(counts.size, times * corpus.n_symbols, np.int64)
         history = History(
             np.concatenate([history.counts, counts]),
             np.concatenate([history.document_frequencies, documents]),
@@ -62,7 +63,12 @@ def learn_more(
             np.concatenate([history.n_symbols, n_symbols]),
             kept + more.last_round,
         )
-    return vocabulary_of(more, corpus.n_documents, corpus.n_symbols, old, known), history
+    return vocabulary_of(more, times * corpus.n_documents, times * corpus.n_symbols, old, known), history
+
+
+def _of_first(settings: Settings, n: int) -> Settings:
+    """The settings of a fit on a text of the first n tokens."""
+    return settings if settings.mirror is None else settings._replace(mirror=settings.mirror[:n])
 
 
 def with_new_symbols(alphabet: Alphabet, old: Vocabulary, given: Documents) -> tuple[Alphabet, Vocabulary]:
@@ -102,7 +108,8 @@ def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settin
     if m:
         vocabulary = Vocabulary.from_merges(old.n_alphabet, old.merges[:m], max_symbols=1 << 40)
         frames = Frames.over(vocabulary, settings.frame) if settings.frame else None
-        encoder = PairEncoder(vocabulary if frames is None else frames.vocabulary, batch=False)
+        mirror = _of_first(settings, len(vocabulary)).mirror
+        encoder = PairEncoder(vocabulary if frames is None else frames.vocabulary, batch=False, mirror=mirror)
         encode = partial(encoder.encode, n_threads=settings.n_threads)
         encode = encode if frames is None else partial(frames.encode, encode)
     offsets, parts, lengths = corpus.offsets, GrowingArray(), []

@@ -247,7 +247,8 @@ def _header(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
     """The header of a tokenizer, an array that keeps both alive. ValueError if it cuts documents."""
     if not plan.tables.is_plain or plan.isolated is not None or plan.bound is None or plan.model.segmenter.decoding is not None:
         raise ValueError(
-            "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens, frames); "
+            "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens, frames, a "
+            "mirror); "
             "encode before the compiled function: encode_batch gives a Ragged, which it takes"
         )
     unknown = choice_of(plan.unknown, plan.model.alphabet, plan.model.segmenter.special)

@@ -161,7 +161,12 @@ class Tokenizer(Decoding, Saving):
                     warn(f"docs: {name} is taken for a text to learn from, and there is a file of this name: read it first")
         alphabet = alphabet_of(self.alphabet, corpus.given)
         if self.preprocessing is not None or not isinstance(self.unknown, str) or self.unknown != "raise":
-            self._check_symbols(alphabet, self._segmenter(alphabet.kind, None))
+            segmenter = self._segmenter(alphabet.kind, None)
+            self._check_symbols(alphabet, segmenter)
+            if segmenter.mirror is not None:
+                from ubpe_numba.vocabulary.mirror import settings_with  # here only: few fits have one
+
+                settings = settings_with(settings, frame, segmenter, alphabet, self._weighs_by_text)
         if frame is not None:
             from ubpe_numba.vocabulary.frames import frame_of  # here only: few documents have frames
 
@@ -246,8 +251,10 @@ class Tokenizer(Decoding, Saving):
             frame_of(segmenter.frame, segmenter._replace(pretokenizer=prepared.pretokenizer), corpus)
         from ubpe_numba.fitting.learn_more import learn_more, with_new_symbols  # here only: first fits need not wait for it
 
+        mirror = now._tables.mirror
+        settings = settings._replace(mirror=mirror)
         own = np.arange(len(old)) + first if ids is None or first else ids  # of the tokens that there are
-        if now.alphabet is None and segmenter.unknown is None:  # else they are refused
+        if now.alphabet is None and segmenter.unknown is mirror is None:  # else they are refused
             alphabet, old = with_new_symbols(alphabet, old, corpus.given)
         n, n_new = model.alphabet.size, len(old) - own.size
         if n_tokens < present + n_new:
@@ -317,9 +324,13 @@ class Tokenizer(Decoding, Saving):
         if by == "idf":
             from ubpe_numba.vocabulary.weights import rearranged  # here only: fits need not wait for it
 
+            if self._tables.mirror is not None:
+                raise ValueError("by: a token and its mirror leave together, which by='creation' does")
             shorter = rearranged(vocabulary, n_tokens, "closed", self._needs_pairs)
         else:
             stay = np.arange(min(n_tokens - n, vocabulary.n_learned))
+            if (mirror := self._tables.mirror) is not None and mirror[: n + stay.size].max() >= n + stay.size:
+                stay = stay[:-1]  # a token without its mirror
             merges = None if vocabulary.merges is None else vocabulary.merges[stay]
             if merges is not None and merges.size and merges.max() >= n + stay.size:
                 raise ValueError("by: the ids of this vocabulary are not in order of creation; use by='idf'")

@@ -39,6 +39,8 @@ class _PairTokenizer(Tokenizer):
         if self.rules is not None and self.rules.encode == "batch":
             raise ValueError("sample: the articles' batch rule has no single steps to leave out; use rules with encode='rank'")
         tables, n_threads, seed = self._tables, self.n_threads, checked_seed(options.get("seed", 0))
+        if tables.mirror is not None:
+            raise ValueError("sample: with a mirror no merge is left out; with_objective('shortest') draws from all paths")
         pairs = tables.pairs()
         return Plan(tables, lambda ids: pairs.encode_dropout(ids, float(dropout), seed, n_threads), self.unknown, n_threads)
 

@@ -97,6 +97,8 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
         raise ValueError(f"format: {quoted(format)} has no symbols with names; save(path) keeps them, and 'ubpe' has words")
     if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.frame:
         raise ValueError(f"format: {quoted(format)} has no frames, and would encode to other ids; save(path) keeps them")
+    if isinstance(tok, Tokenizer) and "_model" in vars(tok) and tok._model.segmenter.mirror is not None:
+        raise ValueError("mirror: other libraries have none, and encode a document and its mirror apart; save(path) keeps it")
     made = write(_exported(tok), **options)
     if path is None:
         return made

@@ -251,6 +251,10 @@ class Fitted(metaclass=_Class):
         if self._needs_pairs and model.vocabulary.merges is None:
             raise ValueError("vocabulary: it knows flat sequences only, encoding by substitution needs pairs")
         self._check_symbols(model.alphabet, model.segmenter)
+        if model.segmenter.mirror is not None:
+            from ubpe_numba.vocabulary.mirror import tokens_of  # here only: few models have one
+
+            tokens_of(model)
 
     def _check_symbols(self, alphabet: Alphabet, segmenter: Segmenter) -> None:
         """ValueError for a break or a stop token, or `unknown`, that the alphabet does not have."""
@@ -290,6 +294,8 @@ class Fitted(metaclass=_Class):
         Far is less than a tenth of the tokens to learn, of a first fit where these are a thousand or more, and there is any
         symbol to learn from. The default of `n_tokens` requests nothing.
         """
+        if settings.mirror is not None and size + 1 == settings.n_tokens:
+            return  # where a token and its mirror were next
         asked = MAX_SIZE if self.n_tokens is None else int(self.n_tokens)
         size += (shift := asked - settings.n_tokens)  # ids beside those of the vocabulary count
         had += shift

@@ -13,6 +13,7 @@ from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.runtime.arrays import checked_token, freeze, integer, offsets_of
 from ubpe_numba.runtime.lazy import view
+from ubpe_numba.vocabulary.mirror import tokens_of
 from ubpe_numba.vocabulary.model import Model
 
 __all__ = ["MergeTree", "TokenTable"]
@@ -76,6 +77,8 @@ class TokenTable:
         How often each token occurs in the corpus when all merges are made, or in the encoding that `refine`, `reweight` or a fit
         with probabilities counted; 0 for special tokens, None if not known. A pair that most others are made of may have a large
         count and no occurrence.
+    mirror : int32[V] or None
+        The mirror of each token, where documents count together with their mirrors; special tokens are their own.
     n_alphabet, n_learned : int
         How many symbols the alphabet has, and how many ids are learned tokens.
     n_documents, n_symbols : int
@@ -147,6 +150,10 @@ class TokenTable:
             self.log_probabilities = by_id(vocabulary.log_probabilities, np.nan)
         self.n_alphabet, self.n_learned = n, int(self._learned.sum())
         self.n_documents, self.n_symbols = vocabulary.n_documents, vocabulary.n_symbols
+        self.mirror: NDArray[np.int32] | None = None
+        if segmenter.mirror is not None:
+            self.mirror = np.arange(size, dtype=np.int32)
+            self.mirror[ids] = ids[tokens_of(model)]
         freeze(vars(self).values())
 
     def __len__(self) -> int:

@@ -256,6 +256,7 @@ class UBPE(Tokenizer):
         from ubpe_numba.fitting import refine  # here only: other calls need not wait for it
 
         alphabet, vocabulary, segmenter = self._fitted()
+        self._refuse_mirror("refine")
         if segmenter.frame:
             raise ValueError("refine: the search knows no frames; fit with frame= and objective='shortest' or 'likelihood'")
         n = max(len(vocabulary), self.n_tokens or 0) - vocabulary.n_alphabet
@@ -323,6 +324,7 @@ class UBPE(Tokenizer):
         ('likelihood', [0, 4, 3, 1, 4, 5])
         """
         alphabet, vocabulary, segmenter = self._fitted()
+        self._refuse_mirror("reweight")
         n_rounds = positive(n_rounds, "n_rounds")
         if weights not in ("idf", "likelihood"):
             raise ValueError(f"weights: expected 'idf' or 'likelihood', got {quoted(weights)}")
@@ -344,6 +346,11 @@ class UBPE(Tokenizer):
             found = by_own_idf(ids, corpus, vocabulary, encode, n_rounds, self.n_threads, bar)
         other._adopt(Model(alphabet, found, segmenter))
         return other
+
+    def _refuse_mirror(self, what: str) -> None:
+        """ValueError for what leaves tokens without mirrors, or weighs them apart."""
+        if self._fitted().segmenter.mirror is not None:
+            raise ValueError(f"{what}: a token and its mirror would be told apart; fit without a mirror for it")
 
     def _new_plan(self) -> Plan:
         now = self._now()
@@ -449,9 +456,10 @@ class UBPE(Tokenizer):
         self, docs: Any, offsets: Any, by_sums: bool, unknown: Any, name: str = "doc", what: str = "encode_nbest"
     ) -> Ragged:
         """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf; ValueError if they would be cut."""
-        if not self._tables.is_plain or self._tables.isolated(by_sums) is not None:
+        if not self._tables.is_plain or self._tables.isolated(by_sums) is not None or self._tables.mirror is not None:
             way = "fit one without, as by for_text(pretokenizer=None)"
-            raise ValueError(f"{what}: a tokenizer with a pattern, a normalizer or special tokens ranks no segmentations; {way}")
+            with_one = "a pattern, a normalizer, special tokens or a mirror"
+            raise ValueError(f"{what}: a tokenizer with {with_one} ranks no segmentations; {way}")
         alphabet, _, segmenter = self._fitted()
         if segmenter.frame:
             raise ValueError(

@@ -111,6 +111,8 @@ def warmup() -> None:
     for pattern in PATTERNS:
         count_words(text, np.array([0, text.size]), pattern)
     PairEncoder(Vocabulary.from_merges(1, [[2, 0], [0, 0]]), batch=False, one_by_one=True).encode(Ragged.from_lists([[0]]), None)
+    both = Vocabulary.from_merges(2, [[0, 0], [1, 1]])
+    PairEncoder(both, batch=False, mirror=np.array([1, 0, 3, 2], np.int32)).encode(Ragged.from_lists([[0]]), None)
     aab = Vocabulary.from_merges(256, [[97, 98], [97, 97], [257, 98]])  # which becomes a, ab
     WordEncoder(PairEncoder(aab, batch=False), whole_words=True)
     pairs = PairEncoder(Vocabulary.from_merges(256, [[49, 50]]), batch=False)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import describe, told
+from ubpe_numba.runtime.arrays import told
 from ubpe_numba.runtime.schema import pickled
 from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 
 __all__ = ["Preprocessing"]
 
+_RESERVED = ("special_tokens", "known_words", "break_tokens", "stop_tokens", "flags")
 SHORT = reprlib.Repr()  # of arguments
 SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, SHORT.maxdict = 60, 80, 4, 8, 8, 6
 
@@ -57,6 +58,12 @@ class Preprocessing:
     flags
         A mapping of special tokens and known words to names of flags: ``"lstrip"`` and ``"rstrip"`` take white space beside the
         word with it, ``"single_word"`` finds it only as a whole word, ``"normalized"`` in the normalised text.
+    mirror
+        A mapping of symbols to their mirrors, such as ``{"A": "T", "C": "G"}``, which holds both ways; a symbol that is not there
+        is its own, and with ``{}`` all are. The mirror of a document is read backwards, with each symbol replaced: the other
+        strand of DNA, or a sequence in reversed time. A fit counts each document together with its mirror, in all statistics, and
+        merges a pair together with its mirror, so that the mirror of each token is one (``vocabulary.mirror``). The encoding of a
+        mirrored document is the mirrored encoding, unless a document is its own mirror. Not for text that is cut or changed.
 
     Raises
     ------
@@ -84,6 +91,7 @@ class Preprocessing:
     break_tokens: Any = None
     stop_tokens: Any = None
     flags: Mapping[Any, Iterable[str]] | None = None
+    mirror: Mapping[Any, Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.special_first, (bool, np.bool_)):
@@ -103,11 +111,18 @@ class Preprocessing:
             from ubpe_numba.text.normalizer import Normalizer
 
             made["normalizer"] = Normalizer.of(self.normalizer)
-        for name in ("special_tokens", "known_words"):
-            made[name] = _words(getattr(self, name), name)
-        for name in ("break_tokens", "stop_tokens"):
-            made[name] = _symbols(getattr(self, name), name)
-        made["flags"] = _flags(self.flags, [*(made["special_tokens"] or ()), *(made["known_words"] or ())])
+        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if any(given[name] is not None for name in _RESERVED):
+            from ubpe_numba.vocabulary.reserved_arguments import checked as checked_words  # as above
+
+            made |= checked_words(**{name: given[name] for name in _RESERVED})
+        if self.mirror is not None:
+            from ubpe_numba.vocabulary.mirror import checked  # as above
+
+            made["mirror"] = checked(self.mirror)
+            for name in ("pretokenizer", "normalizer", "known_words", "encoding", "stop_tokens"):
+                if (given | made)[name] is not None:
+                    raise ValueError(f"mirror: documents are whole and unchanged with it, and {name} cuts or changes them")
         vars(self).update(made)  # frozen for users
 
     def __repr__(self) -> str:
@@ -151,7 +166,7 @@ class Preprocessing:
         flags = {word: sum(map(FLAGS.__getitem__, names)) for word, names in (self.flags or {}).items()}
         words = self.special_tokens, self.known_words, kind, size, flags
         reserved = Reserved.from_user(*words, first=self.special_first, breaks=self.break_tokens, stops=self.stop_tokens)
-        made = Segmenter(self.pretokenizer, reserved, None, self.encoding, self.normalizer)
+        made = Segmenter(self.pretokenizer, reserved, None, self.encoding, self.normalizer, mirror=self.mirror)  # type: ignore[arg-type]
         if size is None:
             return made
         n = int((~reserved.always).sum()) if reserved is not None and self.special_first else 0
@@ -184,68 +199,10 @@ class Preprocessing:
         made = cls(
             segmenter.pretokenizer, parts[0] or None, special_first=n_first > 0, known_words=parts[1] or None,
             normalizer=segmenter.normalizer, encoding=segmenter.encoding, break_tokens=breaks, stop_tokens=stops,
-            flags=flags or None,
+            flags=flags or None, mirror=segmenter.mirror,
         )  # fmt: skip
         return None if made.is_plain else made
 
 
 def _remade(*values: Any) -> Preprocessing:
     return Preprocessing(**dict(zip((field.name for field in dataclasses.fields(Preprocessing)), values, strict=True)))
-
-
-def _taken(given: Iterable[Any], name: str) -> list[Any]:
-    """The items of an iterable, as a list; ValueError for an iterator that gives nothing."""
-    if not (listed := list(given)) and isinstance(given, Iterator):
-        raise ValueError(f"{name}: the iterator gave nothing; was it used up before? A list can be read again")
-    return listed
-
-
-def _words(given: Any, name: str) -> Any:
-    """Words as a list, or with their ids as a dict, None if there are none, arrays as tuples; TypeError for others."""
-    if given is None:
-        return None
-    if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):  # ids need an order; a set has none
-        raise TypeError(f"{name}: expected a list of words or a mapping of words to ids, got {describe(given)}")
-    if isinstance(given, Mapping):
-        return dict(given) or None
-    words = [tuple(word.tolist()) if isinstance(word, np.ndarray) else word for word in _taken(given, name)]
-    return words or None
-
-
-def _symbols(given: Any, name: str) -> Any:
-    """Symbols in order, each once: as str or bytes, or a list of integers; what holds others is left for a fit to refuse."""
-    if isinstance(given, np.ndarray):
-        given = given.tolist()
-    if isinstance(given, bytes):
-        return bytes(sorted({*given})) or None
-    if given is None or isinstance(given, Mapping) or not isinstance(given, Iterable):
-        return given
-    listed = _taken(given, name)
-    kind = {type(symbol) for symbol in listed}
-    if kind == {int}:
-        return sorted({*listed})
-    if kind in ({str}, {bytes}) and all(len(symbol) == 1 for symbol in listed):
-        return ("" if kind == {str} else b"").join(sorted({*listed}))
-    return listed or None
-
-
-def _flags(given: Any, words: list[Any]) -> dict[Any, tuple[str, ...]] | None:
-    """The flags of words; TypeError for what is no mapping to names, ValueError for another word or name."""
-    if given is None:
-        return None
-    from ubpe_numba.vocabulary.reserved import FLAGS
-
-    if not isinstance(given, Mapping):
-        raise TypeError(f"flags: expected words and names of flags, got {describe(given)}")
-    made: dict[Any, tuple[str, ...]] = {}
-    for word, names in given.items():
-        if word not in words:
-            raise ValueError(f"flags: {quoted(word)} is neither a special token nor a known word")
-        listed = [*names] if isinstance(names, Iterable) and not isinstance(names, str) else [None]
-        if not all(isinstance(name, str) for name in listed):
-            raise TypeError(f"flags: {quoted(word)}: expected names, got {describe(names)}")
-        if other := [name for name in listed if name not in FLAGS]:
-            raise ValueError(f"flags: {quoted(word)}: expected {', '.join(FLAGS)}, got {quoted(other[0])}")
-        if listed:
-            made[word] = tuple(name for name in FLAGS if name in listed)
-    return made or None

@@ -109,7 +109,8 @@ class Segmenter(NamedTuple):
     `whole_words`: a segment that equals a token becomes that token, before any merge; `one_by_one`: the order of merges matters
     even between places of one pair (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after encoding,
     as they are there: `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to which
-    tokens keep (vocabulary/frames.py); 0 without frames.
+    tokens keep (vocabulary/frames.py); 0 without frames. `mirror`: of each symbol, both ways, where documents count together with
+    their mirrors (vocabulary/mirror.py).
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
@@ -123,6 +124,7 @@ class Segmenter(NamedTuple):
     one_by_one: bool = False
     file: dict[str, Any] | None = None
     frame: int = 0
+    mirror: dict[Any, Any] | None = None
 
     @property
     def special(self) -> Reserved | None:
@@ -299,6 +301,10 @@ class Segmenter(NamedTuple):
         fields |= {name: part.state() for name, part in parts.items() if part is not None}
         fields |= {"encoding": self.encoding, "token_ids": self.token_ids, "file": self.file}
         fields |= {"whole_words": self.whole_words or None, "one_by_one": self.one_by_one or None, "frame": self.frame or None}
+        if self.mirror is not None:
+            from ubpe_numba.vocabulary.mirror import to_state  # here only: few models have one
+
+            fields["mirror"] = to_state(self.mirror)
         return _FIELDS.write(fields if self.reserved is None else fields | self.reserved.state())
 
     @classmethod
@@ -322,8 +328,12 @@ class Segmenter(NamedTuple):
         unknown = None if fields["unknown"] is None else Unknown.from_state(fields["unknown"], 2 * size + SPARE)
         if unknown is not None and unknown.byte_ids is not None and kind != "bytes":
             raise ModelFormatError(f"unknown: expected an alphabet of bytes, got one of {kind}")
+        if (mirror := fields["mirror"]) is not None:
+            from ubpe_numba.vocabulary.mirror import from_state  # likewise
+
+            mirror = from_state(mirror)
         flags = fields["whole_words"] is True, fields["one_by_one"] is True
-        rest = unknown, fields["decoding"], *flags, fields["file"], fields["frame"] or 0
+        rest = unknown, fields["decoding"], *flags, fields["file"], fields["frame"] or 0, mirror
         cutter, normalizer = steps
         return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
 
@@ -374,7 +384,7 @@ _FIELDS = Schema(
         "pretokenizer": _OBJECT, "splitter": _ANY, "python_pattern": _OBJECT, "normalizer": _ANY, "special_tokens": _ANY,
         "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
         "token_ids": _ANY, "unknown": _ANY, "decoding": Field(make=lambda state, _: Decoding.from_state(state), default=None),
-        "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _ANY, "stop_tokens": _ANY, "file": _OBJECT,
+        "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _ANY, "stop_tokens": _ANY, "file": _OBJECT, "mirror": _ANY,
         "frame": Field("an integer of at least 2", lambda n: type(n) is int and 1 < n < 2**62, default=None),
     },
 )  # fmt: skip

@@ -132,7 +132,16 @@ def id_in_entries(pairs, left, right):
 
 
 @helper
-def fits(id_in, pairs, left, right, n_alphabet, s, t):
+def _crosses(k, parent_u, parent_v, backward):
+    """Whether the merge that makes k is made before the tokens beside the boundary are parts of others; see `fits`. O(1)."""
+    if backward is not None:
+        if k < backward.size and backward[k]:
+            return k <= parent_u and k < parent_v
+    return k < parent_u and k <= parent_v
+
+
+@helper
+def fits(id_in, pairs, left, right, n_alphabet, s, t, backward=None):
     """Whether E(s t) = (s, t), for two tokens that encode to themselves. O(depth of the two spines).
 
     pairs, left, right, n_alphabet: of the tables; `id_in(pairs, u, v)`, a helper, looks a pair up. Merges 2 = (0, 1), 3
@@ -140,7 +149,8 @@ def fits(id_in, pairs, left, right, n_alphabet, s, t):
 
     Just before id k is made, the boundary lies between the part u of s's right spine and v of t's left spine that exist then.
     The merge (u, v) -> k happens across it if u is still there, also not taken by its left neighbour in the same pass
-    (k < parent of u), and so does v (k <= parent of v: the pass reaches the boundary first).
+    (k < parent of u), and so does v (k <= parent of v: the pass reaches the boundary first). A pass that is `backward`, bool[V]
+    or None, merges runs from their ends, so that it is the other way round.
     """
     u = np.int64(s)
     v = np.int64(t)
@@ -148,7 +158,7 @@ def fits(id_in, pairs, left, right, n_alphabet, s, t):
     parent_v = NEVER
     while True:
         k = id_in(pairs, u, v)
-        if k < parent_u and k <= parent_v:
+        if _crosses(k, parent_u, parent_v, backward):
             return False
         if u < n_alphabet and v < n_alphabet:
             return True
@@ -161,7 +171,7 @@ def fits(id_in, pairs, left, right, n_alphabet, s, t):
 
 
 @helper
-def find_stable(id_in, pairs, left, right, n_alphabet, stable):
+def find_stable(id_in, pairs, left, right, n_alphabet, stable, backward=None):
     """Find the tokens that encode to themselves: fills `stable` uint8[V]. The others never occur. O(m * depth).
 
     The arguments as for `fits`. A token (a, b) -> z does if a and b do and nothing but z itself joins them. Merges 2 = (0, 1), 3
@@ -187,14 +197,14 @@ def find_stable(id_in, pairs, left, right, n_alphabet, stable):
                     parent_v = v
                     v = np.int64(left[v - n_alphabet])
                 k = id_in(pairs, u, v)
-                if k < parent_u and k <= parent_v:
+                if _crosses(k, parent_u, parent_v, backward):
                     ok = False
                     break
         stable[z] = ok
 
 
 @section
-def _enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of, parents, token_of):
+def enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of, parents, token_of):
     """Enter the stable tokens into a trie full of -1; returns the number of nodes. O(symbols of the right parts).
 
     A token goes on from the node where its left part ends, which is stable too. At most one of several tokens with the same
@@ -234,7 +244,7 @@ def find_prefixes(n_alphabet, n_nodes, node_of, parents, token_of, stable, prefi
     """The longest stable token that is a proper prefix of each stable token, -1 for the others: fills `prefixes` int32[V].
 
     The nodes of a trie are numbered as they are made, so a node's answer follows from that of its parent, which is there already;
-    the answers replace `parents`. The others as `_enter_stable` fills them. O(nodes + V).
+    the answers replace `parents`. The others as `enter_stable` fills them. O(nodes + V).
 
     Merges 2 = (0, 1), 3 = (2, 0): prefixes = [-1, -1, 0, 2].
     """
@@ -260,7 +270,7 @@ def build_tables(arena, tables, stable, node_of, parents, token_of):
     pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
     enter(left, right, n_alphabet, pairs)
     find_stable(id_in_entries, pairs, left, right, n_alphabet, stable)
-    n = _enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of, parents, token_of)
+    n = enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of, parents, token_of)
     find_prefixes(n_alphabet, n, node_of, parents, token_of, stable, prefixes)
 
 
@@ -284,6 +294,12 @@ def encode_rank(symbols, offsets, tables, dead, run, out, out_offsets):
     tokens that start at a position * depth of a token). Merge (0, 1) -> 2: documents [0, 1, 0] and [1, 0, 1] -> out [2, 0, 1, 2],
     out_offsets [0, 2, 4].
     """
+    return encode_documents(symbols, offsets, tables, dead, run, out, out_offsets, None)
+
+
+@helper
+def encode_documents(symbols, offsets, tables, dead, run, out, out_offsets, backward):
+    """Body of `encode_rank`; `backward` as for `fits`."""
     pairs, left, right, n_alphabet, trie, prefixes, lengths = tables
     w = np.int64(0)
     out_offsets[0] = 0
@@ -304,7 +320,7 @@ def encode_rank(symbols, offsets, tables, dead, run, out, out_offsets):
             while token >= 0:
                 e = p + lengths[token]
                 if (dead[e >> 3] >> (e & 7)) & 1 == 0 and (
-                    w == first or fits(id_in_entries, pairs, left, right, n_alphabet, out[w - 1], token)
+                    w == first or fits(id_in_entries, pairs, left, right, n_alphabet, out[w - 1], token, backward)
                 ):
                     break
                 token = prefixes[token]

@@ -27,7 +27,7 @@ def rewrite(kind, k, task, shards, weighted):
     kind int64 FILL or MERGE; task: `Task` of one part; shards: `Shards`; weighted: None or `Weighted`; the caller allocates all.
     Text 1 2 3 1 2 with (1, 2) in the task, as token 4: MERGE makes 4 3 4 of it, and notes down the neighbours.
     """
-    rewrite_shard(kind, k, task, shards, weighted)
+    rewrite_shard(kind, k, task, shards, weighted, None)
 
 
 @kernel

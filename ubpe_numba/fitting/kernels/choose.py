@@ -201,7 +201,7 @@ def _count_of(borders, entries, pair):
 
 
 @section
-def choose(driver, task, shards, weighted, borders, ties):
+def choose(driver, task, shards, weighted, borders, ties, mirror):
     """Choose the merges of a round, `pending` in the task; returns how many: 0 if the tables are too thin or empty.
 
     O(candidates log heap), and beside it O(candidates * kept) or O(capacity of tables + V), whichever is less, within a factor.
@@ -234,6 +234,11 @@ def choose(driver, task, shards, weighted, borders, ties):
     * Pairs above the greatest length are not candidates: if o is one of them, then so is (u, v), which is no shorter.
     * Pairs below the threshold are rarer than q before and after.
 
+    With a `mirror`, int32[V], a pair is merged together with its mirror, directly after it, the smaller of the two first; both
+    have the same count. A pair and its mirror that may overlap, as (a, b) and (b, c) in a b c where b is its own mirror, are a
+    batch of their own. The argument above holds for the texts and their mirrors together. The fit ends where there is room for
+    one merge only and two are next.
+
     A hundred lines, forty of them this proof; helpers that take whole NamedTuples cost a third of a second of compiling each.
     """
     state, used, candidates = driver.state[0], driver.used, driver.candidates
@@ -242,17 +247,34 @@ def choose(driver, task, shards, weighted, borders, ties):
     single = state.candidates == 1
     room = state.limit - state.next_id
     if state.whole_rounds and not single:
-        room = state.candidates
+        room = np.int64(task.left.size)
     state.round += 1
     stamp = state.round
     wanted = min(room, np.int64(candidates.shape[0])) if single else state.candidates
     twin_count = np.int64(0)
     n = np.int64(0)
+    taken = np.int64(0)
     while n < wanted or (single and ties is not None):
         p = _best(ties, part, entries, slots, heap, task, shards, weighted, borders)
         if p < 0:
             break
         count, tie, order = heap[p, 0].count, heap[p, 0].tie, heap[p, 0].pair
+        if mirror is not None:
+            left, right = order >> 32, order & 0xFFFFFFFF
+            other = pair_of(mirror[right], mirror[left])
+            if other < order:  # it is taken with its mirror
+                part[p].heap_size = heap_pop(heap[p], part[p].heap_size)
+                part[p].root = NOT_KNOWN
+                continue
+            if single:
+                taken += 1 + (other != order)
+                if taken > room and n == 0:
+                    state.limit = state.next_id
+                overlaps = other != order and (mirror[left] == left or mirror[right] == right)
+                if taken > min(room, np.int64(task.left.size)) or (overlaps and n > 0):
+                    break
+                if overlaps:
+                    wanted = np.int64(1)
         if single:
             if ties is not None and n > 1 and candidates[n - 1].count == count:  # (3)
                 n -= 1
@@ -271,6 +293,9 @@ def choose(driver, task, shards, weighted, borders, ties):
             used[1, right] = stamp
             if driver.lengths[left] + driver.lengths[right] == state.frame:  # (4)
                 wanted = n + 1
+            if mirror is not None:
+                used[0, mirror[right]] = stamp
+                used[1, mirror[left]] = stamp
             if left == right:
                 twin_count = max(twin_count, count)
         candidates[n].count, candidates[n].tie, candidates[n].pair = count, tie, order
@@ -291,7 +316,7 @@ def choose(driver, task, shards, weighted, borders, ties):
         right = pair & 0xFFFFFFFF
         good = True
         if not single:
-            good = not thin and kept < room and used[0, left] != stamp and used[0, right] != stamp
+            good = not thin and (kept < room or mirror is not None) and used[0, left] != stamp and used[0, right] != stamp
             # a look at a kept pair takes as long as four entries of the tables
             if not is_listed and 0 < listed.size < 4 * looks - conflicts.size:
                 list_pairs(entries, conflicts, listed, state.next_id, candidates[n - 1].count)
@@ -310,6 +335,10 @@ def choose(driver, task, shards, weighted, borders, ties):
                     )
                     j += 1
                 looks += j
+            if mirror is not None and good and kept + 1 + (pair_of(mirror[right], mirror[left]) != pair) > room:
+                good = False
+                room = kept
+                state.limit = state.next_id + kept
             if good:
                 used[0, left] = stamp
                 used[0, right] = stamp
@@ -321,6 +350,17 @@ def choose(driver, task, shards, weighted, borders, ties):
             task.right[kept] = right
             task.counts[kept] = count
             kept += 1
+            if mirror is not None and pair_of(mirror[right], mirror[left]) != pair:
+                left, right = np.int64(mirror[right]), np.int64(mirror[left])
+                task.left[kept] = left
+                task.right[kept] = right
+                task.counts[kept] = count
+                kept += 1
+                if not single:
+                    used[0, left] = stamp
+                    used[0, right] = stamp
+                    if is_listed:
+                        looks += keep(entries, conflicts, listed, left, right)
         else:
             _push_back(ties, borders, part, heap, candidates[i])
     task.batch[0].n = 0
@@ -331,8 +371,10 @@ def choose(driver, task, shards, weighted, borders, ties):
 
 
 @section
-def take(driver, task, borders):
+def take(driver, task, borders, mirror):
     """Begin the next batch of the round's merges: as many as `state.batch` occurrences allow, and one at least. O(pending).
+
+    A pair and its mirror are in one batch; the mirror of each new token is written down here.
 
     So the records of a batch have a bound. Batches give what the round at once would give, with the same counts: its pairs do
     not overlap, so none loses an occurrence to another, and what a batch creates is not chosen before the round is over. Pending
@@ -345,7 +387,8 @@ def take(driver, task, borders):
         task.left[i], task.right[i], task.counts[i] = task.left[done + i], task.right[done + i], task.counts[done + i]
     n = np.int64(0)
     occurrences = np.int64(0)
-    while n < pending and occurrences <= state.batch:
+    odd = False  # the mirror comes next
+    while n < pending and (occurrences <= state.batch or odd):
         left, right = np.int64(task.left[n]), np.int64(task.right[n])
         pair = pair_of(left, right)
         p = _owner(borders, pair, entries.shape[0])
@@ -354,6 +397,10 @@ def take(driver, task, borders):
         task.slot[n] = slots[p, at]
         lengths[new] = lengths[left] + lengths[right]
         width[new] = width[left] + width[right] + (lengths[new] == state.frame)
+        if mirror is not None:
+            other = pair_of(mirror[right], mirror[left])
+            odd = pair < other
+            mirror[new] = new + odd - (pair > other)
         remove(entries[p], slots[p], at)
         driver.part[p].n_pairs -= 1
         occurrences += task.counts[n]

@@ -73,11 +73,22 @@ def weights_of(weighted, shards, k):
     )
 
 
+@helper
+def _run_is_odd(cells, p, width, token):
+    """Whether an odd number of this token follows from cell `p` on. O(run)."""
+    odd = False
+    while cells[p] == token:
+        p += width
+        odd = not odd
+    return odd
+
+
 @section
-def merge(shard, weighted, task):
+def merge(shard, weighted, task, mirror):
     """Replace the pairs of the batch, in order, left to right: merge `i` makes token `first_id + i`. O(slices of the pairs).
 
-    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1].
+    [1, 2, 3, 1, 2] with (1, 2) -> 4 becomes [4, 3, 4]; [1, 1, 1] with (1, 1) -> 4 becomes [4, 1], but [1, 4] if (1, 1) is
+    merged as the mirror of another pair.
 
     shard: of `shard_of`; weighted: None or of `weights_of`, and the compiler makes two kernels of it; task: `Task`. Nothing is
     allocated. Per merge the shard is left with the distinct neighbours and their counts (`delta`), its occurrences moved to the
@@ -123,6 +134,12 @@ def merge(shard, weighted, task):
             q = p + width_a
             if cells[q] != b:
                 continue
+            if mirror is not None and a == b and mirror[new] < new:
+                x = cells[p - 1]
+                if x < 0:
+                    x = -x - 3
+                if x != a and x != new and _run_is_odd(cells, p, width_a, a):
+                    continue
             arena[begin + n] = p
             segment = segment_at(separators, segment_of_block, p)
             if weighted is None:

@@ -137,6 +137,7 @@ class Driver(NamedTuple):
     conflicts: np.ndarray  # CONFLICT[V], or of few candidates [0]
     listed: np.ndarray  # LISTED[P * capacity], or of few candidates [0]
     lengths: np.ndarray  # int64[V]: symbols of each token
+    mirror: np.ndarray | None  # int32[V]: the mirror of each token, where documents count together with their mirrors
     learned: np.ndarray  # LEARNED[V]: the result
 
 
@@ -270,6 +271,9 @@ def _lower(state, part, entries, slots, free, pair, count):
 @section
 def has_room(driver, task, need):
     """Whether tables, heaps, slots and the list of new pairs can take `need` more pairs in every part. O(P)."""
+    if driver.mirror is not None:
+        need *= 2
+    driver.state[0].need = need
     if need > task.new_token.shape[1]:
         return False
     for p in range(driver.part.shape[0]):
@@ -283,8 +287,22 @@ def has_room(driver, task, need):
     return True
 
 
+@helper
+def _twins(merged, weighted, borders, i):
+    """How many occurrences of merge i follow another one directly, by weight. O(shards)."""
+    n = np.int64(0)
+    if borders is not None:
+        n += borders.twins[i]
+    for k in range(merged.shape[0]):
+        if weighted is None:
+            n += merged[k, i].twins
+        else:
+            n += weighted.merged[k, i].twins
+    return n
+
+
 @section
-def account(driver, task, shards, weighted, borders, p):
+def account(driver, task, shards, weighted, borders, mirror, p):
     """Carry the counts of a merged batch for the pairs of part p. O(distinct neighbours).
 
     Merging x a b y into x z y takes one from (x, a) and (b, y) and gives one to (x, z) and (z, y). Where occurrences touch,
@@ -294,6 +312,11 @@ def account(driver, task, shards, weighted, borders, p):
 
     Every part adds up the neighbours of all shards, which costs a tenth of the look-ups that it is spared; the first one also
     writes down what was learned, and whether an arena may be too short for the slices of the new pairs.
+
+    With a `mirror` the merges of a pair and of its mirror follow one another, and a left neighbour x of the one counts as a
+    right neighbour mirror[x] of the other, so that both have the counts that the texts and their mirrors would give. Where the
+    two touch, z and its mirror are neighbours: that pair is its own mirror, counts twice, and is created with the second merge.
+    There are no borders then.
 
     A hundred lines: the two sides of a merge, and the pair of its twins, share a dozen rows of arrays.
     """
@@ -315,27 +338,33 @@ def account(driver, task, shards, weighted, borders, p):
         if borders is None or part_of(pair_of(a, b), n_parts) == p:
             free[part.n_free] = task.slot[i]
             part.n_free += 1
-        twins = np.int64(0)
-        if borders is not None:
-            twins = borders.twins[i]
-        for k in range(n_shards):
-            if weighted is None:
-                twins += merged[k, i].twins
-            else:
-                twins += weighted.merged[k, i].twins
+        twins = _twins(merged, weighted, borders, i)
+        other, turns, other_twins = new, 1, np.int64(0)
+        if mirror is not None:
+            other, turns = np.int64(mirror[new]), 2
+            other_twins = _twins(merged, weighted, borders, other - task.batch[0].first_id)
         for side in range(2):
             n = 0
-            for k in range(n_shards):
-                first = base[k].cells
-                for j in range(first + delta_end[k, 2 * i + side], first + delta_end[k, 2 * i + 1 + side]):
-                    x = delta[2 * j]
-                    if sums[x] == 0:
-                        seen[n] = x
-                        n += 1
-                    if weighted is None:
-                        sums[x] += delta[2 * j + 1]
-                    else:
-                        sums[x] += weighted.delta[j]
+            touching = np.int64(0)
+            for turn in range(turns):
+                at = 2 * (other - task.batch[0].first_id) + 1 - side if turn else 2 * i + side
+                for k in range(n_shards):
+                    first = base[k].cells
+                    for j in range(first + delta_end[k, at], first + delta_end[k, at + 1]):
+                        x = delta[2 * j]
+                        gain = np.int64(delta[2 * j + 1])
+                        if weighted is not None:
+                            gain = weighted.delta[j]
+                        if mirror is not None:
+                            if turn:
+                                x = mirror[x]
+                            if x == other and other != new:
+                                touching += gain
+                                continue
+                        if sums[x] == 0:
+                            seen[n] = x
+                            n += 1
+                        sums[x] += gain
             if borders is not None:
                 for j in range(borders.end[2 * i + side], borders.end[2 * i + 1 + side]):
                     x = borders.token[j]
@@ -357,6 +386,11 @@ def account(driver, task, shards, weighted, borders, p):
                     _lower(state, part, entries, slots, free, pair, count)
                 if side and x == a:
                     count -= twins
+                if mirror is not None:
+                    if not side and x == b:
+                        count -= other_twins
+                    if x == (mirror[b] if side else mirror[a]):
+                        count -= touching
                 pair = pair_of(new, x) if side else pair_of(x, new)
                 if state.frame > 0 and (lengths[x] % state.frame == 0) != (lengths[new] % state.frame == 0):
                     continue  # a part of a frame beside a whole one is no pair
@@ -367,10 +401,20 @@ def account(driver, task, shards, weighted, borders, p):
                         new_token[n_new] = x
                         new_slot[n_new] = slot
                         n_new += 1
+            if mirror is not None and other < new:
+                pair = pair_of(new, other) if side else pair_of(other, new)
+                if touching > 0:
+                    allowed = 2 * lengths[new] <= state.longest
+                    slot = create(state, part, p, n_parts, entries, slots, free, heap, pair, 2 * touching, allowed)
+                    if slot >= 0:
+                        new_token[n_new] = other
+                        new_slot[n_new] = slot
+                        n_new += 1
             new_end[2 * i + 1 + side] = n_new
         pair = pair_of(new, new)
         if borders is None or part_of(pair, n_parts) == p:
             allowed = 2 * lengths[new] <= state.longest
+            twins += other_twins
             task.twin_slot[i] = create(state, part, p, n_parts, entries, slots, free, heap, pair, twins, allowed)
     part.root = NOT_KNOWN
     if p > 0:

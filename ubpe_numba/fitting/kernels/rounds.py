@@ -79,19 +79,19 @@ def _wait_for(control, word, value, wanted):
 def _work_on(kind, k, driver, task, shards, weighted, borders):
     """Piece k of a job. O(its occurrences or neighbours)."""
     if kind == ACCOUNT:
-        account(driver, task, shards, weighted, borders, k)
+        account(driver, task, shards, weighted, borders, driver.mirror, k)
     else:
-        rewrite_shard(kind, k, task, shards, weighted)
+        rewrite_shard(kind, k, task, shards, weighted, driver.mirror)
 
 
 @helper
-def rewrite_shard(kind, k, task, shards, weighted):
+def rewrite_shard(kind, k, task, shards, weighted, mirror):
     """Piece of shard k of a batch: write slices, and if `kind` is MERGE, merge. O(its occurrences)."""
     shard = shard_of(shards, k)
     if task.batch[0].filled > 0:
         fill(shard, task)
     if kind == MERGE:
-        merge(shard, weights_of(weighted, shards, k), task)
+        merge(shard, weights_of(weighted, shards, k), task, mirror)
 
 
 @kernel
@@ -164,12 +164,14 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
             if ties is not None and batch.filled > 0:
                 kind = np.int64(FILL)  # ties are decided by a look at the slices
             else:
-                if state.pending == 0 and choose(driver, task, shards, weighted, borders, ties) == 0:
+                if state.pending == 0 and choose(driver, task, shards, weighted, borders, ties, driver.mirror) == 0:
+                    if state.next_id >= state.limit:
+                        return DONE
                     below = np.int64(0)
                     for p in range(n_parts):
                         below += driver.part[p].below
                     return THIN if below > 0 else DONE
-                take(driver, task, borders)
+                take(driver, task, borders, driver.mirror)
                 if state.elsewhere:
                     state.stage = MERGE
                     if borders is not None and crosses(task, shards, borders):
@@ -195,7 +197,6 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
                 need += borders.end[2 * batch.n]
             for k in range(n_shards):
                 need += shards.delta_end[k, 2 * batch.n]
-            state.need = need
             if not has_room(driver, task, need):
                 return GROW
 
