@@ -35,7 +35,7 @@ def fitted(cls: Any, docs: Any = None, n_tokens: int | None = None, **params: An
     [
         ([], 0), ([[]], 1), ([[], [], []], 3), ((), 0), ([""], 1), ("", 1), ([b"", b""], 2),
         (np.zeros((0, 5), int), 0), (np.zeros((3, 0), np.int8), 3), (np.array([]), 1),
-        ([np.array([])] * 2, 2),
+        ([np.array([])] * 2, 2), ([np.array([]), [], np.array([], np.uint8)], 3),
         (Ragged.from_lists([]), 0), (Ragged.from_lists([[], []]), 2), (b"", 1), (array.array("i"), 1),
     ],
 )  # fmt: skip
@@ -121,15 +121,8 @@ def test_unknown_symbols(cls: Any, kind: str) -> None:
         tok.encode_batch([docs[0], type(bad)(), bad, bad])
     for error, document in ((one.value, 0), (many.value, 2)):
         assert (error.document, error.position, repr(error.symbol)) == (document, 1, shown)
-    assert tok.encode(bad, unknown="skip").tolist() == tok.encode(known).tolist()
     skipped = tok.encode_batch([bad, docs[0], bad[1:2], bad], unknown="skip")
     assert skipped == tok.encode_batch([known, docs[0], known[:0], known])
-    for id_ in (0, np.int64(1)):
-        symbol = tok.decode([int(id_)])
-        replaced = [symbol[0] if i in (1, 3) else x for i, x in enumerate(bad)]
-        want = "".join(replaced) if kind == "str" else [int(x) for x in replaced]
-        assert tok.encode(bad, unknown=symbol[0]).tolist() == tok.encode(want).tolist()
-        assert tok.encode_batch([docs[0], bad], unknown=symbol[0]) == tok.encode_batch([docs[0], want])
     if cls is UBPE:
         with pytest.raises(UnknownSymbolError, match=f"document 0, {message}"):
             tok.encode_nbest([bad], 2)[0]
@@ -152,9 +145,6 @@ def test_positions_in_large_batches(n_threads: int) -> None:
     with pytest.raises(UnknownSymbolError, match=message):
         tok.fit(bad, offsets=offsets, progress=False)
     assert tok.fingerprint == before
-    for dtype in (np.int16, np.int32, np.int64):
-        with pytest.raises(UnknownTokenError, match="document 275, position 123: token id 77 is outside"):
-            tok.decode_batch(bad.astype(dtype), offsets)
 
 
 BAD_IDS = [
@@ -184,18 +174,3 @@ def test_sliced_batches_report_their_own_documents() -> None:
     assert tok.decode_batch(batch[1:3]).to_lists() == [[0, 1], []]
     with pytest.raises(UnknownTokenError, match="document 2, position 1: token id 8 "):
         tok.decode_batch(batch[1:])
-
-
-def test_results_do_not_share_memory_with_arguments(cls: Any) -> None:
-    """Not even for the identity, where ids are symbols."""
-    for tok in (fitted(cls), fitted(cls, [[0, 1, 2]])):
-        doc = np.array([0, 2, 1, 0], np.int32)
-        ids = tok.encode(doc)
-        batch = tok.encode_batch(Ragged(doc, np.array([0, 4])))
-        decoded = tok.decode(doc)
-        assert not np.shares_memory(ids, doc)
-        assert not np.shares_memory(batch.values, doc)
-        assert not np.shares_memory(decoded, doc)
-        ids[:], batch.values[:], decoded[:] = 0, 0, 0
-        assert doc.tolist() == [0, 2, 1, 0]
-        assert tok.decode(tok.encode([0, 2, 1, 0])).tolist() == [0, 2, 1, 0]

@@ -28,20 +28,11 @@ def fitted(**params: Any) -> BPE:
 
 
 def test_asyncio() -> None:
-    """Many tasks in the thread of the loop and in threads of its executor; the loop goes on meanwhile; a task is cancelled."""
+    """The loop goes on while a thread of its executor encodes; a task is cancelled."""
     tok = fitted(n_threads=2)
-    want, large = [tok.encode(doc).tolist() for doc in DOCS], tok.encode_batch(LARGE).values.tolist()
-
-    async def direct(doc: list[int]) -> list[int]:
-        await asyncio.sleep(0)
-        return list(tok.encode(doc).tolist())
+    large = tok.encode_batch(LARGE).values.tolist()
 
     async def main() -> None:
-        assert await asyncio.gather(*map(direct, DOCS)) == want
-        found = await asyncio.gather(*(asyncio.to_thread(tok.encode, doc) for doc in DOCS))
-        assert [ids.tolist() for ids in found] == want
-        batches = await asyncio.gather(*(asyncio.to_thread(tok.encode_batch, DOCS) for _ in range(8)))
-        assert all(batch.to_lists() == want for batch in batches)
         task, turns = asyncio.create_task(asyncio.to_thread(tok.encode_batch, LARGE * 8)), 0
         while not task.done():
             await asyncio.sleep(0)

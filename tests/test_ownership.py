@@ -148,6 +148,7 @@ def test_every_public_name_is_looked_at() -> None:
     assert names - params == (GIVES.keys() | OTHERS) & (names | {"history_"}) - {"history_"} - params
 
 
+IDENTITY = BPE.from_merges(np.zeros((0, 2), int), 3)  # ids are symbols
 #: What is made of arrays of the user's: arrays, and the call.
 TAKES: dict[str, tuple[list[np.ndarray], Callable[..., Any]]] = {
     "documents": ([np.array(doc) for doc in DOCS], lambda *docs: BPE(8).fit([*docs], progress=False)),
@@ -166,6 +167,8 @@ TAKES: dict[str, tuple[list[np.ndarray], Callable[..., Any]]] = {
     "weights of counts": ([np.array([1, 2, 3])], lambda w: count_documents(DOCS, sample_weight=w)),
     "offsets": ([CUTS], lambda c: Ragged(FLAT.astype(np.int32), c)),
     "lengths": ([np.diff(CUTS)], lambda n: Ragged.from_lengths(FLAT.astype(np.int32), n)),
+    "ids of the identity": ([FLAT.astype(np.int32)], lambda doc: [IDENTITY.encode(doc), IDENTITY.encode_batch([doc])]),
+    "symbols of the identity": ([FLAT.astype(np.int32)], lambda ids: [IDENTITY.decode(ids), IDENTITY.decode_batch([ids])]),
 }
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
-from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE
 
 CLASSES: list[Any] = [BPE, UBPEClassic, UBPE]
@@ -26,8 +26,6 @@ SYMBOLS: dict[str, list[Any]] = {
     "str": ["a", "b", "ß", "\U0001f600"],
     "bytes": [97, 98, 0, 255],
 }
-UNKNOWN: dict[str, Any] = {"dense": [0, 99], "sparse": [5, 6], "str": "az"}  # bytes have none
-BAD_DOCUMENTS: list[Any] = [None, 3, [0.5], [[0.5]], [[True]], [["a", None]], [[0], "a"], [[0], None], [[2**64]], [0, 1], {0: 1}]
 
 INDICES = st.lists(st.sampled_from([(0,), (1,), (2,), (3,), (0, 1), (0, 1, 2), (2, 2), (0, 1, 0, 1)]), max_size=12).map(
     lambda parts: [i for part in parts for i in part]
@@ -112,14 +110,6 @@ class TokenizerMachine(RuleBasedStateMachine):
         self.keep(self.tok, indices)
         self.tok = other
 
-    def refused(self, errors: Any, call: Any, *args: Any, **kwargs: Any) -> None:
-        """A call that must raise and change nothing."""
-        vocabulary, alphabet, params = self.tok._model.vocabulary, self.tok._model.alphabet, self.tok.get_params()
-        with pytest.raises(errors):
-            call(*args, **kwargs)
-        assert self.tok._model.vocabulary is vocabulary and self.tok._model.alphabet is alphabet
-        assert self.tok.get_params() == params
-
     # --- fitting
 
     @initialize(
@@ -155,11 +145,6 @@ class TokenizerMachine(RuleBasedStateMachine):
         assert (self.tok.fingerprint == self.print) == (deciding(self.tok) == self.state)
         self.note()
 
-    @rule(bad=st.sampled_from(BAD_DOCUMENTS))
-    def failed_fit(self, bad: Any) -> None:
-        """A fit of something that is no document is refused."""
-        self.refused((TypeError, ValueError), self.tok.fit, bad, progress=False)
-
     # --- encoding
 
     @rule(indices=INDICES)
@@ -176,27 +161,11 @@ class TokenizerMachine(RuleBasedStateMachine):
     def batch(self, corpus: Any, n: int | None) -> None:
         """A batch is its documents one by one; the number of threads is no part of the model."""
         assert self.tok.set_params(n_threads=n) is self.tok
-        self.refused(ValueError, self.tok.set_params, threads=n)
         docs = [self.known(indices) for indices in corpus]
         out = self.tok.encode_batch(docs)
         assert [ids.tolist() for ids in out] == [self.tok.encode(doc).tolist() for doc in docs]
         assert [plain(doc) for doc in self.tok.decode_batch(out)] == docs
         assert [ids.tolist() for ids in self.tok.transform(docs)] == [ids.tolist() for ids in out]
-
-    @rule(indices=INDICES)
-    def failed_encode(self, indices: list[int]) -> None:
-        """Symbols and ids that do not exist, and what is no document."""
-        doc = self.known(indices)
-        if self.kind in UNKNOWN:
-            bad = doc + UNKNOWN[self.kind][-1:]
-            self.refused(UnknownSymbolError, self.tok.encode, bad)
-            self.refused(UnknownSymbolError, self.tok.encode_batch, [doc, bad])
-            assert self.tok.encode(bad, unknown="skip").tolist() == self.tok.encode(doc).tolist()
-        self.refused(TypeError, self.tok.encode, None)
-        self.refused(TypeError, self.tok.encode, [0.5])
-        self.refused(TypeError, self.tok.encode, [0] if self.kind == "str" else "a")
-        for token in (-1, len(self.tok._model.vocabulary), 2**40):
-            self.refused(UnknownTokenError, self.tok.decode, [*self.tok.encode(doc).tolist(), token])
 
     # --- copies
 
@@ -206,7 +175,6 @@ class TokenizerMachine(RuleBasedStateMachine):
         size, n_alphabet = len(self.tok._model.vocabulary), self.tok._model.vocabulary.n_alphabet
         n = size - n_less
         if n < n_alphabet:
-            self.refused(ValueError, self.tok.truncate, n, by)
             return
         rules, vocabulary = self.tok.rules or FitRules(), self.tok._model.vocabulary
         try:  # the lowest ids may not be closed
@@ -274,7 +242,7 @@ class TokenizerMachine(RuleBasedStateMachine):
 
 TestTokenizerMachine = TokenizerMachine.TestCase
 TestTokenizerMachine.settings = settings(
-    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=20, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

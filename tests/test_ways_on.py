@@ -154,7 +154,8 @@ BAD_OFFSETS: list[tuple[Any, Any, str]] = [
 ]  # fmt: skip
 FIT: list[Row] = [
     *[(lambda docs=docs: fit(docs), error, f"docs.*{words}") for docs, error, words in BAD_DOCS],
-    *[(lambda docs=docs: INTS.encode_batch(docs), error, f"docs.*{words}") for docs, error, words in BAD_DOCS[::5]],
+    *[(lambda docs=docs, call=call: call(docs), error, f"docs.*{words}")
+      for docs, error, words in BAD_DOCS[::5] for call in (INTS.encode_batch, INTS.fit)],
     *[(lambda o=o: fit(np.arange(9), offsets=o), error, f"^offsets.*{words}") for o, error, words in BAD_OFFSETS],
     (lambda: fit("corpus.txt"), UserWarning, "docs: 'corpus.txt'.*read it first"),
     (lambda: fit(["corpus.txt"] * 2), UserWarning, "docs: 'corpus.txt'.*read it first"),
@@ -176,11 +177,21 @@ FIT: list[Row] = [
     (lambda: fit(Ragged.from_lists([]), offsets=[0]), TypeError, "docs: expected a flat .* got a Ragged, which has its own"),
     (lambda: fit(np.zeros((2, 2), int), offsets=[0]), ValueError, "docs: expected a 1-D"),
     (lambda: fit(None, offsets=[0]), TypeError, "docs: .* got None"),
-    (lambda: fit(DOCS, sample_weight=1), TypeError, "sample_weight: .*one for each document.*leave it out"),
-    (lambda: fit(DOCS, sample_weight=[1]), ValueError, "sample_weight: .*2 weights, one for each.*got 1$"),
-    (lambda: fit(DOCS, sample_weight=[1, -1]), ValueError, "sample_weight: document 1: expected 0 or more"),
-    (lambda: fit(DOCS, boundaries=[2]), TypeError, "boundaries: .*flat list.*wrap it in a list"),
-    (lambda: fit(DOCS, boundaries=[[], [9]]), ValueError, r"boundaries: document 1: position 9.*in 0\.\.3"),
+    *[(lambda w=w, call=call: call(DOCS, sample_weight=w), error, f"^sample_weight: .*{words}") for w, error, words in [
+        (1, TypeError, "one for each document.*leave it out"), ([1], ValueError, "2 weights, one for each.*got 1$"),
+        ([], ValueError, ""), ([1, 1, 1], ValueError, ""), ([1, -1], ValueError, "document 1: expected 0 or more"),
+        ([1.0, 2.0], TypeError, ""), (np.array([1.0, 2.0]), TypeError, ""), (["1", "2"], TypeError, ""), ([1, None], TypeError, ""),
+        ([2**61, 0], ValueError, ""), ([2**60, 2**60], ValueError, ""), (np.array([2**63, 0], np.uint64), ValueError, ""),
+    ] for call in (fit, count_documents)],
+    *[(lambda docs=docs, w=w: fit(docs, sample_weight=w), ValueError, "sample_weight")
+      for docs, w in (([[], []], [2**61, 2**61]), ([[], [1]], [2**62, 1]))],
+    *[(lambda cuts=cuts: fit(DOCS, boundaries=cuts), error, f"^boundaries: .*{words}") for cuts, error, words in [
+        ([2], TypeError, "flat list.*wrap it in a list"), ([[], [9]], ValueError, r"document 1: position 9.*in 0\.\.3"),
+        (3, TypeError, ""), ([[1.5], []], TypeError, ""), ([["1"], []], TypeError, ""), ([[], np.array([0.5])], TypeError, ""),
+        ([[1]], ValueError, ""), ([[], [], []], ValueError, ""), (Ragged.from_lists([[1]]), ValueError, ""),
+        ([[0, 3], [1, -1]], ValueError, "document 1.* -1"),
+    ]],
+    (lambda: fit("abab", boundaries=[5]), ValueError, "^boundaries.*document 0.* 5"),
     (lambda: fit(DOCS, memory_limit=10), MemoryError, r"memory_limit: 12 symbols.*need at least 41\.9 MB"),
     (lambda: BPE(9).fit(DOCS, progress=2), ValueError, "progress: expected 'auto', True or False, got 2"),  # type: ignore[arg-type]
     (lambda: fit(sparse("csr_matrix")), TypeError, r"docs: .*csr_matrix.*toarray\(\)"),

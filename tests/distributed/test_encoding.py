@@ -63,18 +63,15 @@ def _read(files: Any) -> pa.Table:
 # -------------------------------------------------------------------------------------------------- sources
 
 
-def test_every_source_gives_the_same(client: Any, tmp_path: Path) -> None:
+def test_sources_give_the_same(client: Any, tmp_path: Path) -> None:
+    """Every form is read in test_sources.py."""
     import dask.array
-    import dask.dataframe
-    import pandas
 
     docs = [text for text in _texts() if text]
     (tmp_path / "docs.txt").write_text("".join(doc + "\n" for doc in docs), encoding="utf-8")
     sources = {
         "text": str(tmp_path / "docs.txt"),
         "lists": [docs[:7], [], docs[7:8], docs[8:]],
-        "delayed": [delayed(list)(part) for part in (docs[:50], docs[50:])],
-        "table": dask.dataframe.from_pandas(pandas.DataFrame({"doc": docs}), npartitions=3, sort=False),
         "parquet": _write(tmp_path / "parquet", pa.table({"doc": docs})),
     }
     for name, source in sources.items():

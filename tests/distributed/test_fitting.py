@@ -257,19 +257,14 @@ def test_what_is_refused(client: Any) -> None:
 # ------------------------------------------------------------------------------------------------ text
 
 
-def test_text_that_is_counted(client: Any, tmp_path: Path) -> None:
+def test_text_that_is_counted_and_text_in_whole_documents(client: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(TEXT) + "\n")
-    for make in (lambda: BPE.for_text(320), lambda: UBPE.for_text(320, pretokenizer="gpt2", special_tokens=["sea"])):
+    for make in (
+        lambda: BPE.for_text(320), lambda: UBPE.for_text(320, pretokenizer="gpt2", special_tokens=["sea"]), lambda: BPE(100),
+    ):  # fmt: skip
         expected = here(make(), TEXT)
         same(there(make(), tmp_path / "a.txt", client, blocksize=100), expected)
         same(there(make(), split(TEXT, 1, 2, 9), client), expected)
-
-
-def test_text_in_whole_documents(client: Any, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("\n".join(TEXT) + "\n")
-    for make in (lambda: BPE(300, preprocessing=Preprocessing(encoding="utf-8")), lambda: BPE(100)):
-        same(there(make(), split(TEXT, 2, 3, 30), client), here(make(), TEXT))
-        same(there(make(), tmp_path / "a.txt", client, blocksize=64), here(make(), TEXT))
 
 
 # ------------------------------------------------------------------------------------------------ faults

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ubpe_numba import BPE, count_documents
+from ubpe_numba import BPE
 from ubpe_numba.distributed import host as hosts
 from ubpe_numba.distributed.host import Batch, Fills, Host, Setup, Stepped, make_host
 from ubpe_numba.distributed.kernels.remote import MOST
@@ -137,33 +137,10 @@ def test_partitions_side_by_side() -> None:
     assert made([["cac", ""]]).distinct().tolist() == [97, 99] and made([[""]]).distinct().tolist() == []
 
 
-def test_weights_and_boundaries() -> None:
-    parts = [[[1, 2, 3], [9]], [[4, 5]], [[6], [7, 8]]]
-    host = made(parts, [([2, 0], None), (None, [[1]]), ([1, 3], None)])
-    assert rows(host) == [[1, 2, 3], [4], [5], [6], [7, 8]]
-    assert host.corpus.weights.tolist() == [2, 1, 1, 1, 3]
-    assert host.corpus.document_of.tolist() == [0, 1, 1, 2, 3]
-    found = host.part()
-    assert (found.by_weight, found.n_documents, found.first_weight, found.last_weight) == (6 + 2 + 1 + 6, 7, 2, 3)
-    assert (found.weighted, found.has_weights, found.n_given) == (True, True, 9)
-    assert host.distinct().tolist() == list(range(1, 10))  # the symbol of weight 0 too
-    host = made([count_documents([[1, 2], [1, 2], [3]]), [[4]]])
-    assert rows(host) == [[1, 2], [3], [4]] and host.corpus.weights.tolist() == [2, 1, 1]
-
-
 def test_integers_are_held_in_few_bytes() -> None:
     host = made([np.array([[1, 2]]), [[300, 4]], [[5, -6]]])
     assert rows(host) == [[1, 2], [300, 4], [5, -6]] and host.corpus.values.dtype == np.int32
     assert made([np.array([[1, 2]]), [[255]]]).corpus.values.dtype == np.uint8
-
-
-@pytest.mark.parametrize("marks", [None, [([0, 1], None), (None, None), ([1, 2], [[1], [2, 3]])]])
-def test_unknown_symbols_are_found_in_their_partition(marks: Any) -> None:
-    setup = Setup(Alphabet.dense(3), marks is not None, 1, None)
-    host = made([[[1], [2]], [], [[0, 1], [1, 2, 0, 8]]], marks)
-    with pytest.raises(UnknownSymbolError, match="p2: document 1, position 3: symbol 8 is not in the alphabet, 0..2") as caught:
-        host.load(setup)
-    assert (caught.value.document, caught.value.position, caught.value.symbol) == (1, 3, 8)
 
 
 @pytest.mark.parametrize("at", range(5))

@@ -144,27 +144,6 @@ def test_bytes_become_their_values(texts: list[bytes]) -> None:
     assert rows(as_document(backwards[0])) == [list(texts[0][::-1])]
 
 
-@each(
-    "docs, expected",
-    [
-        ([], []),
-        (np.zeros((2, 0)), [[], []]),
-        ([[]], [[]]),
-        (np.array([]), [[]]),
-        ([np.array([]), [1], np.array([], np.uint8)], [[], [1], []]),
-        ([""], [[]]),
-        (Ragged.from_lists([]), []),
-    ],
-)
-def test_no_documents_and_empty_ones(docs: Any, expected: list[list[int]]) -> None:
-    assert rows(as_documents(docs)) == expected
-
-
-def test_empty_documents_have_the_kind_of_their_container() -> None:
-    assert [as_documents(docs).kind for docs in ([], [""], [b""], [[]])] == ["int", "str", "bytes", "int"]
-    assert rows(as_document([])) == rows(as_document("")) == rows(as_document(np.array([]))) == [[]]
-
-
 def test_name_of_the_argument() -> None:
     with pytest.raises(TypeError, match="^corpus: expected documents, got a flat tuple .* list .*corpus"):
         as_documents((1,), name="corpus")

@@ -256,21 +256,6 @@ def test_columns_of_pandas_that_are_no_documents() -> None:
     are_refused([(pd.Series([[1, 2]]), TypeError, "doc: ")], as_document)
 
 
-def test_frames_of_pandas() -> None:
-    pd = needed("pandas")
-    for column in (pd.Series(["low", "lower"]), pd.Series(["low", "lower"], dtype=object), pd.Series([b"ab", b""], dtype=object)):
-        are_read([(column.to_frame("text"), rows(as_documents(column)))])
-    frame = pd.DataFrame({"a": [1, 2], "b": np.array([3, 4], np.uint64), "c": pd.Series([5, 6], dtype="Int16")})
-    are_read([(np.asarray(frame.astype("int32")), [[1, 3, 5], [2, 4, 6]])])
-    are_refused([
-        *[(each, TypeError, r"a table of 'a', 'b', 'c'; give one column of it, or numpy.asarray\(table\), whose rows are")
-          for each in (frame, frame.astype("int32[pyarrow]"), frame[:0])],
-        (pd.DataFrame({"a": [1], "b": ["x"]}), TypeError, "got a table of 'a', 'b'; give one column of it"),
-        (pd.DataFrame({"a": [1]}), TypeError, "a table of 'a'; give one column of it, or"),
-        (pd.DataFrame(), TypeError, "a table of no columns"),
-    ])  # fmt: skip
-
-
 @each("dtype", ["int16", "Int64", "uint64", "int32[pyarrow]"])
 def test_groups_of_pandas(dtype: str) -> None:
     """Also of missing groups, of none, and of categories that do not occur."""
@@ -283,18 +268,13 @@ def test_groups_of_pandas(dtype: str) -> None:
         (frame.groupby("who"), TypeError, r"got groups of a DataFrame; select a column: groupby\(...\)\['column'\]"),
         (frame.groupby("event")["who"], TypeError, "expected groups of integers, each of them a document, got groups of"),
     ])  # fmt: skip
+    large = pd.DataFrame({"who": [1, 2, 1], "event": np.array([1, 2, 2**63], np.uint64)}).groupby("who")["event"]
+    are_refused([(large, ValueError, "document 0, position 1: expected an integer that fits int64, got 9223372036854775808")])
     frame["who"] = pd.Categorical(["a", "c", "a", None, "c", "a"], categories=["d", "c", "b", "a"])
     for options in ({"observed": o, "sort": s} for o in (True, False) for s in (True, False)):
         groups = frame.groupby("who", **options)["event"]
         are_read([(groups, [group.tolist() for _, group in groups])])
     are_read([(frame[:0].groupby("who", observed=True)["event"], [])])
-
-
-def test_groups_of_integers_beyond_int64() -> None:
-    pd = needed("pandas")
-    frame = pd.DataFrame({"who": [1, 2, 1], "event": np.array([1, 2, 2**63], np.uint64)})
-    message = "docs: document 0, position 1: expected an integer that fits int64, got 9223372036854775808"
-    are_refused([(frame.groupby("who")["event"], ValueError, message)])
 
 
 # --- awkward

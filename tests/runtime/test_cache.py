@@ -23,14 +23,23 @@ from ubpe_numba import BPE
 tokenizer = BPE.from_merges([[0, 1], [2, 0]], alphabet=2)
 assert tokenizer.decode(tokenizer.encode([0, 1, 0, 1])).tolist() == [0, 1, 0, 1]
 print(len(compiled) > 0, "numba.np.npyimpl" in sys.modules)
+from numba import njit
+print(njit(lambda x: x + 1)(1))
 """
 
 
 def test_a_second_process_compiles_nothing(tmp_path: pathlib.Path) -> None:
-    """Not even with NUMBA_OPT=0; nor does it set up numba's knowledge of NumPy, which only the compiler needs."""
-    environment = {"UBPE_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "0", "NUMBA_DISABLE_ENTRY_POINTS": "1"}
-    assert python(SCRIPT, **environment) == "True True"
-    assert python(SCRIPT, **environment) == "False False"
+    """Not even with NUMBA_OPT=0; nor does it set up numba's knowledge of NumPy, which only the compiler needs.
+
+    Extensions of numba by other packages are imported by functions of users, and by no kernel, compiled or loaded.
+    """
+    (tmp_path / "extension.py").write_text("def init():\n    print('extension')\n")
+    (tmp_path / "extension-1.dist-info").mkdir()
+    (tmp_path / "extension-1.dist-info" / "METADATA").write_text("Name: extension\nVersion: 1\n")
+    (tmp_path / "extension-1.dist-info" / "entry_points.txt").write_text("[numba_extensions]\ninit = extension:init\n")
+    for found in ("True True", "False False"):
+        said = python(SCRIPT, path=tmp_path, UBPE_CACHE_DIR=str(tmp_path / "cache"), NUMBA_OPT="0")
+        assert said.split("\n") == [found, "extension", "2"]
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there the folder of caches is another")

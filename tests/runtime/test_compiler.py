@@ -72,21 +72,3 @@ def user(ids):
 print(user(np.array([5, 7], np.int32)), user(np.array([10], np.int32)))
 """
     assert python(script, UBPE_CACHE_DIR=str(tmp_path)) == "(8, 32) (0, 0)"
-
-
-def test_extensions_of_numba_by_other_packages_are_left_to_functions_of_users(tmp_path: pathlib.Path) -> None:
-    """Kernels do not import them, whether they are compiled or loaded; whatever a user compiles finds them as without kernels."""
-    (tmp_path / "extension.py").write_text("def init():\n    print('extension')\n")
-    (tmp_path / "extension-1.dist-info").mkdir()
-    (tmp_path / "extension-1.dist-info" / "METADATA").write_text("Name: extension\nVersion: 1\n")
-    (tmp_path / "extension-1.dist-info" / "entry_points.txt").write_text("[numba_extensions]\ninit = extension:init\n")
-    script = """
-from numba import njit
-from ubpe_numba import BPE
-tok = BPE.from_merges([[0, 1]], alphabet=2)
-print(tok.decode(tok.encode([0, 1])).tolist())
-print(njit(lambda x: x + 1)(1))
-"""
-    for _ in ("cold", "warm"):
-        found = python(script, path=tmp_path, UBPE_CACHE_DIR=str(tmp_path / "cache"))
-        assert found.splitlines() == ["[0, 1]", "extension", "2"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pathlib
 import threading
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,47 +15,11 @@ from hypothesis import strategies as st
 from sample_corpora import CLASSES, CORPORA, SIGNAL, TEXT, fitted
 from tables import each
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing
 
 
 def as_list(doc: Any) -> list[Any]:
     return list(doc) if isinstance(doc, (str, bytes)) else np.asarray(doc).tolist()
-
-
-def cut(docs: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    return np.concatenate(docs), np.cumsum([0] + [len(doc) for doc in docs])
-
-
-CONTAINERS: dict[str, Callable[[list[np.ndarray]], tuple[Any, ...]]] = {
-    "arrays": lambda docs: (docs,),
-    "widths": lambda docs: ([doc.astype(["i1", "u8", ">u2"][i % 3]) for i, doc in enumerate(docs)],),
-    "generator of lists": lambda docs: ((doc.tolist() for doc in docs),),
-    "flat and offsets": cut,
-    "part of a Ragged": lambda docs: (Ragged.from_lists([[999], *docs, [999]])[1:-1],),
-    "bytes": lambda docs: ([doc.astype(np.uint8).tobytes() for doc in docs],),
-}
-
-
-@each("name", CONTAINERS)
-def test_every_container(cls: Any, name: str) -> None:
-    """Fitting and encoding see the same documents in all of them, and decoding the same ids."""
-    tok = fitted(cls)
-    ids = [tok.encode(doc) for doc in SIGNAL]
-    batch = tok.encode_batch(*CONTAINERS[name](SIGNAL))
-    assert isinstance(batch, Ragged)
-    assert batch.values.dtype == np.int32
-    assert batch.to_lists() == [one.tolist() for one in ids]
-    args = CONTAINERS[name](SIGNAL)
-    params = {"alphabet": 12} if "byte" in name else {}  # else 256
-    again = cls(80, **params).fit(args[0], offsets=args[1] if len(args) > 1 else None, progress=False)
-    assert again._model.vocabulary == tok._model.vocabulary
-    assert params or again.fingerprint == tok.fingerprint
-    decoded = tok.decode_batch(*CONTAINERS[name](ids))
-    assert decoded.to_lists() == [doc.tolist() for doc in SIGNAL]
-    if len(args) == 1:
-        assert tok.transform(*CONTAINERS[name](SIGNAL)) == batch
-        assert tok.inverse_transform(*CONTAINERS[name](ids)) == decoded
-        assert cls(80, **params).fit_transform(*CONTAINERS[name](SIGNAL)) == batch
 
 
 @given(st.sampled_from(CLASSES), st.data())

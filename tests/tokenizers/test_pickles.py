@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
+from saved_models import KINDS
 from tables import each
+from text_samples import END, TEXT
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece, load
 from ubpe_numba.text.pretokenizer import PythonPattern
+
+pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 
 DOCS = [*["low lower lowest newer newest"] * 3, "a b new"]
 CUT = Preprocessing("BertPreTokenizer", {"[CLS]": 3}, normalizer="BertNormalizer")
@@ -25,12 +31,15 @@ INTEGERS, FAR, DNA = (
 NOTES = [[("note", 60), "rest", 7, ("note", 60), "rest"], [b"x", 7, ("note", 60), "rest"]]
 BARS = ["ab|cd-", "ab|ab-ab"]
 LONE: dict[str, Any] = {"break_tokens": "|", "stop_tokens": ["-"]}
+DENSE = KINDS["dense"]
+SPECIAL = Preprocessing("cl100k", [END, b"\xff"], known_words=["<br>"], encoding="utf-8")
 
 
 def fitted(cls: Any, docs: Any, *args: Any, **params: Any) -> Any:
     return cls(*args, **params).fit(docs, progress=False)
 
 
+OWN = [[7, 3], [1, 2], [3, 5]]  # which rank and batch encode in different ways
 #: What makes a tokenizer, and documents of it.
 MADE: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "bytes": (lambda: BPE.for_text(280, pretokenizer="gpt2", special_tokens=["<pad>"]).fit(DOCS), DOCS),
@@ -49,6 +58,23 @@ MADE: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "pieces": (lambda: WordPiece(["[UNK]", "lo", "##w", "[CLS]"], preprocessing=CUT), DOCS),
     "words": (lambda: WordPiece(PIECES, unknown="?", prefix="", longest=9), [["unun", "ununununun", "é\U0001f600", "é"]]),
     "not fitted": (lambda: BPE(30), DOCS),
+    **{
+        f"{kind} symbols": (lambda cls=cls, docs=docs: fitted(cls, docs, None), docs)
+        for (kind, docs), cls in zip(KINDS.items(), itertools.cycle([BPE, UBPEClassic, UBPE]))
+    },
+    "rules of the article": (lambda: fitted(UBPEClassic, DENSE, 8, rules=FitRules.ARTICLE.replace(trim="closed")), DENSE),
+    "rules that were set": (lambda: UBPEClassic.from_merges(OWN, 6).set_params(rules=FitRules(encode="batch")), [[1, 2, 3, 5]]),
+    "a larger alphabet": (lambda: fitted(BPE, DENSE, alphabet=5), DENSE),
+    "an order of symbols": (lambda: fitted(UBPE, DENSE, alphabet={0: 2, 1: 0, 2: 1}), DENSE),
+    "unknown symbols": (lambda: fitted(UBPE, DENSE, unknown=1, n_candidates=2, objective="shortest"), DENSE),
+    "numbers of NumPy": (lambda: fitted(UBPEClassic, DENSE, n_tokens=np.int64(8), n_candidates=np.int64(7)), DENSE),
+    "truncated": (lambda: fitted(BPE, DENSE).truncate(np.int32(5)), DENSE),
+    "sequences": (lambda: fitted(UBPE, DENSE).truncate(8, by="idf"), DENSE),
+    "nothing learned": (lambda: fitted(BPE, ["ab"], 2), ["ab"]),
+    "text": (lambda: fitted(UBPE, TEXT, 300, alphabet=bytes(range(256)), preprocessing=SPECIAL), [f"{END}<br>sat \x7f", *TEXT]),
+    "integers as words": (lambda: fitted(BPE, [[1, 2]], preprocessing=Preprocessing(special_tokens=[(1, -2), (3,)])), [[1, 2]]),
+    "characters as words": (lambda: fitted(BPE, ["ab"], preprocessing=Preprocessing(special_tokens=["é", "\ud800"])), ["ab"]),
+    "bytes as words": (lambda: fitted(BPE, [b"ab"], preprocessing=Preprocessing(special_tokens=["é", b"\x80"])), [b"ab"]),
 }
 
 
@@ -80,12 +106,16 @@ def test_files_keep_everything(name: str, suffix: str, tmp_path: Any) -> None:
     again = load(tmp_path / f"m{suffix}", n_threads=2)
     again.save(tmp_path / f"n{suffix}")
     assert (tmp_path / f"n{suffix}").read_bytes() == (tmp_path / f"m{suffix}").read_bytes()
-    ids = tok.encode_batch(docs)
-    for other in (again, pickle.loads(pickle.dumps(tok))):
+    options = {"allowed_special": "all"} if tok.vocabulary.special else {}
+    ids = tok.encode_batch(docs, **options)
+    for other in (again, copy.copy(tok), pickle.loads(pickle.dumps(tok))):
         assert other == tok and other.is_lossless == tok.is_lossless
-        assert other.encode_batch(docs) == ids and [*map(list, other.decode_batch(ids))] == [*map(list, tok.decode_batch(ids))]
+        assert other.encode_batch(docs, **options) == ids
+        assert [*map(list, other.decode_batch(ids))] == [*map(list, tok.decode_batch(ids))]
         assert other.preprocessing == tok.preprocessing and other.get_vocab() == tok.get_vocab()
     if isinstance(tok, WordPiece):
         assert repr(again.set_params(n_threads=None)) == repr(tok)
     else:
+        if name != "weights":  # arrays are not equal or unequal
+            assert again.get_params() == {**tok.get_params(), "alphabet": None, "n_threads": 2, "rules": tok.rules or FitRules()}
         assert [pickle.dumps(part) for part in again._model] == [pickle.dumps(part) for part in tok._model]

@@ -48,8 +48,8 @@ def colours_drawn() -> Callable[[Any], set[str]]:
     def found(figure: Any) -> set[str]:
         file = io.BytesIO()
         figure.savefig(file, format="rgba")
-        pixels = np.frombuffer(file.getvalue(), np.uint8).reshape(-1, 4)[:, :3]
-        return {f"#{r:02x}{g:02x}{b:02x}" for r, g, b in np.unique(pixels, axis=0).tolist()}
+        pixels = np.unique(np.frombuffer(file.getvalue(), ">u4") >> 8)
+        return {f"#{pixel:06x}" for pixel in pixels.tolist()}
 
     return found
 
