@@ -20,14 +20,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests p
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Files and functions that are run with UBPE_FULL=1, or where their file is named: what only another release of numba, Unicode or
-#: another library changes, what examples for other libraries print, machines that are lost in every way there is, Ctrl-C in every
-#: call.
+#: another library changes, what examples for other libraries print, and long ones, machines that are lost in every way there is,
+#: processes that are killed, race for a cold cache or have too little memory, Ctrl-C in every call, memory beside arrays.
 FULL = {
     "tests/test_versions.py": ("",),
     "tests/test_interrupts.py": ("test_ctrl_c",),
+    "tests/test_guard_pages.py": ("",),
+    "tests/test_process.py": (
+        "test_a_child_that_is_forked_in_the_middle", "test_ctrl_c_during_a_fork", "test_threads_of_processes_that_race",
+        "test_changed_files", "test_control_c_while", "test_a_killed_save", "test_too_little_memory",
+    ),
+    "tests/test_pages.py": ("test_examples_run[do/fewest_tokens", "test_examples_run[do/compiled", "test_examples_run[do/many"),
+    "tests/test_readme.py": ("test_python_blocks_run[docs/distributed",),
     "tests/runtime/test_compiler.py": ("test_plain_numba_and_another_version_give_the_same",),
     "tests/runtime/test_prebuilt.py": ("",),
-    "tests/inside/test_kernels.py": ("test_one_program_in_every_mode[UBPE",),
+    "tests/inside/test_kernels.py": ("test_one_program_in_every_mode", "test_forks_during_calls"),
+    "tests/inside/test_ragged.py": ("test_functions_that_users_cache",),
     "tests/integrations/test_scripts.py": ("",),
     "tests/vocabulary/test_reserved.py": ("test_every_character",),
     "tests/text/test_cut.py": ("test_every_code_point", "test_source_code_of_this_interpreter"),
@@ -40,7 +48,7 @@ FULL = {
     "tests/distributed/test_builds.py": ("",),
     "tests/distributed/test_cluster.py": ("test_a_task_that_kills", "test_a_dead_scheduler"),
     "tests/distributed/test_fitting.py": (
-        "test_workers_killed[part", "test_partitions_that_kill", "test_futures_whose", "test_a_scheduler",
+        "test_workers_killed", "test_partitions_that_kill", "test_futures_whose", "test_a_scheduler",
         "test_a_worker_that_joins",
     ),
     "tests/distributed/test_losses.py": ("test_a_loss_at_every_message",),

@@ -68,7 +68,7 @@ def replaced(document: Any) -> Iterator[Any]:
     """The document with each of its values, and each of its keys, replaced by something hostile."""
     rows = [*document.items()] if isinstance(document, dict) else [*enumerate(document)] if isinstance(document, list) else []
     for key, value in rows[:9]:
-        for other in (*replaced(value), *HOSTILE[::2]):
+        for other in (*replaced(value), *HOSTILE[::3]):
             yield [*document[:key], other, *document[key + 1 :]] if isinstance(document, list) else {**document, key: other}
         if isinstance(document, dict):
             yield {HOSTILE[0] if name == key else name: part for name, part in document.items()}

@@ -46,6 +46,23 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
     assert stop.value.code == 0 and capsys.readouterr().out == f"ubpe-numba {ubpe_numba.__version__}\n"
 
 
+@pytest.fixture(scope="module")
+def odd(home: pathlib.Path) -> None:
+    """Files that are wrong somewhere, beside a model of characters and one of words."""
+    contents = {
+        "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "odd.jsonl": "[1]\n[1, 2, 9]",
+        "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
+        "high.ids": "255\n", "words.jsonl": '["a", "b"]', "numbers.fa": ">a\n12\n", "far.jsonl": "[1, 256]",
+        "a.unknown.gz": "x", "bad.txt.gz": "not compressed", "zero.txt.gz": "",
+    }  # fmt: skip
+    BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save(home / "chars.json")
+    BPE(4).fit([["low", "high", "low"]], progress=False).save(home / "words.json")
+    for name, content in contents.items():
+        (home / name).write_text(content)
+    np.save(home / "signal.npy", np.array([4, 5, 6, 5], np.uint8))
+    (home / "cut.jsonl.gz").write_bytes(gzip.compress(b"[1, 2, 3]\n" * 1000)[:-12])
+
+
 @each(
     "arguments, message",
     [
@@ -127,20 +144,8 @@ def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> N
     ],
 )  # fmt: skip
 def test_bad_arguments_and_bad_input_are_one_line_and_exit_code_2(
-    here: pathlib.Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+    here: pathlib.Path, odd: None, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    contents = {
-        "bad.jsonl": "[1]\n[1", "fields.jsonl": '{"body": "x"}', "odd.jsonl": "[1]\n[1, 2, 9]",
-        "bad.json": "x", "many.jsonl": "[1]\n[1, 99]", "words.ids": "1\na", "two.ids": "1\n2\n", "newline.ids": "1\n10\n",
-        "high.ids": "255\n", "words.jsonl": '["a", "b"]', "numbers.fa": ">a\n12\n", "far.jsonl": "[1, 256]",
-        "a.unknown.gz": "x", "bad.txt.gz": "not compressed", "zero.txt.gz": "",
-    }  # fmt: skip
-    BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
-    BPE(4).fit([["low", "high", "low"]], progress=False).save("words.json")
-    for name, content in contents.items():
-        (here / name).write_text(content)
-    np.save("signal.npy", np.array([4, 5, 6, 5], np.uint8))
-    (here / "cut.jsonl.gz").write_bytes(gzip.compress(b"[1, 2, 3]\n" * 1000)[:-12])
     before = sorted(os.listdir(here))
     assert message in fails(arguments, capsys)
     assert sorted(os.listdir(here)) == before

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import itertools
 import json
+import os
 import pathlib
 import random
 from collections import Counter
@@ -26,8 +27,8 @@ fuzz_mutations: Any = importlib.import_module("fuzz.fuzz_mutations")
 
 def test_random_configurations(tmp_path: pathlib.Path) -> None:
     """And what was read is kept by model files, and written again where there is a place for it."""
-    path, done = tmp_path / "m.json", Counter[str]()
-    for i in range(60):
+    path, done, n = tmp_path / "m.json", Counter[str](), 60 if os.environ.get("UBPE_FULL") == "1" else 24
+    for i in range(n):
         case = fuzz_configurations.make(i)
         if fuzz_configurations.check(case):
             continue
@@ -43,7 +44,7 @@ def test_random_configurations(tmp_path: pathlib.Path) -> None:
             assert other.get_vocab() == mine.get_vocab()
             assert other.encode_batch(case.docs, **options) == mine.encode_batch(case.docs, **options)
         done[f"{type(mine).__name__} {len(others)}"] += 1
-    assert done.total() >= 35 and len(done) >= 3, done
+    assert done.total() >= n // 2 and len(done) >= 3, done
 
 
 @pytest.mark.parametrize("name", ["byte_level", "llama", "unigram", "words", "suffixes", "characters"])

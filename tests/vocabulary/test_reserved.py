@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference.reserved import WHITE_SPACE, find_words, within
 from tables import each
@@ -46,6 +46,7 @@ LONG = st.builds(
 )
 
 
+@settings(max_examples=25)  # of several kinds of documents each
 @given(
     st.lists(st.lists(PIECES | PIECES | PIECES | LONG, max_size=9), min_size=1, max_size=3),
     st.lists(st.integers(0, 7), min_size=5, max_size=5),
