@@ -77,7 +77,7 @@ def test_paths_and_costs_to_go_are_those_of_enumeration(case: Any) -> None:
     assert all(map(reference.fits, x.tolist(), y.tolist(), [tolerance] * x.size))
     to_go = np.empty_like(found.costs)
     tables, scratch = tokens.tables(cost)
-    paths.costs_to_go(x, offsets, tables, tolerance, goal.price, to_go, scratch)
+    paths.costs_to_go(x, offsets, tables, tolerance, goal.price, to_go, np.empty(to_go.shape[0], np.int64), scratch)
     for k, doc in enumerate(docs):
         least = least_from(doc, tokens, cost, goal)
         if doc.size and doc.size < 8:

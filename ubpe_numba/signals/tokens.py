@@ -62,21 +62,22 @@ class Tokens:
         return int(self.lengths.max(initial=1))
 
     @cached_property
-    def nodes(self) -> NDArray[Any]:
-        """The trie."""
-        flat = (self.arena.astype(np.int64) + (1 << 31)).astype(">u4").tobytes()
+    def trie(self) -> tuple[NDArray[Any], ...]:
+        """The tables of kernels/match.py."""
+        # a cell is about as wide as the tolerance, which is not known here: half the distance of the single levels
+        apart = np.diff(np.sort(self.arena[self.starts[:-1]][(self.kinds == 0) & (self.lengths == 1)]))
+        cells = self.arena >> max(6, int(apart.min() if apart.size else FINE).bit_length() - 2)
+        flat = (cells.astype(np.int64) + (1 << 31)).astype(">u4").tobytes()
         keys = [flat[4 * a : 4 * z] for a, z in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)]
         order = np.array(sorted(range(len(self)), key=lambda t: (self.kinds[t], keys[t])), np.int64)
         nodes, spans = np.empty(2 * len(self) + 2, match.NODE), np.empty((2 * len(self) + 2, 3), np.int64)
-        n = match.build_trie(self.arena, self.starts, order, int((self.kinds == 0).sum()), nodes, spans)
-        return nodes[:n].copy()
+        made = np.empty(len(self), match.ENTRY), np.empty_like(self.arena), np.empty_like(self.arena)
+        n = match.build_trie(self.arena, cells, self.starts, order, int((self.kinds == 0).sum()), nodes, spans, *made)
+        return self.arena, self.starts, nodes[:n].copy(), *made
 
     def tables(self, cost: NDArray[np.int64]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Tables and scratch of the kernels, of one thread."""
-        return (self.arena, self.starts, self.nodes, cost), (
-            np.empty(self.nodes.size, match.STEP),
-            np.empty(len(self), match.MATCH),
-        )
+        return (self.trie, cost), (np.empty(self.trie[2].size, match.STEP), np.empty(len(self), match.MATCH))
 
 
 class Goal(NamedTuple):
@@ -106,9 +107,9 @@ def cheapest(
     size, columns = int(offsets[-1] - offsets[0]), 2 * goal.tolerance + 1
     costs, back = np.empty((size + offsets.size - 1, columns), np.int64), np.empty((size + offsets.size - 1, columns), paths.BACK)
     tables, scratch = tokens.tables(cost)
-    path = np.empty(size, paths.PART)
+    path, room = np.empty(size, paths.PART), np.empty(costs.shape[0], np.int64)
     before = np.full(offsets.size - 1, known, np.int64)
-    first = paths.ahead(writable(x), offsets, before, tables, goal.tolerance, goal.price, costs, back, scratch, path)
+    first = paths.ahead(writable(x), offsets, before, tables, goal.tolerance, goal.price, costs, room, back, scratch, path)
     return Found(path[first:].copy(), costs, back)
 
 

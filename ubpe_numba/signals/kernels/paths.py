@@ -39,13 +39,14 @@ def errors_of(x, i, arena, a, n, base):
 
 
 @helper
-def extend(x, i, start, end, row, costs, back, tables, tolerance, price, skip, scratch):
+def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, skip, scratch):
     """Lengthen the paths to a row of costs, before the sample i, by every token that matches x[i:end], but not by `skip`.
 
-    costs int64[rows, 2 tolerance + 1], back BACK of that shape, or of no rows: not needed; tables: arena, starts, nodes as of
-    match.py, and cost int64[V]; `start`: of the first sample of the document, before which nothing was decoded. O(matches).
+    costs int64[rows, 2 tolerance + 1], room int64[rows], the highest cost of each row, back BACK of that shape; tables: those of
+    `matches`, and cost int64[V]; `start`: of the first sample of the document, before which nothing was decoded. O(matches).
     """
-    arena, starts, nodes, cost = tables
+    trie, cost = tables
+    arena, starts = trie[0], trie[1]
     stack, found = scratch
     columns = 2 * tolerance + 1
     half = np.int64(FINE * tolerance + FINE // 2)
@@ -69,7 +70,7 @@ def extend(x, i, start, end, row, costs, back, tables, tolerance, price, skip, s
             break
         low = (before + first) * FINE if root == 1 else np.int64(0)
         high = (before + last) * FINE if root == 1 else np.int64(0)
-        n = matches(root, low, high, x, i, end, half, arena, nodes, stack, found)
+        n = matches(root, low, high, x, i, end, half, trie, least, cost, room, row, stack, found)
         for j in range(n):
             t = found[j].token
             if t == skip:
@@ -93,25 +94,30 @@ def extend(x, i, start, end, row, costs, back, tables, tolerance, price, skip, s
                     c += price * (s2 - 2 * d * s1 + length * d * d)
                     if c < costs[to, e]:
                         costs[to, e] = c
+                        most = c
+                        for k in range(columns):
+                            most = max(most, costs[to, k])
+                        room[to] = most
                         back[to, e].token = t
                         back[to, e].column = source
                 b += 1
 
 
 @kernel
-def ahead(x, offsets, known, tables, tolerance, price, costs, back, scratch, path):
+def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, scratch, path):
     """The cheapest way to every state of documents, and a cheapest path through each; returns where in `path` they begin.
 
     x int32; offsets int64[d + 1]; known int64[d]: -1, or the column of the sample before the document, which goes on from that;
-    tables as in `extend`; costs int64[x + d, 2 tolerance + 1], back BACK of that shape: the rows of document k begin at
-    offsets[k] - offsets[0] + k; scratch as `matches` has it; path PART[x], filled from its end. The caller allocates all.
-    O(samples * tolerance + matches).
+    tables as in `extend`; costs int64[x + d, 2 tolerance + 1], room int64[x + d], back BACK as there: the rows of document k
+    begin at offsets[k] - offsets[0] + k; scratch as `matches` has it; path PART[x], filled from its end. The caller allocates
+    all. O(samples * tolerance + matches).
 
     The document above: [3] at 0, columns 1 and 1, and [0, 0] at 1, columns 1 and 1.
     """
-    starts = tables[1]
+    starts = tables[0][1]
     columns = 2 * tolerance + 1
     for r in range(costs.shape[0]):
+        room[r] = INF
         for e in range(columns):
             costs[r, e] = INF
     documents = offsets.size - 1
@@ -121,7 +127,7 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, back, scratch, pat
         start = offsets[k] - 1 if known[k] >= 0 else offsets[k]
         for i in range(offsets[k], offsets[k + 1]):
             r = row + i - offsets[k]
-            extend(x, i, start, offsets[k + 1], r, costs, back, tables, tolerance, price, -1, scratch)
+            extend(x, i, start, offsets[k + 1], r, costs, room, back, tables, tolerance, price, -1, scratch)
     m = np.int64(path.size)
     for k in range(documents - 1, -1, -1):
         r = offsets[k + 1] - offsets[0] + k
@@ -146,14 +152,16 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, back, scratch, pat
 
 
 @kernel
-def costs_to_go(x, offsets, tables, tolerance, price, costs, scratch):
+def costs_to_go(x, offsets, tables, tolerance, price, costs, room, scratch):
     """The cheapest way from every state to the end of its document: costs int64, of the rows and columns of `ahead`.
 
-    Arguments as there. The end costs 0 from every column. O(samples * tolerance + matches).
+    Arguments as there; room int64[x + d] gets the least cost of each row, negative. The end costs 0 from every column.
+    O(samples * tolerance + matches).
 
     The document above: 2 from its first row, 1 from the second in every column that exists.
     """
-    arena, starts, nodes, cost = tables
+    trie, cost = tables
+    arena, starts = trie[0], trie[1]
     stack, found = scratch
     columns = 2 * tolerance + 1
     half = np.int64(FINE * tolerance + FINE // 2)
@@ -161,6 +169,7 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, scratch):
         origin_row = k - offsets[0]
         for e in range(columns):
             costs[offsets[k + 1] + origin_row, e] = 0
+        room[offsets[k + 1] + origin_row] = 0
         for i in range(offsets[k + 1] - 1, offsets[k] - 1, -1):
             row = i + origin_row
             for e in range(columns):
@@ -169,9 +178,10 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, scratch):
             if i > offsets[k]:
                 before = level(x[i - 1]) - tolerance
             for root in range(2 if i > offsets[k] else 1):
+                offer = -costs[row, 0]  # of every column, after the tokens of levels
                 low = before * FINE if root == 1 else np.int64(0)
                 high = (before + columns - 1) * FINE if root == 1 else np.int64(0)
-                n = matches(root, low, high, x, i, offsets[k + 1], half, arena, nodes, stack, found)
+                n = matches(root, low, high, x, i, offsets[k + 1], half, trie, offer, cost, room, row, stack, found)
                 for j in range(n):
                     t = found[j].token
                     a = starts[t]
@@ -193,19 +203,24 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, scratch):
                 if root == 0:
                     for e in range(1, columns):
                         costs[row, e] = costs[row, 0]
+            least = costs[row, 0]
+            for e in range(1, columns):
+                least = min(least, costs[row, e])
+            room[row] = -least
 
 
 @kernel
-def savings(x, offsets, tables, tolerance, price, costs, to_go, scratch, block, until, saved, count):
+def savings(x, offsets, tables, tolerance, price, costs, to_go, room, scratch, block, until, saved, count):
     """Savings by each of n candidates alone, at places that do not overlap, by blocks of `block` samples.
 
-    tables of the candidates; costs, to_go: of `ahead` and `costs_to_go` with the vocabulary; until int64[n], scratch, 0 at first;
-    to saved int64[n, blocks] and count int64[n] is added: what is saved, and at how many places. The caller allocates all.
+    tables of the candidates; costs; to_go, room: of `ahead` and `costs_to_go` with the vocabulary; until int64[n], scratch, 0 at
+    first; to saved int64[n, blocks] and count int64[n] is added: what is saved, and at how many places. The caller allocates all.
     O(samples + matches).
 
     The candidate [3, 3, 3] of levels, of cost 1, saves 1 in the document above.
     """
-    arena, starts, nodes, cost = tables
+    trie, cost = tables
+    arena, starts = trie[0], trie[1]
     stack, found = scratch
     columns = 2 * tolerance + 1
     half = np.int64(FINE * tolerance + FINE // 2)
@@ -227,13 +242,14 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, scratch, block, 
                     cheapest = np.int64(e)
             if costs[row, cheapest] >= best:
                 continue
+            offer = costs[row, cheapest] - best
             before = np.int64(0)
             if i > offsets[k]:
                 before = level(x[i - 1]) - tolerance
             for root in range(2 if i > offsets[k] else 1):
                 low = (before + first) * FINE if root == 1 else np.int64(0)
                 high = (before + last) * FINE if root == 1 else np.int64(0)
-                n = matches(root, low, high, x, i, offsets[k + 1], half, arena, nodes, stack, found)
+                n = matches(root, low, high, x, i, offsets[k + 1], half, trie, offer, cost, room, row, stack, found)
                 for j in range(n):
                     t = found[j].token
                     if i < until[t]:
@@ -262,16 +278,17 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, scratch, block, 
 
 
 @kernel
-def losses(x, offsets, path, tables, tolerance, price, to_go, scratch, ways, back, block, lost):
+def losses(x, offsets, path, tables, tolerance, price, to_go, scratch, ways, room, back, block, lost):
     """Losses of paths without one of their tokens, by blocks of `block` samples: added to lost int64[V, blocks].
 
-    path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns], scratch. At every
-    place of a token the best way through its samples without it counts, and the way on from there, which may need the token
-    again: an estimate where there are relative tokens. The caller allocates all. O(samples of the path + matches).
+    path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns], room int64 of its
+    rows, scratch. At every place of a token the best way through its samples without it counts, and the way on from there, which
+    may need the token again: an estimate where there are relative tokens. The caller allocates all. O(samples of the path +
+    matches).
 
     [0, 0] of the document above loses 1: it would be [3, 3] one by one.
     """
-    starts, cost = tables[1], tables[3]
+    starts, cost = tables[0][1], tables[1]
     columns = 2 * tolerance + 1
     for p in range(path.size):
         t = path[p].token
@@ -280,11 +297,12 @@ def losses(x, offsets, path, tables, tolerance, price, to_go, scratch, ways, bac
         length = starts[t + 1] - starts[t]
         row = i + length + k - offsets[0]
         for d in range(length + 1):
+            room[d] = INF
             for e in range(columns):
                 ways[d, e] = INF
         ways[0, path[p].before] = 0
         for d in range(length):
-            extend(x, i + d, offsets[k], i + length, d, ways, back, tables, tolerance, price, t, scratch)
+            extend(x, i + d, offsets[k], i + length, d, ways, room, back, tables, tolerance, price, t, scratch)
         least = np.int64(INF)
         for e in range(columns):
             if ways[length, e] < INF:

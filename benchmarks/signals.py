@@ -1,0 +1,101 @@
+"""Tokens of signals within a tolerance, on halves that are held out: samples a token, bits, errors, time; beside compressors.
+
+    UBPE_BENCH_DATA=data python benchmarks/signals.py                     # all rows, half an hour
+    UBPE_BENCH_DATA=data python benchmarks/signals.py ecg:1:256 ecg_q8:1:1024
+
+A row is signal:tolerance:tokens. `ecg` is the record of the package, averaged to 120 Hz, without drift, with a step of 6: the
+first 60 % are learned from. The others are files of integers, of which the first half of the documents is learned from. Exact
+levels and exact differences have the same largest error. Bits are those of independent tokens, with the counts of the half that
+was learned from; with the vocabulary: and its tokens, compressed by zlib. SZ3 (pysz) and zfp (zfpy) are taken where they are
+installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import sys
+import time
+import zlib
+from typing import Any
+
+import numpy as np
+
+from ubpe_numba.cli.demo import load_ecg
+from ubpe_numba.signals import SignalTokenizer
+
+ROWS = (
+    "ecg:1:256", "ecg:1:1024", "ecg_q8:1:1024", "ecg_q8:3:1024", "wav_mulaw8:1:4096", "wav_mulaw8:3:1024", "wav_mulaw8:3:4096",
+)  # fmt: skip
+STEP = 6.0  # of the record of the package
+
+
+def signal(name: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Recordings to learn from, and held-out ones."""
+    if name == "ecg":
+        slow = load_ecg()[0].astype(float).reshape(-1, 3).mean(axis=1)
+        slow -= np.convolve(np.pad(slow, 60, mode="edge"), np.ones(121) / 121, "valid")
+        cut = int(slow.size * 0.6)
+        return [slow[:cut]], [slow[cut:]]
+    with np.load(pathlib.Path(os.environ["UBPE_BENCH_DATA"]) / f"{name}.npz") as data:
+        docs = np.split(data["values"].astype(np.int64), data["offsets"][1:-1])
+    return docs[: len(docs) // 2], docs[len(docs) // 2 :]
+
+
+def measured(tok: SignalTokenizer, train: list[np.ndarray], test: list[np.ndarray]) -> str:
+    """What a tokenizer does with what was held out."""
+    counts = np.bincount(tok.encode_batch(train).values, minlength=tok.n_tokens) + 0.5
+    began = time.perf_counter()
+    ids = tok.encode_batch(test, n_threads=1)
+    seconds = time.perf_counter() - began
+    given = np.concatenate(test)
+    error = np.concatenate(tok.decode_batch(ids)) - given
+    bits = -np.log2(counts / counts.sum())[ids.values].sum()
+    tokens = tok._fitted().tokens
+    vocabulary = 8 * len(zlib.compress(tokens.arena.astype("<i4").tobytes() + tokens.lengths.astype("<i2").tobytes(), 9))
+    rms, largest = np.sqrt((error**2).mean()), np.abs(error).max()
+    return (
+        f"{given.size / ids.total:6.2f} samples a token, {bits / given.size:.3f} bits, with the vocabulary "
+        f"{(bits + vocabulary) / given.size:.3f}, rms {rms:.3g}, largest {largest:.4g} of {tok.error_bound():.4g}, "
+        f"{given.size / seconds / 1e6:.2f} M samples/s"
+    )
+
+
+def compressors(test: list[np.ndarray], bound: float) -> None:
+    """Bits of SZ3 and zfp at the same largest error, where they are installed."""
+    x = np.concatenate(test).astype(np.float32)
+    with contextlib.suppress(ImportError):
+        from pysz import sz, szConfig, szErrorBoundMode
+
+        config = szConfig()
+        config.errorBoundMode, config.absErrorBound = szErrorBoundMode.ABS, bound
+        packed: Any = sz.compress(x, config)[0]
+        print(f"  SZ3          {packed.size * 8 / x.size:.3f} bits")
+    with contextlib.suppress(ImportError):
+        import zfpy
+
+        print(f"  zfp          {len(zfpy.compress_numpy(x, tolerance=bound)) * 8 / x.size:.3f} bits")
+
+
+def main(rows: list[str]) -> None:
+    """Print the rows."""
+    for row in rows or ROWS:
+        name, tolerance, n = row.split(":")[0], int(row.split(":")[1]), int(row.split(":")[2])
+        train, test = signal(name)
+        both = train + test
+        ends = {"low": min(part.min() for part in both), "high": max(part.max() for part in both)}
+        options: dict[str, Any] = {"step": 1} if name != "ecg" else {"max_error": STEP * (tolerance + 0.5)}
+        print(f"{name}, tolerance {tolerance}, {n} tokens", flush=True)
+        for representation, objective in (("levels", "tokens"), ("differences", "tokens"), ("auto", "tokens"), ("auto", "bits")):
+            began = time.perf_counter()
+            tok = SignalTokenizer(n, tolerance=tolerance, representation=representation, objective=objective, **options)
+            tok.fit(train, **ends)
+            seconds = time.perf_counter() - began
+            label = representation if objective == "tokens" else "auto, bits"
+            print(f"  {label:12} {measured(tok, train, test)}, fit {seconds:.0f} s", flush=True)
+        compressors(test, float(tok.error_bound()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
