@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_667,
-    "lines of code": 30_421,
-    "functions": 2_327,
+    "lines": 50_786,
+    "lines of code": 30_510,
+    "functions": 2_331,
     "classes": 201,
     "modules": 244,
     "lines of the longest file": 690,
