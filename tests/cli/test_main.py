@@ -141,6 +141,7 @@ def odd(home: pathlib.Path) -> None:
         (["convert", "text.json", "--to", "npz", "-o", "x.json"], "-o: expected a name that ends in .npz"),
         (["convert", "text.json", "--kind", "str", "-o", "x.npz"], "kind: text.json is a model of this library"),
         (["convert", "a.txt", "--special-token", "x", "-o", "x.npz"], "expected WORD=ID, got 'x'"),
+        (["convert", "a.txt", "--special-token", "x=y", "-o", "x.npz"], "expected WORD=ID, got 'x=y'"),
     ],
 )  # fmt: skip
 def test_bad_arguments_and_bad_input_are_one_line_and_exit_code_2(

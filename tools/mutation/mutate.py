@@ -6,7 +6,8 @@
 
 Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many it has, of
 kernels twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`),
-nearest first, until one fails (killed), the time of a mutant is over, or all have passed (survived). With ``--reached`` those
+nearest first, with digests before those of a kernel and the tests of all calls among those of other files, until one fails
+(killed), the time of a mutant is over, or all have passed (survived). With ``--reached`` those
 that run the line itself come before others (`reached.py`). A mutant that hangs is killed.
 
 A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that
@@ -42,6 +43,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
 # Tests of these start clusters and import other people's libraries, minutes a mutant: they are mutated when they are named.
 NO_MUTANTS = {"distributed", "integrations"}
+# Tests of no folder: of all kernels, in seconds, and of all public calls.
+DIGESTS = "tests/test_digests.py"
+EVERYTHING = [f"tests/test_{name}.py" for name in ("inputs", "bad_input", "layouts", "ways_on", "state_machine", "ownership")]
 HANGS = 150  # seconds without an end, beyond the time of a mutant
 
 
@@ -92,6 +96,10 @@ class Runner:
             by_line = self._reached.tests(mutant.path, mutant.function, mutant.line)
             own = tests[:1] if is_kernel(mutant.path) else [test for test in by_line if test.startswith(tests[0])]
             tests = list(dict.fromkeys([*own, *by_line, *tests]))
+        elif not is_kernel(mutant.path):
+            tests = [*tests[:2], *EVERYTHING, *tests[2:]]
+        if is_kernel(mutant.path):
+            tests = [DIGESTS, *tests]
         mutated = self._imports.users(module) if is_kernel(mutant.path) else []
         tree = self._trees.get()
         file = tree / mutant.path
@@ -110,8 +118,7 @@ class Runner:
 
     def _pytest(self, tree: pathlib.Path, tests: list[str], mutated: list[str]) -> tuple[str, str]:
         """Whether a test failed, and which."""
-        first = [test for test in tests if "::" in test]
-        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "first": first})
+        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "order": tests})
         environment = os.environ | {"UBPE_MUTANT": task, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tools' / 'mutation'}"}
         command = [sys.executable, "-m", "pytest", "-p", "mutated", "-p", "no:cacheprovider", "-xq", "--tb=line", *tests]
         with tempfile.TemporaryFile("w+") as out:

@@ -40,9 +40,9 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests that are asked for first before others: pytest would keep those of a file together."""
-    order = {name: i for i, name in enumerate(_TASK["first"] if _TASK else [])}
-    items.sort(key=lambda item: order.get(item.nodeid, len(order)))
+    """Run the tests, and all tests of a file, in the order of the command: pytest would keep those of a file together."""
+    order = {name: i for i, name in enumerate(_TASK["order"] if _TASK else [])}
+    items.sort(key=lambda item: order.get(item.nodeid, order.get(item.nodeid.partition("::")[0], len(order))))
 
 
 @pytest.hookimpl(trylast=True)

@@ -85,6 +85,9 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
     assert (data["documents"], data["symbols"], data["size"], data["rate"]) == (12, 45, len(tok._model.vocabulary), 10)
     assert arrays["values"].tolist() == [symbol for doc in DOCS for symbol in doc]
     assert arrays["doclen"].tolist() == [len(doc) for doc in DOCS] and arrays["docid"].tolist() == list(range(12))
+    n = tok._model.vocabulary.n_alphabet
+    pairs = np.stack([arrays["left"], arrays["right"]], axis=1)
+    assert (pairs[:n] == -1).all() and np.array_equal(pairs[n:], tok._model.vocabulary.merges)
     assert "curve" not in _data(_made(BPE.from_merges([[0, 1]], alphabet="ab"), ["abab"]))["arrays"]  # no record of a fit
     for i, cut in enumerate(data["cuts"]):
         ids = tok.with_objective(cut["name"]).encode_batch(DOCS)
@@ -93,7 +96,7 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
         assert arrays[f"count{i}"].tolist() == usage.counts.tolist()
         assert arrays[f"docs{i}"].tolist() == usage.document_frequencies.tolist()
     assert [cut["name"] for cut in data["cuts"]] == ["shortest", "rank", "tfidf"]
-    sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
+    sizes, ratios = tok.history_.compression(n)
     assert arrays["curvesize"].tolist() == sizes.tolist() and arrays["curve"] == pytest.approx(ratios)
     assert data["colours"]["dark"]["hues"] == list(colours.HUES)
 
