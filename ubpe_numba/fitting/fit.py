@@ -417,7 +417,7 @@ def fit(
     `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result
     does not depend on the number of threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
     """
-    plain = corpus.weights is corpus.document_of is settings.memory_limit is settings.mirror is None
+    plain = corpus.weights is None and corpus.document_of is None and settings.memory_limit is None and settings.mirror is None
     single = settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
     if not plain or not single or settings.frame or corpus.offsets[-1] - corpus.offsets[0] < SWEPT:
         return loop_of(corpus, alphabet, settings, lengths).run(progress)

@@ -254,7 +254,7 @@ class Tokenizer(Decoding, Saving):
         mirror = now._tables.mirror
         settings = settings._replace(mirror=mirror)
         own = np.arange(len(old)) + first if ids is None or first else ids  # of the tokens that there are
-        if now.alphabet is None and segmenter.unknown is mirror is None:  # else they are refused
+        if now.alphabet is None and segmenter.unknown is None and mirror is None:  # else they are refused
             alphabet, old = with_new_symbols(alphabet, old, corpus.given)
         n, n_new = model.alphabet.size, len(old) - own.size
         if n_tokens < present + n_new:

@@ -133,7 +133,8 @@ def counts_of_both(
     """
 
     def turned(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        return mirror[pairs & 0xFFFFFFFF].astype(np.int64) << 32 | mirror[pairs >> 32]
+        found: NDArray[np.int64] = mirror[pairs & 0xFFFFFFFF].astype(np.int64) << 32 | mirror[pairs >> 32]
+        return found
 
     order = np.argsort(pairs)
     both = np.union1d(pairs, turned(pairs))

@@ -140,7 +140,8 @@ def traced(pieces: Stretches) -> Stretches:
 
 def _own(at: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """The symbols of each word up to the next, int64[k]: white space after it may belong to both."""
-    return np.minimum(sizes, np.diff(at, append=np.iinfo(np.int64).max))
+    own: np.ndarray = np.minimum(sizes, np.diff(at, append=np.iinfo(np.int64).max))
+    return own
 
 
 def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, word: int) -> Stretches:
