@@ -7,7 +7,7 @@ A header is int64: words of a fixed meaning, named below, and from TABLES on the
              encode_at  decode_at unknown   low  size  known  keys  order  fixed  each  number  most  encoder  starts  arena
 
 An encoder is a kernel of (header, work, n): n alphabet ids lie in the work memory, and its own ids go there. The work memory of a
-document of n symbols, in words of 8 bytes, all 0 at first:
+document of n symbols, in words of 8 bytes, of which the first four are 0 at first:
 
     0, 1        offsets of the document: 0 and n
     2, 3        offsets of its ids, as kernels write them
@@ -34,6 +34,7 @@ from ubpe_numba.runtime.machine.addresses import (
     allocate,
     array_at,
     call_at,
+    claim,
     copy_bytes,
     release,
     table_at,
@@ -98,7 +99,10 @@ def _known(x, low, size, known, keys, order):
 @helper
 def begin(header, n):
     """The address of the work memory of a document of n symbols, 0 if there is none; `release` gives it back."""
-    return allocate(4 + 2 * ((n + 1) >> 1) + ((word_at(header, FIXED) + word_at(header, EACH) * (n + 1) + 7) >> 3))
+    work = claim(32 + 16 * ((n + 1) >> 1) + word_at(header, FIXED) + word_at(header, EACH) * (n + 1))
+    if work != 0:
+        array_at(work, 4, np.int64)[:] = 0
+    return work
 
 
 @helper
@@ -269,6 +273,7 @@ def by_sums(header, work, n):
         return packed_paths(*document, *matches, table_at(header, a, np.uint64), sums, tree, *result)
     edges, states, _, _, _, _ = matches
     costs, sums = table_at(header, a + 2, np.float64), array_at(s, ring, COST).reshape((ring, 1))
+    array_at(s + 16 * ring, ring, np.int64)[:] = 0
     kept, heads = array_at(s + 16 * ring, ring, np.int64), array_at(s + 24 * ring, 2 * ring, np.int64).reshape((2, ring))
     parent, token = array_at(s + 40 * ring, n + 1, np.int32), array_at(s + 40 * ring + 4 * (n + 1), n + 1, np.int32)
     return cheapest_paths(*document, edges, states, costs, sums, kept, heads, parent, token, *result)

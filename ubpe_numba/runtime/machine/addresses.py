@@ -31,9 +31,15 @@ def allocate(builder, n_words):
     return builder.ptrtoint(_call(builder, "PyMem_RawCalloc", _BYTES, n_words, _WORD(8)), _WORD)
 
 
+@_instruction(types.int64, types.int64)
+def claim(builder, n_bytes):
+    """The address of so many bytes, not initialised, 0 if there is no memory; for `release`."""
+    return builder.ptrtoint(_call(builder, "PyMem_RawMalloc", _BYTES, n_bytes), _WORD)
+
+
 @_instruction(types.void, types.int64)
 def release(builder, address):
-    """Give back what `allocate` returned."""
+    """Give back what `allocate` or `claim` returned."""
     _call(builder, "PyMem_RawFree", ir.VoidType(), builder.inttoptr(address, _BYTES))
 
 
