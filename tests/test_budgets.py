@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_786,
-    "lines of code": 30_510,
-    "functions": 2_331,
+    "lines": 50_799,
+    "lines of code": 30_520,
+    "functions": 2_332,
     "classes": 201,
     "modules": 244,
     "lines of the longest file": 690,
