@@ -19,8 +19,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_799,
-    "lines of code": 30_520,
+    "lines": 50_819,
+    "lines of code": 30_537,
     "functions": 2_332,
     "classes": 201,
     "modules": 244,

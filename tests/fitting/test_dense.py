@@ -35,7 +35,7 @@ WAYS = st.builds(
     Way, st.sampled_from([10**9, 200, 8]), st.sampled_from([1 << 24, 1000, 100, 7]), st.sampled_from([4096, 30, 4]),
     st.sampled_from([1024, 6]), st.sampled_from([1, 2, 3]), st.sampled_from([None, None, 2, 3]),
 )  # fmt: skip
-SIZES = [1, 2, 3, 4, 30, 251, 252, 253, 254, 255, 256, 260, 1000]
+SIZES = [1, 2, 3, 4, 30, 180, 191, 251, 252, 253, 254, 255, 256, 260, 1000]
 
 
 def drawn(seed: int, size: int, nature: str, n: int, n_documents: int) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +48,9 @@ def drawn(seed: int, size: int, nature: str, n: int, n_documents: int) -> tuple[
     return docs, np.r_[0, np.sort(rng.integers(0, docs.size + 1, n_documents)), docs.size]
 
 
-def learned(way: Way | None, docs: np.ndarray, offsets: np.ndarray, size: int, rules: FitRules, n_tokens: int) -> list[Any]:
+def learned(
+    way: Way | None, docs: np.ndarray, offsets: np.ndarray, segments: bool, size: int, rules: FitRules, n_tokens: int
+) -> list[Any]:
     """All that a fit leaves; without a way, without a dense phase."""
     threads, shards = (1, None) if way is None else way[4:]
     settings = fitting.Settings(n_tokens, 1, rules, threads, rules.max_token_length or 2**62, shards)
@@ -56,21 +58,24 @@ def learned(way: Way | None, docs: np.ndarray, offsets: np.ndarray, size: int, r
         patch.setattr(fitting, "SWEPT", NEVER if way is None else 1)
         for name, value in zip(("PART", "_PIECE", "_NEAR", "_WIDEST"), way or (), strict=False):
             patch.setattr(dense, name, value)
-        found = fitting.fit(as_corpus(docs, offsets), Alphabet.dense(size), settings, None)
+        corpus = as_corpus(docs, offsets)
+        if segments:  # documents of several segments, which no token may leave
+            corpus = corpus._replace(document_of=(np.arange(offsets.size - 1) // 3).astype(np.int32))
+        found = fitting.fit(corpus, Alphabet.dense(size), settings, None)
     return [(x.dtype, x.tolist()) if isinstance(x, np.ndarray) else x for x in found]
 
 
 @given(
     st.integers(0, 2**32), st.sampled_from(SIZES), st.sampled_from(["flat", "runs", "periods", "one"]), st.integers(1, 12_000),
     st.sampled_from([0, 0, 3, 200]), WAYS, st.sampled_from([1, 2, 2, 5]), st.booleans(),
-    st.sampled_from([None, None, 1, 2, 3, 7, 100]), st.integers(0, 300),
+    st.sampled_from([None, None, 1, 2, 3, 7, 100]), st.integers(0, 300), st.booleans(),
 )  # fmt: skip
 def test_sweeps_change_nothing(
     seed: int, size: int, nature: str, n: int, n_documents: int, way: Way, min_count: int, overshoot: bool, longest: int | None,
-    more: int,
+    more: int, segments: bool,
 ) -> None:  # fmt: skip
     rules = FitRules(min_count=min_count, overshoot=overshoot, max_token_length=longest)
-    given = *drawn(seed, size, nature, n, n_documents), size, rules, size + more
+    given = *drawn(seed, size, nature, n, n_documents), segments, size, rules, size + more
     assert learned(way, *given) == learned(None, *given)
 
 
@@ -99,6 +104,10 @@ def test_a_large_fit_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     part = BPE(60, alphabet=4).fit(docs, offsets=offsets, progress=False).fit_more(docs, 150, offsets=offsets, progress=False)
     assert part.fingerprint == whole.fingerprint
     assert len(swept) > 100
+    limited = BPE(150, alphabet=4).fit(docs, offsets=offsets, memory_limit=44_000_000, progress=False)
+    assert limited.fingerprint == whole.fingerprint
+    with pytest.raises(MemoryError, match="300007 symbols and separators need at least 42.5 MB"):
+        one.fit(docs, offsets=offsets, memory_limit=42_000_000, progress=False)
     docs[offsets[3] + 7] = 9
     with pytest.raises(UnknownSymbolError, match="document 3, position 7"):
         one.fit(docs, offsets=offsets, progress=False)

@@ -4,9 +4,9 @@ A fit lists where pairs occur, 4 bytes an occurrence beside 4 a cell, and looks 
 rare pairs. The first of a large text are not rare: 88 merges leave a third of a genome. They are made here, by sweeps over one
 byte a cell, or two (kernels/sweeps.py). Then what is left goes on as a corpus over the tokens so far.
 
-The rule: `fit` sweeps a text of `SWEPT` symbols or more, of a small alphabet, where an occurrence counts 1 and segments are
-documents, and one merge is made a round with ties to the smaller pair. A pair is dense, and merged here, if it occurs at least
-once in `PART` bytes of the text: then a sweep takes less time than its list would.
+The rule: `fit` sweeps a text of `SWEPT` symbols or more, of a small alphabet, where an occurrence counts 1, and one merge is made
+a round with ties to the smaller pair. A pair is dense, and merged here, if it occurs at least once in `PART` bytes of the text:
+then a sweep takes less time than its list would.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 PART = 512
 _NARROW, _WIDE = 254, 2048  # separators of cells of one byte, and of two: ids are below, so that a table of pairs has 34 MB
+_FEW = 192  # symbols whose text has become so short when it needs two bytes a cell that there is room for both
 _BATCH = 64  # most merges of a sweep
 _PIECE = 1 << 24  # most cells that are swept between two looks at Ctrl-C: 50 ms
 _NEAR = 4096  # cells in which a piece may begin later
@@ -42,11 +43,13 @@ class DenseText:
     def __init__(self, corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, threads: int) -> None:
         first, offsets = int(corpus.offsets[0]), corpus.offsets - corpus.offsets[0]
         n, v = int(offsets[-1]), alphabet.size
-        self.threads, self.separator = threads, _NARROW if v < _NARROW else _WIDE
+        narrow = v < _FEW
+        self.threads, self.separator = threads, _NARROW if narrow else _WIDE
+        self.document_of = corpus.document_of
         self.lengths = [1] * v if lengths is None else lengths.tolist()
         self.separators = offsets + np.arange(offsets.size)
         self.used = self.live = n + offsets.size  # cells, and those that are not dead
-        self.cells = np.empty(self.used + _ROOM, np.uint8 if v < _NARROW else np.uint16)
+        self.cells = np.empty(self.used + _ROOM, np.uint8 if narrow else np.uint16)
         self.width = np.ones(_WIDE, np.int64)
         self.merges: list[tuple[int, ...]] = []
         counts, lock = np.zeros((v + 1, v + 1), np.int64), threading.Lock()
@@ -110,9 +113,10 @@ class DenseText:
         def one(begin: int, end: int) -> np.ndarray:
             mine, at = np.zeros_like(neighbours), np.empty(sweeps.BLOCK + sweeps.LANES, np.int64)
             swept = np.zeros(len(batch), sweeps.SWEPT)
-            swept["first"] = swept["until"] = -1
-            swept["last"] = np.searchsorted(self.separators, begin, "right") - 1
-            sweeps.sweep(self.cells, begin, end, self.separators, table, self.width, at, mine[0], mine[1], swept)
+            swept["first"] = swept["last"] = swept["until"] = -1
+            swept["segment"] = np.searchsorted(self.separators, begin, "right") - 1
+            where = self.cells, begin, end, self.separators, self.document_of
+            sweeps.sweep(*where, table, self.width, at, mine[0], mine[1], swept)
             with lock:
                 np.add(neighbours, mine, out=neighbours)
             return swept

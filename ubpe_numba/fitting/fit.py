@@ -417,11 +417,17 @@ def fit(
     `memory_limit`, UnknownSymbolError for a symbol outside the alphabet. Ctrl-C is obeyed between slices of ~100 ms. The result
     does not depend on the number of threads. Source: UBPE tokenizers, part 1; the incremental scheme is described in the kernels.
     """
-    plain = corpus.weights is None and corpus.document_of is None and settings.memory_limit is None and settings.mirror is None
+    plain = corpus.weights is None and settings.mirror is None and not settings.frame
     single = settings.n_candidates == 1 and settings.rules.ties == "smallest" and alphabet.size <= text_cells.DENSE
-    if not plain or not single or settings.frame or corpus.offsets[-1] - corpus.offsets[0] < SWEPT:
+    n_symbols, n_segments = int(corpus.offsets[-1] - corpus.offsets[0]), corpus.offsets.size
+    if not plain or not single or n_symbols < SWEPT:
         return loop_of(corpus, alphabet, settings, lengths).run(progress)
     from ubpe_numba.fitting.dense import merge_dense  # here only: other fits need not load it
+
+    if settings.memory_limit is not None:
+        from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
+
+        Memory.within(settings.memory_limit, n_symbols + n_segments, n_segments, True, swept=True)
 
     how = settings.n_tokens + settings.rules.overshoot, settings.longest, settings.rules.min_count, settings.n_threads
     corpus, lengths, first, symbols = merge_dense(corpus, alphabet, lengths, *how, progress)
@@ -449,7 +455,7 @@ def loop_of(
         from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
 
         divisible = corpus.weights is None and n_cells < MOST_CELLS and settings.mirror is None
-        memory = Memory.within(settings.memory_limit, n_cells, corpus.offsets.size, divisible)
+        memory = Memory.within(settings.memory_limit, n_cells, corpus.offsets.size, divisible, np.dtype(cell).itemsize)
     threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)  # one shard takes the least
     if settings.mirror is not None:  # a pair and its mirror may overlap at a border
         threads = n_shards = 1

@@ -7,7 +7,7 @@ import logging
 import numpy as np
 
 _TABLES = 40 << 20  # bytes of the driver, and of dense counts
-_CELL = 4 + 4 / 16  # bytes: the text, and the segment of each block of cells
+_BLOCK = 4 / 16  # bytes a cell, beside the text: the segment of each block of cells
 _PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
 _NOTED = 12  # bytes that a batch records for each occurrence
 _OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
@@ -26,15 +26,19 @@ class Memory:
         return _megabytes(self.limit)
 
     @classmethod
-    def within(cls, limit: int, n_cells: int, n_segments: int, divisible: bool) -> Memory | None:
+    def within(
+        cls, limit: int, n_cells: int, n_segments: int, divisible: bool, cell: int = 4, swept: bool = False
+    ) -> Memory | None:
         """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
 
-        `divisible`: positions may be left out, which fits of one shard without weights can do. Raises MemoryError if the limit is
-        below what the fit needs at least.
+        `divisible`: positions may be left out, which fits of one shard without weights can do; `cell`, bytes of one; `swept`: a
+        dense phase comes first. Raises MemoryError if the limit is below what the fit needs at least.
         """
-        fixed = _TABLES + 4 * n_segments + int(n_cells * (_CELL + _PAIR / 128))
+        fixed = _TABLES + 4 * n_segments + int(n_cells * (cell + _BLOCK + _PAIR / 128))
         most = fixed + (_MOST - 4) * n_cells
         least = fixed + n_cells if divisible else most  # a position for every fourth cell
+        if swept:  # how much it leaves is not known
+            least = _TABLES + 2 * n_cells + 24 * n_segments
         if limit >= most:
             return None
         if limit < least:

@@ -40,8 +40,9 @@ SWEPT = np.dtype(
         ("replaced", np.int64),
         ("documents", np.int64),  # that hold an occurrence in the piece
         ("first", np.int64),  # the first of them, -1 without one
-        ("last", np.int64),
-        ("until", np.int64),  # cell of the separator after the last
+        ("last", np.int64),  # and the last
+        ("segment", np.int64),  # where that was counted
+        ("until", np.int64),  # cell of the separator after it
     ]
 )
 
@@ -78,13 +79,14 @@ def count_pairs(cells, begin, end, counts):
 
 
 @kernel
-def sweep(cells, begin, end, separators, batch, width, at, before, after, swept):
+def sweep(cells, begin, end, separators, document_of, batch, width, at, before, after, swept):
     """Merge a batch in the cells begin..end - 1, left to right. O(cells * merges / 64 + occurrences + documents * merges).
 
-    The array of cells goes on for 64 + `width` of any token after its text. separators int64[d + 1]; batch int64[k, 3]: left,
-    right and new token; width int64[V]; at int64[BLOCK + LANES] is scratch. before and after, int64[k, dead + 1], get the
-    neighbours of each merge, to which they are added; those in another piece count as dead. swept SWEPT[k] are zeros but for
-    first and until, -1, and last, the document at `begin`. The caller allocates all. Example above.
+    The array of cells goes on for 64 + `width` of any token after its text. separators int64[s + 1]; document_of int32[s], the
+    document of each segment, or None if they are documents; batch int64[k, 3]: left, right and new token; width int64[V]; at
+    int64[BLOCK + LANES] is scratch. before and after, int64[k, dead + 1], get the neighbours of each merge, to which they are
+    added; those in another piece count as dead. swept SWEPT[k] are zeros but for first, last and until, -1, and segment, the one
+    at `begin`. The caller allocates all. Example above.
     """
     dead = np.int64(before.shape[1] - 1)
     for start in range(begin, end, BLOCK):
@@ -126,12 +128,16 @@ def sweep(cells, begin, end, separators, batch, width, at, before, after, swept)
                 cells[p + gap] = dead
                 row.replaced += 1
                 if p > row.until:
-                    while separators[row.last + 1] < p:
-                        row.last += 1
-                    row.until = separators[row.last + 1]
-                    row.documents += 1
+                    while separators[row.segment + 1] < p:
+                        row.segment += 1
+                    row.until = separators[row.segment + 1]
+                    document = row.segment
+                    if document_of is not None:
+                        document = np.int64(document_of[row.segment])
+                    row.documents += document != row.last
+                    row.last = document
                     if row.first < 0:
-                        row.first = row.last
+                        row.first = document
 
 
 @kernel
