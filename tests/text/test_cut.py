@@ -78,6 +78,7 @@ DOCUMENT = st.one_of(
 
 @given(st.lists(DOCUMENT, max_size=4), st.sampled_from([1 << 12, 1, 3, 63, 64, 65, 72, 128]))
 @example([b"", b"'", b"'l", b"", b"'r", b" ", b" \n ", b"  "], 64)
+@example([b"a./b !\n//x", b"!/a", b"! \n/"], 64)
 @example(["中Ab".encode(), "中A".encode(), "A中".encode(), "A中b".encode(), "A中B".encode(), "中A'S".encode()], 64)
 @example(
     [b"\xe4\xb8\xadA\xe4\xb8", b"\xadb", b"'\xc5", b"\xbf", b"\xed\xa0\x80\xed\xb0\x80a", b"\xf0\x9f\x98", b"\x80\x80 \x80a"], 3
