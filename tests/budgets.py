@@ -1,7 +1,5 @@
 """Size of the library in concepts: what `test_budgets.py` holds below its limits, and `python tests/budgets.py` prints."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

@@ -1,7 +1,5 @@
 """The built site that tests look at: where it is, its pages, and what a page holds."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 from dataclasses import dataclass, field

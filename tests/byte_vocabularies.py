@@ -1,7 +1,5 @@
 """Random vocabularies over bytes and words over them, for tests of encoding text: characters, parts of them, askew tokens."""
 
-from __future__ import annotations
-
 from random import Random
 
 CHARACTERS = [*"abc ", "é", "б", "ж", "中", "丸", "日", "本", "ࠀ", "\U0001f600", "\U0001f601"]  # noqa: RUF001

@@ -1,7 +1,5 @@
 """Calls of the command line, and the files that its tests read and write."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

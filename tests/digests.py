@@ -5,8 +5,6 @@ them with the table that `digests.json` holds; with `--write` it replaces the fi
 change. It takes some seconds with a warm cache of kernels.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Double-array tries as sentencepiece's models have them, made by hand for tests."""
 
-from __future__ import annotations
-
 import struct
 
 

@@ -1,7 +1,5 @@
 """A host that says what it hears, fails or dies when it is told to, and what is left of such on workers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """What a reader sees of a report, and does, for tests in a browser."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reports of the explorer for tests, and what they were made of."""
 
-from __future__ import annotations
-
 import pathlib
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Arguments as tables of cases list them and strategies draw them: those of `Preprocessing` and the longest token among them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Texts, and what two equal tokenizers share, for the tests of exchange with other libraries."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import gzip

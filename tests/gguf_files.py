@@ -1,7 +1,5 @@
 """Files of gguf: as much of the format as vocabularies need, and what is not valid in it."""
 
-from __future__ import annotations
-
 import struct
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@
 The other side of the items is filled, and `intact` tells whether it still is. Where pages cannot be protected, both sides are.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import sys

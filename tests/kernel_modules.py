@@ -1,7 +1,5 @@
 """The modules that hold kernels, by their full names."""
 
-from __future__ import annotations
-
 import pathlib
 
 import ubpe_numba

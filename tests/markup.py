@@ -1,7 +1,5 @@
 """What all HTML of notebooks must be: small, well-formed XML without scripts and addresses, in colours that both schemes show."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

@@ -4,8 +4,6 @@
 openttd-openmsx of Debian has 31, which are found where it puts them, and music21 has 23.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import pathlib

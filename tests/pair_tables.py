@@ -1,7 +1,5 @@
 """Random pair tables and documents over them, for the tests of encoding and decoding."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from reference import decode
 

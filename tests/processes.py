@@ -1,7 +1,5 @@
 """Scripts in interpreters of their own."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 import subprocess

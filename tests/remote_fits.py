@@ -1,7 +1,5 @@
 """Corpora cut into parts anywhere, hosts of these parts in this process, and engines that lose them: for tests of remote fits."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

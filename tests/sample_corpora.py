@@ -1,7 +1,5 @@
 """One corpus each of signals, text, bytes and sparse integers, for the tests of what all tokenizers share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Corpora of every kind of symbols, and tokenizers fitted on them, for the tests of model files and published dumps."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 from typing import Any

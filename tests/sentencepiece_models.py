@@ -1,7 +1,5 @@
 """Models of sentencepiece, made by hand for tests, and what sentencepiece makes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of many small rows: a table is one test, and a failure names its row."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable

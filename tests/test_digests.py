@@ -1,7 +1,5 @@
 """Results are what they were: the table of digests, and model files of earlier releases."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 import warnings

@@ -1,7 +1,5 @@
 """A slice of each fuzzer: every encoder, fit and bound beside its plain reference on random problems (`tools/fuzz`)."""
 
-from __future__ import annotations
-
 from fuzz import encode_cases, fuzz_bounds, fuzz_encode, fuzz_fit, fuzz_refine, fuzz_text
 
 

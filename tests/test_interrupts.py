@@ -4,8 +4,6 @@ The calls run in a process of their own, this file. Each gets more symbols until
 printed. A public name that may take long has a call here, the others are in `QUICK`, with the reason by group.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 import os

@@ -1,7 +1,5 @@
 """Importing the package is light: what is not used is not imported."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 

@@ -1,7 +1,5 @@
 """The examples of the site's pages run, and give what the pages say; the tutorials are executed when the site is built."""
 
-from __future__ import annotations
-
 import doctest
 import pathlib
 import re

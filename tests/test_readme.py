@@ -1,7 +1,5 @@
 """The Python of the README and of the pages in docs runs."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 

@@ -1,7 +1,5 @@
 """Figures of speed in the README and the pages are those of the one report that `benchmarks/compare.py` wrote."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import pathlib

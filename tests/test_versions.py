@@ -1,7 +1,5 @@
 """The same vocabularies and ids with every interpreter, NumPy and numba: a part of the table of digests."""
 
-from __future__ import annotations
-
 import json
 import warnings
 

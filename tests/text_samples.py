@@ -1,7 +1,5 @@
 """Texts of many scripts, strings of code points drawn at random, and their bytes, for the tests of text."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Units of symbols for the tests of lattices: random, periodic, of long runs, of pieces that come back; and their weights."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lower bound: its kernels against the plain reference, and what it does with time, threads, memory and weights."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import types

@@ -1,7 +1,5 @@
 """Certificates of the n best: exact searches, guided ones and gaps, against trying everything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given

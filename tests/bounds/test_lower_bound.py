@@ -1,7 +1,5 @@
 """`lower_bound`: what is read, what is claimed, and errors that name the argument."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A browser for tests: Chromium of the system, driven by playwright. Skipped without one; UBPE_NEED_BROWSER=1: failed."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 import shutil

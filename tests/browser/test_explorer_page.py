@@ -1,7 +1,5 @@
 """The explorer as a page: its policy, themes, paper, keys, and readers that do not see it."""
 
-from __future__ import annotations
-
 import html
 import pathlib
 from typing import Any

@@ -1,7 +1,5 @@
 """The explorer of a signal in a browser, beside what the library says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The explorer's table of tokens in a browser: its search and its order, compared with Python."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The explorer of text, DNA and notes in a browser."""
 
-from __future__ import annotations
-
 import pathlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The built site in a browser, served on this machine: both colour schemes, a desk and a phone, nothing from another host."""
 
-from __future__ import annotations
-
 import pathlib
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A folder with models and input files for the tests of the command line."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 

@@ -1,7 +1,5 @@
 """The commands fit, encode, decode, convert, inspect and verify do what the library does."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 import re

@@ -1,7 +1,5 @@
 """The demo: what its signal is, that its round trips are exact, that its motifs are there; it refuses bad sizes."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 

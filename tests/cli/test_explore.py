@@ -1,7 +1,5 @@
 """The command explore: the page that it writes, and when it writes none."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 import re

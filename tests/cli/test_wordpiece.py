@@ -1,7 +1,5 @@
 """The commands on a WordPiece do what the class does."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 

@@ -1,7 +1,5 @@
 """Documents that are cut: at symbols outside the alphabet, against documents that are divided by hand, and at boundaries."""
 
-from __future__ import annotations
-
 import pathlib
 import pickle
 from typing import Any

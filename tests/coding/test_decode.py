@@ -1,7 +1,5 @@
 """Decoding against the plain reference, into new arrays and into a buffer of the caller, without ids that are left out."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sums over all segmentations against trying every one: expected counts, boundaries, samples by chi-squared."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

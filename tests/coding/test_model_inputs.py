@@ -1,7 +1,5 @@
 """`tok(docs)`: forms of the result, and what is refused; equality with transformers stands in `tests/integrations`."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from array import array

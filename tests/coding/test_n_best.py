@@ -1,7 +1,5 @@
 """The searches for the n best paths, against the plain references and against trying everything."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from collections import Counter

@@ -1,7 +1,5 @@
 """Occurrences of one token, the index of all, counts and document frequencies against the definition."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encoding by rank, by the articles' batch rule, with dropout and one merge at a time against the plain references."""
 
-from __future__ import annotations
-
 import random
 
 import byte_vocabularies

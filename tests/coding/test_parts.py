@@ -1,7 +1,5 @@
 """Counts and truncated documents: equal to the whole encoding, and work in proportion to the result."""
 
-from __future__ import annotations
-
 import functools
 import tracemalloc
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Where each token stands: `return_offsets`, `units`, and `spans` of all documents."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

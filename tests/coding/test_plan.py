@@ -1,7 +1,5 @@
 """Batches on several threads are what documents are one by one, whatever is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

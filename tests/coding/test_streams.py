@@ -1,7 +1,5 @@
 """Iterators of documents, and one text in chunks."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from functools import partial

@@ -1,7 +1,5 @@
 """Text that a pattern cuts, in chunks: what is certain is the beginning of every encoding, all of it that of the whole."""
 
-from __future__ import annotations
-
 import functools
 import pickle
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Encoding text word by word: the ids of its segments, from the cache and without it; caches and tables."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from random import Random
 

@@ -1,7 +1,5 @@
 """Words in pieces against the definition, and texts as words."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Fits that are continued from a checkpoint, whenever they ended, give the merges of one that did not end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

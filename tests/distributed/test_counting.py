@@ -1,7 +1,5 @@
 """Counts on a cluster equal those in this process, and fits on them equal fits on the documents, bit for bit."""
 
-from __future__ import annotations
-
 import functools
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """Hosts that are lost: at every message, again and again, while others are made anew; and what cannot be made good."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fits whose shards are on hosts elsewhere: bit for bit the same as in one process, wherever documents are cut between hosts."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Every form in which partitions may be given, and how files are found, cut and read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sources and targets in stores, by URLs: in memory, and on an S3 server whose answers fail, are slow, and are cut."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator
 from typing import Any

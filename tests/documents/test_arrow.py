@@ -1,7 +1,5 @@
 """Arrays of Arrow as documents: every layout of pyarrow, whole and in parts, against its own lists; and arrays made by hand."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import re

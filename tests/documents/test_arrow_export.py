@@ -1,7 +1,5 @@
 """A `Ragged` handed out as an Arrow array: shared, and given back once, by any thread; nanoarrow moves the structs."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import weakref

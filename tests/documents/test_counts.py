@@ -1,7 +1,5 @@
 """Counted documents: counting, merging, fitting, files, and weights of languages against the shares that they are made for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`quantize` against its reference, sample by sample; bounds of errors in exact arithmetic; what is refused."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import json

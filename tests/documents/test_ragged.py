@@ -1,7 +1,5 @@
 """`Ragged` against plain lists of lists."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import re

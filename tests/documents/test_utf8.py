@@ -1,7 +1,5 @@
 """Text as UTF-8: any text and any bytes come back, in every container, without a second copy."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Symbols with names: documents of words give what those of their numbers give, and come back as words."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

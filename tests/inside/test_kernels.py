@@ -1,7 +1,5 @@
 """Tokenizers in compiled functions: ids, counts and symbols are those of the library, for every objective and any document."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 import pickle

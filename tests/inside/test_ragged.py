@@ -1,7 +1,5 @@
 """`Ragged` in compiled functions: length, items, slices, iteration, construction, without copies; and caches on disk of users."""
 
-from __future__ import annotations
-
 import pathlib
 from typing import Any
 

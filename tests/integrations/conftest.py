@@ -1,7 +1,5 @@
 """The packages that integrations are tested against: the real ones, or a skip that says what is missing."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from typing import Any

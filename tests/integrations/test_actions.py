@@ -1,7 +1,5 @@
 """Robot actions as tokens: exact lengths, no chunk that is lost, samplers that end where a chunk does, files that are checked."""
 
-from __future__ import annotations
-
 import json
 import math
 import pathlib

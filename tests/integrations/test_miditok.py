@@ -1,7 +1,5 @@
 """MidiTok's tokenizers with this library's BPE against MidiTok's own, on real scores and on drawn ones."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import importlib

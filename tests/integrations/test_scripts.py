@@ -1,7 +1,5 @@
 """The examples for users of other packages run, and give what the same task gives without this library."""
 
-from __future__ import annotations
-
 import pathlib
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Estimators of scikit-learn: its own checks, and plain references of what they count."""
 
-from __future__ import annotations
-
 import base64
 import pickle
 from collections import Counter

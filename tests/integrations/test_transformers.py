@@ -1,7 +1,5 @@
 """To and from transformers: tasks of special tokens, lengths, chat templates; its objects and folders are read."""
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Flat sequences of a pair table, decoding with them; what encoded documents hold."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Encoding with a pair table: every pair has a rank (the lower, the more valuable) and an id."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .fit import Pair, adjacent, replace

@@ -5,8 +5,6 @@
 A path is a tuple of ids; its bag says how often it holds each token. Prices are whole numbers for ids.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections import Counter

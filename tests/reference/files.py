@@ -1,7 +1,5 @@
 """What readers of files do: lines, tables of names that may collide, pairs that make tokens."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """WordPiece on strings: the longest piece from the beginning of a word, then from where it ends; pieces by a criterion."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

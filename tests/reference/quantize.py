@@ -1,7 +1,5 @@
 """The level of one number, and the middle of one level, in exact arithmetic where it matters and one number at a time."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ A table is given as `sequences`, a tuple of ids a token in order of creation: th
 id `alphabet_size + i`. In a pair table the two ids may be learned ones, in a flat table all are symbols.
 """
 
-from __future__ import annotations
-
 Sequence = tuple[int, ...]
 
 

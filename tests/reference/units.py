@@ -5,8 +5,6 @@ its n + 1 nodes: the (length, token) of the edges that leave it. Each symbol is 
 edge is (from, to, token), token None for a symbol. The fewest tokens between nodes, distances, are found breadth first.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Cutting text by the published patterns; counting and encoding what comes out; what sentencepiece makes of text."""
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The list of states that follow, against the way along edges and failures."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Words of other libraries are told what they are called here, and what they are told exists."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from typing import Any

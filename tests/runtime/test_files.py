@@ -1,7 +1,5 @@
 """Files are written whole or not at all, and only regular files are read."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Forks while another thread imports: they wait for the modules, but not for a program that runs within an import."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 

@@ -1,7 +1,5 @@
 """The progress of a fit, with tqdm and without."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said of kernels that are compiled: on a terminal a line that goes again, in the log one message a kernel."""
 
-from __future__ import annotations
-
 import io
 import os
 import pathlib

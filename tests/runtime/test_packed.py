@@ -1,7 +1,5 @@
 """Pairs in buckets, also where buckets overflow, against a dict."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compiled kernels give what Python gives: accesses to arrays, tuples and records, and variables assigned in many ways."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernels compiled beforehand: used where they fit, and where they do not, kernels are compiled as without them."""
 
-from __future__ import annotations
-
 import pathlib
 import platform
 

@@ -1,7 +1,5 @@
 """Folders and files are trusted only where nobody else can have put anything; with two users where the tests run as root."""
 
-from __future__ import annotations
-
 import os
 import pathlib
 import stat

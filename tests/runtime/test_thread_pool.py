@@ -1,7 +1,5 @@
 """Work on threads and Ctrl-C."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

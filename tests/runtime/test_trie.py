@@ -1,7 +1,5 @@
 """Edges in a hash table: those of a dict, and those of neighbouring nodes by one symbol side by side."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

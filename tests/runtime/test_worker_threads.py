@@ -1,7 +1,5 @@
 """Tasks on threads: a Ctrl-C at every instruction, results kept by nobody, groups that come and go."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import threading

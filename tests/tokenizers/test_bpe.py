@@ -1,7 +1,5 @@
 """Tokenizers made from a table of pairs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trees of merges against their definition."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One numbering: every number of a token that is public is an id, and decodes to what the vocabulary says of it."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """Special tokens with the ids before all others: as trainers of Hugging Face number them, in every way to and from a model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tokens by name, as Hugging Face and tiktoken have them, and tokenizers that are equal."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

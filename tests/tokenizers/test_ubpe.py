@@ -1,7 +1,5 @@
 """The objectives of `UBPE`."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """`warmup` compiles in silence; that it compiles everything, and nothing twice, is asked of a process of its own."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

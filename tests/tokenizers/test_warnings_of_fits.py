@@ -1,7 +1,5 @@
 """Fits that are not what was meant: no documents, the name of a file, a vocabulary that ends far below its size."""
 
-from __future__ import annotations
-
 import logging
 import pathlib
 import warnings

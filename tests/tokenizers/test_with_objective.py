@@ -1,7 +1,5 @@
 """The same vocabulary, cut another way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

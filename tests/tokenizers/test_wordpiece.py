@@ -1,7 +1,5 @@
 """WordPiece: words, batches, files, and the same ids as the package tokenizers."""
 
-from __future__ import annotations
-
 import json
 import os
 import pathlib

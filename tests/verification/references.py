@@ -1,7 +1,5 @@
 """What plain references give for the cases of `verify`; `python tests/verification/references.py` writes the digests of it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import pathlib

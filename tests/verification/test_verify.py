@@ -1,7 +1,5 @@
 """The digests of `verify` are those of plain references, the library gives them, and a broken kernel is noticed."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

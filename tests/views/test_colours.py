@@ -1,7 +1,5 @@
 """Hues: told apart by people of every sight, seen on both papers; and the rule by which tokens take them."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

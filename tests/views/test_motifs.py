@@ -1,7 +1,5 @@
 """Which motifs are shown: those that say most, and no variations of one; their contexts are of their own document."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

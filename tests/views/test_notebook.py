@@ -1,7 +1,5 @@
 """Notebooks show of tokenizers, vocabularies and batches: facts, motifs, only text and shapes, and little of it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """`Alphabet` against a dictionary from symbols to ids."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Replacements, and characters left out, of decoded text, read from a file."""
 
-from __future__ import annotations
-
 import pytest
 
 from ubpe_numba.errors import ModelFormatError

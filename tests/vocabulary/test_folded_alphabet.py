@@ -1,7 +1,5 @@
 """Alphabets in which several symbols have one id: everything is as if documents had been folded before."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

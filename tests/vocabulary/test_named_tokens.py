@@ -1,7 +1,5 @@
 """Special tokens with names over integers, and what replaces symbols that are unknown."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

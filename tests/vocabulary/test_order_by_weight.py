@@ -1,7 +1,5 @@
 """Vocabularies rearranged by idf and cut, under every rule, against the plain reference."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """`Preprocessing` as a value: checked when it is made, equal, shown, pickled, and kept in model files."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import pickle

@@ -1,7 +1,5 @@
 """Break and stop tokens: every one a token of its own, in fits and in encodings, however documents are given."""
 
-from __future__ import annotations
-
 import functools
 import json
 from typing import Any

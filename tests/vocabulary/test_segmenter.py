@@ -1,7 +1,5 @@
 """Segments of text: learned, encoded and decoded as documents of their own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

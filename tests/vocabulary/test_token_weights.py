@@ -1,7 +1,5 @@
 """The weights of tokens that the user gives."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The argument `unknown`: what it may be, what is refused, and its form in model files."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Vocabularies are validated and frozen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

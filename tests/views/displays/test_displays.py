@@ -1,7 +1,5 @@
 """The laws that all displays keep: pictures in the colours of the theme, on given axes, without documents that are no signal."""
 
-from __future__ import annotations
-
 import collections
 import json
 import sys

@@ -1,7 +1,5 @@
 """The gallery of motifs: all their occurrences, none of them with values of another document."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

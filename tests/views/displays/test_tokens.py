@@ -1,7 +1,5 @@
 """A signal coloured by token: what is drawn is the signal, cut where its tokens begin, in the colours of the rule."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The merge tree: every part once, over its own parts, as its shape or its string."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a report counts and draws: kinds of documents and ids, segmentations, documents at even distances, places of tokens."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

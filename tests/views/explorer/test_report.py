@@ -1,7 +1,5 @@
 """The report as a file: what its data say, its policy, its errors; nothing of it comes from elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
