@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+SOURCES = {"chess", "mne", "pm4py", "pyedflib", "rdkit", "selfies", "wfdb"}  # of the extra `sources`
+
 
 def needed(module: str) -> Any:
-    """A package that a test is about; a skip if it is not installed, an error where UBPE_NEED_INTEGRATIONS is set."""
-    if os.environ.get("UBPE_NEED_INTEGRATIONS"):
+    """A package that a test is about; a skip if it is not installed, an error with UBPE_NEED_INTEGRATIONS, or _SOURCES, set."""
+    extra = "sources" if module in SOURCES else "integrations"
+    if os.environ.get(f"UBPE_NEED_{extra.upper()}"):
         return importlib.import_module(module)
-    return pytest.importorskip(
-        module, reason=f"{module} is not installed: pip install 'ubpe-numba[integrations]'", exc_type=ImportError
-    )
+    reason = f"{module} is not installed: pip install 'ubpe-numba[{extra}]'"
+    return pytest.importorskip(module, reason=reason, exc_type=ImportError)
