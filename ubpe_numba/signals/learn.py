@@ -71,7 +71,7 @@ class Text:
 
     def paths(self, tokens: Tokens, cost: NDArray[np.int64]) -> list[Found]:
         """The cheapest paths of every chunk."""
-        tokens.trie  # noqa: B018  # made once, not by each thread
+        tokens.groups  # noqa: B018  # made once, not by each thread
         return thread_pool.run(
             lambda a, z: cheapest(tokens, cost, self.settings.goal, *self.part(a, z)), self.chunks, self.settings.n_threads
         )
@@ -94,7 +94,7 @@ class Text:
         goal = self.settings.goal
         columns = 2 * goal.tolerance + 1
         asked = candidates or tokens
-        tokens.trie, asked.trie  # noqa: B018
+        tokens.groups, asked.groups  # noqa: B018
 
         def one(begin: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             x, offsets = self.part(begin, end)

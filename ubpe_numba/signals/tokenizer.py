@@ -262,7 +262,7 @@ class SignalTokenizer:
         goal = Goal.of(self.tolerance)
         x, offsets = runs.values, runs.offsets
         threads = self.n_threads if n_threads is None else n_threads
-        fit.tokens.trie  # noqa: B018  # made once, not by each thread
+        fit.tokens.groups  # noqa: B018  # made once, not by each thread
 
         def one(begin: int, end: int) -> list[NDArray[np.int32]]:
             parts = cheapest(fit.tokens, fit.cost, goal, x, offsets[begin : end + 1].copy()).parts

@@ -62,22 +62,25 @@ class Tokens:
         return int(self.lengths.max(initial=1))
 
     @cached_property
-    def trie(self) -> tuple[NDArray[Any], ...]:
+    def groups(self) -> tuple[NDArray[Any], ...]:
         """The tables of kernels/match.py."""
-        # a cell is about as wide as the tolerance, which is not known here: half the distance of the single levels
-        apart = np.diff(np.sort(self.arena[self.starts[:-1]][(self.kinds == 0) & (self.lengths == 1)]))
-        cells = self.arena >> max(6, int(apart.min() if apart.size else FINE).bit_length() - 2)
-        flat = (cells.astype(np.int64) + (1 << 31)).astype(">u4").tobytes()
-        keys = [flat[4 * a : 4 * z] for a, z in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)]
-        order = np.array(sorted(range(len(self)), key=lambda t: (self.kinds[t], keys[t])), np.int64)
-        nodes, spans = np.empty(2 * len(self) + 2, match.NODE), np.empty((2 * len(self) + 2, 3), np.int64)
-        made = np.empty(len(self), match.ENTRY), np.empty_like(self.arena), np.empty_like(self.arena)
-        n = match.build_trie(self.arena, cells, self.starts, order, int((self.kinds == 0).sum()), nodes, spans, *made)
-        return self.arena, self.starts, nodes[:n].copy(), *made
+        firsts, least = self.arena[self.starts[:-1]], 1 << np.floor(np.log2(self.lengths)).astype(np.int64)
+        order = np.lexsort((firsts, least, self.kinds)).astype(np.int64)
+        least = least[order]
+        places = np.arange(8)[:, None] * (least - 1) // 7
+        signs = self.arena[self.starts[order] + places]
+        edges = np.flatnonzero(np.diff(self.kinds[order].astype(np.int64) * (1 << 40) + least, prepend=-1))
+        groups = np.zeros(edges.size, match.GROUP)
+        groups["root"], groups["begin"], groups["end"] = self.kinds[order[edges]], edges, [*edges[1:], len(self)]
+        groups["least"] = least[edges]
+        for k in range(1, 8):
+            groups[f"place{k}"] = places[k, edges]
+        return self.arena, self.starts, groups, order, np.ascontiguousarray(signs)
 
     def tables(self, cost: NDArray[np.int64]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Tables and scratch of the kernels, of one thread."""
-        return (self.trie, cost), (np.empty(self.trie[2].size, match.STEP), np.empty(len(self), match.MATCH))
+        n = len(self)
+        return (self.groups, cost), (np.empty(n, np.int8), np.empty(n, np.int64), np.empty(n, match.MATCH))
 
 
 class Goal(NamedTuple):

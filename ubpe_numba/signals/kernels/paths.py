@@ -6,7 +6,7 @@ cheapest state of a row and match from any; relative ones leave from each. With 
 token [0, 0] the document [3, 4, 3] of levels costs 2: [3], error 0, and [0, 0], errors -1 and 0.
 
 A token costs its price, an integer, and `price` for the square of each error, in values of FINE to a level: sums are exact, so of
-equal paths the one that is found first stays, in the order of rows, of roots, and of the walk through the trie.
+equal paths the one that is found first stays, in the order of rows, of roots, and of groups of tokens.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, s
     costs int64[rows, 2 tolerance + 1], room int64[rows], the highest cost of each row, back BACK of that shape; tables: those of
     `matches`, and cost int64[V]; `start`: of the first sample of the document, before which nothing was decoded. O(matches).
     """
-    trie, cost = tables
-    arena, starts = trie[0], trie[1]
-    stack, found = scratch
+    index, cost = tables
+    arena, starts = index[0], index[1]
+    found = scratch[2]
     columns = 2 * tolerance + 1
     half = np.int64(FINE * tolerance + FINE // 2)
     least = np.int64(INF)
@@ -70,7 +70,7 @@ def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, s
             break
         low = (before + first) * FINE if root == 1 else np.int64(0)
         high = (before + last) * FINE if root == 1 else np.int64(0)
-        n = matches(root, low, high, x, i, end, half, trie, least, cost, room, row, stack, found)
+        n = matches(root, low, high, x, i, end, half, index, least, cost, room, row, scratch)
         for j in range(n):
             t = found[j].token
             if t == skip:
@@ -160,9 +160,9 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, room, scratch):
 
     The document above: 2 from its first row, 1 from the second in every column that exists.
     """
-    trie, cost = tables
-    arena, starts = trie[0], trie[1]
-    stack, found = scratch
+    index, cost = tables
+    arena, starts = index[0], index[1]
+    found = scratch[2]
     columns = 2 * tolerance + 1
     half = np.int64(FINE * tolerance + FINE // 2)
     for k in range(offsets.size - 1):
@@ -181,7 +181,7 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, room, scratch):
                 offer = -costs[row, 0]  # of every column, after the tokens of levels
                 low = before * FINE if root == 1 else np.int64(0)
                 high = (before + columns - 1) * FINE if root == 1 else np.int64(0)
-                n = matches(root, low, high, x, i, offsets[k + 1], half, trie, offer, cost, room, row, stack, found)
+                n = matches(root, low, high, x, i, offsets[k + 1], half, index, offer, cost, room, row, scratch)
                 for j in range(n):
                     t = found[j].token
                     a = starts[t]
@@ -219,9 +219,9 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, room, scratch, b
 
     The candidate [3, 3, 3] of levels, of cost 1, saves 1 in the document above.
     """
-    trie, cost = tables
-    arena, starts = trie[0], trie[1]
-    stack, found = scratch
+    index, cost = tables
+    arena, starts = index[0], index[1]
+    found = scratch[2]
     columns = 2 * tolerance + 1
     half = np.int64(FINE * tolerance + FINE // 2)
     for k in range(offsets.size - 1):
@@ -249,7 +249,7 @@ def savings(x, offsets, tables, tolerance, price, costs, to_go, room, scratch, b
             for root in range(2 if i > offsets[k] else 1):
                 low = (before + first) * FINE if root == 1 else np.int64(0)
                 high = (before + last) * FINE if root == 1 else np.int64(0)
-                n = matches(root, low, high, x, i, offsets[k + 1], half, trie, offer, cost, room, row, stack, found)
+                n = matches(root, low, high, x, i, offsets[k + 1], half, index, offer, cost, room, row, scratch)
                 for j in range(n):
                     t = found[j].token
                     if i < until[t]:
