@@ -135,7 +135,7 @@ def test_configurations_that_once_differed_agree(text: str) -> None:
         (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
         (_file({}, **BYTES_FIRST), "added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes"),
         (_file({}, **BYTES_FIRST | {"added_tokens": [_word("é", 6, normalized=True)]}), "one beyond visible ASCII needs it as"),
-        (_file({}, normalizer=ENDS), "'$' may match nothing"),
+        (_file({}, normalizer=ENDS), "'$': it may match nothing"),
         (_file(PIECES, post_processor=TRIMS), "trim_offsets is not supported with a Unigram model"),
         (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
         (
@@ -170,3 +170,11 @@ def test_positions_do_not_follow_from_ids() -> None:
     tok = BPE.load(_file({}, added_tokens=[_word("b", 2, lstrip=True)]))
     ids, starts = tok.encode("xa  bé a", return_offsets=True)
     assert ids.tolist() == [0, 1, 2, 0, 3, 1] and starts.tolist() == [0, 1, 2, 5, 7, 8]
+
+
+def test_a_word_may_be_called_as_another_byte_and_names_are_those_of_the_file() -> None:
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    model = {"vocab": {"<unk>": 0, "é": 1, "a": 2, "a b": 3, "a™": 4, "ĠĠ": 5}, "merges": []}
+    tok = BPE.load(text := _file(model, added_tokens=[_word("é", 1)], pre_tokenizer=level))
+    assert tok("éa", return_offsets=True).offset_mapping.tolist() == [[0, 1], [1, 2]]
+    assert tok.get_vocab() == json.loads(text)["model"]["vocab"]

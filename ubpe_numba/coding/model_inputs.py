@@ -446,7 +446,7 @@ def _spaces(
             last, text = document, text_in(given.values[given.offsets[document] : given.offsets[document + 1]])
         mask, word = taking[int(ids.values[i])]
         part = text[spans[i, 0] : spans[i, 1]]
-        part = change.apply(part) if change is not None and mask & NORMALIZED else part
+        part = change.restore(change.apply(part)) if change is not None and mask & NORMALIZED else part
         if part.strip(spaces) == word.strip(spaces):  # else a token of the model with this id
             found[i] = spaces_of(part)
     return found

@@ -153,9 +153,8 @@ def unheard(model: Model, vocab: dict[str, int]) -> dict[str, int]:
     bytewise = kind == "bytes" and model.segmenter.unknown is None
     for i in np.flatnonzero(~special.found & ~special.named).tolist():
         word = special.words[i]
-        if bytewise:
-            data = word.encode() if isinstance(word, str) else bytes(word)
-            name = names_of(data)
+        if bytewise and not isinstance(word, str):
+            name = names_of(data := bytes(word))
             name = data.decode("utf-8", "replace") if name in vocab else name
         else:
             name = _characters(model.alphabet, word) if isinstance(word, tuple) else str(word)

@@ -20,7 +20,7 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
 from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index
 from ubpe_numba.text.characters import named_bytes, names_of
-from ubpe_numba.text.dialect import may_be_empty
+from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.metaspace import MARK, MarkCuts
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.patterns import NAMED, name_of, published_steps
@@ -301,9 +301,11 @@ def steps_of(file: Mapping[str, Any]) -> tuple[Normalizer | None, Splitter | Non
             raise ModelFormatError(f"{name}: expected an object")
     changer = Normalizer([]) if normalizer is None else Normalizer.from_state(normalizer)
     splitter = None if pre_tokenizer is None else Splitter.from_state(pre_tokenizer)
-    for step in changer.steps:  # text in the place of nothing comes from nowhere: in tokenizers later steps have it twice
-        if may_be_empty(step.get("pattern", {}).get("Regex", " ")):
-            raise ModelFormatError(f"normalizer: Replace: {quoted(step['pattern']['Regex'])} may match nothing")
+    for pattern in (step.get("pattern", {}).get("Regex", " ") for step in changer.steps):
+        try:  # it must not match nothing: text that comes from nowhere is there twice after later steps of tokenizers
+            portable(pattern)
+        except ValueError as error:
+            raise ModelFormatError(f"normalizer: Replace: {quoted(pattern)}: {error}") from error
     if splitter is not None and splitter.asks_for_start:  # whether text is the first of a document depends on details there
         kinds = [step["type"] for step in changer.steps]
         replaced = [step["pattern"].get("String", "") for step in changer.steps if step["type"] == "Replace"]

@@ -396,9 +396,8 @@ def from_names(
     others = np.flatnonzero(number[ids] < 0)
     rest = {names[i]: int(ids[i]) for i in others[np.argsort(ids[others])].tolist() if names[i] not in added}
     if kind == "bytes":  # their names are written in the characters of bytes too, if that is possible
-        of_bytes = ((named_bytes(token), i) for token, i in rest.items())
-        texts = ((data.decode() if data.isascii() else data, i) for data, i in of_bytes)
-        rest = {word: i for word, i in texts if word not in added}
+        spelled = ((t if t.isascii() or not BYTE_OF.keys() >= set(t) else named_bytes(t), i) for t, i in rest.items())
+        rest = {word: i for word, i in spelled if word not in added}
     return Table(kind, values, pairs, token_ids, {**special, **rest}, known, pattern, whole, one_by_one, shared=loose, runs=runs)
 
 

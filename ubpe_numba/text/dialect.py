@@ -16,7 +16,7 @@ from typing import NoReturn
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.lazy import require
 
-__all__ = ["left_out", "may_be_empty", "portable"]
+__all__ = ["left_out", "portable"]
 
 _HINTS = {  # for signs that are refused
     "$": r"write (?![\s\S]) for the end of the text",
@@ -54,18 +54,6 @@ def portable(pattern: str, oniguruma: bool = False) -> str:
     '(?V1)[[a-z]--[[aeiou]]]+\\Z'
     """
     return "(?V1)" + "|".join(_branches(pattern, oniguruma))
-
-
-def may_be_empty(pattern: str) -> bool:
-    r"""Whether a pattern may match nothing; True if in doubt.
-
-    >>> may_be_empty(r"^ +| +$"), may_be_empty(r"\b"), may_be_empty(r"a*")
-    (False, True, True)
-    """
-    try:
-        return not portable(pattern)
-    except ValueError:
-        return True
 
 
 def left_out(pattern: str) -> str:

@@ -87,8 +87,8 @@ def _of_special(model: Model) -> dict[int, Any]:
     names: dict[int, Any] = {}
     for word, i, heard in zip(special.words, special.ids.tolist(), special.found.tolist(), strict=True):
         name: Any = word
-        if bytewise and not heard:  # a token that no text becomes, such as one that no pair makes
-            name = names_of(word.encode() if isinstance(word, str) else bytes(word))
+        if bytewise and not heard and not isinstance(word, str):  # a token that no text becomes, such as one that no pair makes
+            name = names_of(bytes(word))
         elif isinstance(word, bytes):
             try:
                 name = word.decode()

@@ -233,11 +233,11 @@ class Reserved:
             made = self._normalized = change, (found, at)
         return made[1]
 
-    def shown(self, change: Callable[[str], str]) -> dict[int, str]:
-        """The words that are found in normalised text as another one, which is shown of them, by their ids."""
+    def shown(self, change: Callable[[str], str], restore: Callable[[str], str]) -> dict[int, str]:
+        """The words that are found in normalised text as another one, which is shown of them, restored, by their ids."""
         changed, index = self.normalized(change) if self.late.any() else (self, _NONE)
         pairs = zip(index.tolist(), changed.words, strict=False)
-        return {int(self.ids[i]): str(word) for i, word in pairs if word != self.words[i]}
+        return {int(self.ids[i]): text for i, word in pairs if (text := restore(str(word))) != self.words[i]}
 
     def left_out(self, shown: Mapping[int, str]) -> np.ndarray:
         """The ids of the words whose text is a special token, where some are `shown` as another text, int64."""

@@ -203,7 +203,7 @@ class Segmenter(NamedTuple):
         """Words of a `tokenizer.json` that a normalizer changes, by ids, as normalised text has them: they are decoded so."""
         if self.special is None or self.normalizer is None or self.file is None:
             return {}
-        return self.special.shown(self.normalizer.apply)
+        return self.special.shown(self.normalizer.apply, self.normalizer.restore)
 
     @property
     def by_names(self) -> bool:
@@ -257,7 +257,7 @@ class Segmenter(NamedTuple):
             raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers; ids are for decode")
         special = self.special
         late = special is not None and bool(special.late.any())
-        odd = self.unknown is not None or (special is not None and special.has_flags)  # ids do not tell lengths
+        odd = self.unknown is not None or (special is not None and (special.has_flags or special.shared))  # ids tell no lengths
         if not self.rewrites and not late and not (trace and odd):
             return pieces
         values, cuts, origins, segments = pieces.values, pieces.cuts, None, None
