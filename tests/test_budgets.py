@@ -19,11 +19,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_819,
-    "lines of code": 30_537,
+    "lines": 50_850,
+    "lines of code": 30_565,
     "functions": 2_332,
     "classes": 201,
-    "modules": 244,
+    "modules": 245,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,

@@ -13,7 +13,7 @@ from reference import fit as reference
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
 from ubpe_numba.errors import UnknownSymbolError
 
-FORMS: list[Any] = [lambda i: i, lambda i: i * 1000 - 7, lambda i: ("read", "open", "seek", "stat", "close", "wait")[i]]
+FORMS: list[Any] = [lambda i: i, lambda i: i * 100_000 - 7, lambda i: ("read", "open", "seek", "stat", "close", "wait")[i]]
 
 
 def documents(most: int) -> Any:

@@ -116,6 +116,8 @@ def fit(
     """
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a BPE, UBPE or UBPEClassic, got {describe(tok)}")
+    if tok._prepared.runs is not None:
+        raise ValueError("runs: a distributed fit has no tokens of runs; fit on one machine, or without them")
     settings, bar, read = tok._settings(), Progress(progress), unfitted(tok)
     partitions = partitions_of(parts, column, lines=lines_of(read), blocksize=blocksize)
     given = client if client is not None else partitions.client

@@ -11,7 +11,7 @@ and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 
 A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way that releases that
 know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols of its alphabet have one id (5), or
-tokens keep to frames, or have mirrors (6).
+tokens keep to frames, or have mirrors, or runs have tokens of their own (6).
 ``actions`` leaves the version as it is: what does not know it reads the tokenizer.
 """
 
@@ -93,7 +93,7 @@ def _split(model: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]
         version = 4
     if "folded_ids" in model["alphabet"]:
         version = 5
-    if {"frame", "mirror"}.intersection(model.get("text") or ()):
+    if {"frame", "mirror", "runs"}.intersection(model.get("text") or ()):
         version = 6
     head: dict[str, Any] = {"format": FORMAT, "version": version}
     arrays: dict[str, np.ndarray] = {}

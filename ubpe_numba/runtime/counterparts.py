@@ -146,6 +146,7 @@ ARGUMENTS = {
 #: Parts of `Preprocessing`, which other libraries have as arguments of a constructor.
 _PARTS = (
     "pretokenizer", "special_tokens", "special_first", "known_words", "normalizer", "encoding", "break_tokens", "stop_tokens",
+    "runs",
 )  # fmt: skip
 ARGUMENTS |= {name: f"preprocessing=Preprocessing({name}=...), or for_text({name}=...)" for name in _PARTS}
 #: Arguments of a constructor or of `fit` that calls of a tokenizer do not take.

@@ -173,7 +173,13 @@ class Tokenizer(Decoding, Saving):
             size = frame_of(frame, self._segmenter(alphabet.kind, None), corpus, settings.rules.order)
             settings = settings._replace(frame=size)
         check_size(alphabet, settings.n_tokens, self.alphabet is None)  # before a long fit
-        return self._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
+        if self.preprocessing is not None and self._prepared.runs is not None:
+            from ubpe_numba.fitting.runs import learn_with_runs, run_ids  # here only, as above
+
+            made = learn_with_runs(corpus, alphabet, settings, bar, run_ids(self._prepared.runs, alphabet))
+        else:
+            made = learn(corpus, alphabet, settings, bar)
+        return self._learned(alphabet, settings, *made, corpus, bar)
 
     def _settings(self, memory_limit: int | None = None) -> Settings:
         """The validated arguments that decide a fit."""
@@ -227,6 +233,8 @@ class Tokenizer(Decoding, Saving):
         ids, special = segmenter.token_ids, segmenter.special
         goes_on = ids is None or bool(first)  # whether the next ids are free
         present = len(old) if goes_on else last
+        if segmenter.runs is not None:
+            raise ValueError("runs: a vocabulary with tokens of runs is not continued; fit on all documents, or without runs")
         if positive(n_tokens, "n_tokens") < present:
             raise ValueError(f"n_tokens: expected at least the present {present} ids, got {n_tokens}")
         if not old.in_order_of_creation or (now.rules or DEFAULT_RULES).order != "creation":

@@ -259,6 +259,8 @@ class UBPE(Tokenizer):
         self._refuse_mirror("refine")
         if segmenter.frame:
             raise ValueError("refine: the search knows no frames; fit with frame= and objective='shortest' or 'likelihood'")
+        if segmenter.runs is not None:
+            raise ValueError("refine: the search would put symbols of runs into other tokens; refine a fit without runs")
         n = max(len(vocabulary), self.n_tokens or 0) - vocabulary.n_alphabet
         if not isinstance(objective, str) or objective not in refine.SPARE:
             raise ValueError(f"objective: expected {' or '.join(map(repr, refine.SPARE))}, got {quoted(objective)}")

@@ -114,7 +114,7 @@ class WordPiece(Decoding, Saving):
             raise TypeError(
                 "preprocessing: words are cut by a Splitter or its steps, such as 'BertPreTokenizer', not by one pattern"
             )
-        for name in ("encoding", "break_tokens", "stop_tokens", "mirror"):
+        for name in ("encoding", "break_tokens", "stop_tokens", "mirror", "runs"):
             if getattr(prepared, name) is not None:
                 raise ValueError(f"{name}: a WordPiece has none")
         special = read_pieces(prepared.special_tokens or {}, "special_tokens")

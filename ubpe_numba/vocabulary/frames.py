@@ -130,6 +130,8 @@ def frame_of(frame: Any, segmenter: Segmenter, corpus: Corpus | None = None, ord
     if order != "creation":
         raise ValueError("rules: order='idf' changes the order of merges, by which frames are encoded; use order='creation'")
     cut = segmenter.pretokenizer is not None or segmenter.normalizer is not None
+    if segmenter.runs is not None:
+        raise ValueError("frame: runs of symbols do not keep to frames; expected frames, or Preprocessing(runs=...)")
     if cut or (reserved is not None and (reserved.has_symbols or bool(reserved.found.any()))):
         way = "leave out patterns, normalizers, break and stop tokens, and special tokens that are looked for in documents"
         raise ValueError(f"frame: in documents that are cut or changed symbols do not stay in their frames; {way}")

@@ -16,7 +16,7 @@ from ubpe_numba.vocabulary.segmenter import PLAIN, Segmenter
 
 __all__ = ["Preprocessing"]
 
-_RESERVED = ("special_tokens", "known_words", "break_tokens", "stop_tokens", "flags")
+_RESERVED = ("special_tokens", "known_words", "break_tokens", "stop_tokens", "flags", "runs")
 SHORT = reprlib.Repr()  # of arguments
 SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, SHORT.maxdict = 60, 80, 4, 8, 8, 6
 
@@ -55,6 +55,10 @@ class Preprocessing:
         encoded too; the documents stay documents. Where text is cut, before that.
     stop_tokens
         The same after text was cut: the pattern sees them, and then the segments are cut at them.
+    runs
+        Symbols of the alphabet that come in long runs, such as N in the gaps of a genome, zeros or rests: integers, characters or
+        bytes. A run becomes tokens of 1, 2, 4, 8 ... symbols, as many as the documents of the fit need, and at most 2**20; no
+        other token holds such a symbol, so that gaps take some ids and no more.
     flags
         A mapping of special tokens and known words to names of flags: ``"lstrip"`` and ``"rstrip"`` take white space beside the
         word with it, ``"single_word"`` finds it only as a whole word, ``"normalized"`` in the normalised text.
@@ -90,6 +94,7 @@ class Preprocessing:
     encoding: str | None = None
     break_tokens: Any = None
     stop_tokens: Any = None
+    runs: Any = None
     flags: Mapping[Any, Iterable[str]] | None = None
     mirror: Mapping[Any, Any] | None = None
 
@@ -120,9 +125,11 @@ class Preprocessing:
             from ubpe_numba.vocabulary.mirror import checked  # as above
 
             made["mirror"] = checked(self.mirror)
-            for name in ("pretokenizer", "normalizer", "known_words", "encoding", "stop_tokens"):
+            for name in ("pretokenizer", "normalizer", "known_words", "encoding", "stop_tokens", "runs"):
                 if (given | made)[name] is not None:
                     raise ValueError(f"mirror: documents are whole and unchanged with it, and {name} cuts or changes them")
+        if self.runs is not None and self.pretokenizer is not None:
+            raise ValueError("runs: expected None where a pretokenizer cuts text, which cuts runs too")
         vars(self).update(made)  # frozen for users
 
     def __repr__(self) -> str:
@@ -166,7 +173,7 @@ class Preprocessing:
         flags = {word: sum(map(FLAGS.__getitem__, names)) for word, names in (self.flags or {}).items()}
         words = self.special_tokens, self.known_words, kind, size, flags
         reserved = Reserved.from_user(*words, first=self.special_first, breaks=self.break_tokens, stops=self.stop_tokens)
-        made = Segmenter(self.pretokenizer, reserved, None, self.encoding, self.normalizer, mirror=self.mirror)  # type: ignore[arg-type]
+        made = Segmenter(self.pretokenizer, reserved, None, self.encoding, self.normalizer, mirror=self.mirror, runs=self.runs)  # type: ignore[arg-type]
         if size is None:
             return made
         n = int((~reserved.always).sum()) if reserved is not None and self.special_first else 0
@@ -199,7 +206,7 @@ class Preprocessing:
         made = cls(
             segmenter.pretokenizer, parts[0] or None, special_first=n_first > 0, known_words=parts[1] or None,
             normalizer=segmenter.normalizer, encoding=segmenter.encoding, break_tokens=breaks, stop_tokens=stops,
-            flags=flags or None, mirror=segmenter.mirror,
+            flags=flags or None, mirror=segmenter.mirror, runs=segmenter.runs,
         )  # fmt: skip
         return None if made.is_plain else made
 

@@ -12,16 +12,19 @@ from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.vocabulary.reserved import FLAGS
 
 
-def checked(special_tokens: Any, known_words: Any, break_tokens: Any, stop_tokens: Any, flags: Any) -> dict[str, Any]:
+def checked(
+    special_tokens: Any, known_words: Any, break_tokens: Any, stop_tokens: Any, flags: Any, runs: Any = None
+) -> dict[str, Any]:
     """The arguments by name; TypeError or ValueError for what is not valid.
 
-    >>> checked(["<s>"], None, "|-", [], {"<s>": ["lstrip"]})
-    {'special_tokens': ['<s>'], 'known_words': None, 'break_tokens': '-|', 'stop_tokens': None, 'flags': {'<s>': ('lstrip',)}}
+    >>> found = checked(["<s>"], None, "|-", [], {"<s>": ["lstrip"]})
+    >>> {name: value for name, value in found.items() if value is not None}
+    {'special_tokens': ['<s>'], 'break_tokens': '-|', 'flags': {'<s>': ('lstrip',)}}
     """
     made = {"special_tokens": _words(special_tokens, "special_tokens"), "known_words": _words(known_words, "known_words")}
     words = [*(made["special_tokens"] or ()), *(made["known_words"] or ())]
     made |= {"break_tokens": _symbols(break_tokens, "break_tokens"), "stop_tokens": _symbols(stop_tokens, "stop_tokens")}
-    return made | {"flags": _flags(flags, words)}
+    return made | {"flags": _flags(flags, words), "runs": _symbols(runs, "runs")}
 
 
 def _taken(given: Iterable[Any], name: str) -> list[Any]:

@@ -110,7 +110,7 @@ class Segmenter(NamedTuple):
     even between places of one pair (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after encoding,
     as they are there: `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to which
     tokens keep (vocabulary/frames.py); 0 without frames. `mirror`: of each symbol, both ways, where documents count together with
-    their mirrors (vocabulary/mirror.py).
+    their mirrors (vocabulary/mirror.py). `runs`: symbols whose runs are doubling tokens (fitting/runs.py).
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
@@ -125,6 +125,7 @@ class Segmenter(NamedTuple):
     file: dict[str, Any] | None = None
     frame: int = 0
     mirror: dict[Any, Any] | None = None
+    runs: str | bytes | list[int] | None = None
 
     @property
     def special(self) -> Reserved | None:
@@ -305,6 +306,8 @@ class Segmenter(NamedTuple):
             from ubpe_numba.vocabulary.mirror import to_state  # here only: few models have one
 
             fields["mirror"] = to_state(self.mirror)
+        if self.runs is not None:
+            fields["runs"] = self.runs.decode("latin-1") if isinstance(self.runs, bytes) else self.runs
         return _FIELDS.write(fields if self.reserved is None else fields | self.reserved.state())
 
     @classmethod
@@ -333,7 +336,10 @@ class Segmenter(NamedTuple):
 
             mirror = from_state(mirror)
         flags = fields["whole_words"] is True, fields["one_by_one"] is True
-        rest = unknown, fields["decoding"], *flags, fields["file"], fields["frame"] or 0, mirror
+        if (runs := fields["runs"]) is not None and isinstance(runs, list) is not (kind == "int"):
+            raise ModelFormatError(f"runs: expected symbols of an alphabet of {kind}, got {quoted(runs)}")
+        runs = runs.encode("latin-1") if kind == "bytes" and runs is not None else runs
+        rest = unknown, fields["decoding"], *flags, fields["file"], fields["frame"] or 0, mirror, runs
         cutter, normalizer = steps
         return cls(cutter, reserved, None, fields["encoding"], normalizer, *rest).numbered(fields["token_ids"], size)
 
@@ -385,6 +391,10 @@ _FIELDS = Schema(
         "encoding": Field("'utf-8'", lambda name: name == "utf-8", default=None),
         "token_ids": _ANY, "unknown": _ANY, "decoding": Field(make=lambda state, _: Decoding.from_state(state), default=None),
         "whole_words": _TRUE, "one_by_one": _TRUE, "break_tokens": _ANY, "stop_tokens": _ANY, "file": _OBJECT, "mirror": _ANY,
+        "runs": Field(
+            "a text, or a list of integers",
+            lambda runs: (type(runs) is str and runs != "") or (type(runs) is list and {*map(type, runs)} == {int}), default=None,
+        ),
         "frame": Field("an integer of at least 2", lambda n: type(n) is int and 1 < n < 2**62, default=None),
     },
 )  # fmt: skip
