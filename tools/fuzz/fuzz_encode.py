@@ -29,6 +29,7 @@ from fuzz.reference_process import answers
 
 from ubpe_numba import BPE, Preprocessing, Ragged
 from ubpe_numba.coding import run
+from ubpe_numba.coding.join import join
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.runtime import thread_pool
@@ -54,7 +55,7 @@ def by_rank(case: Case, want: list[Docs]) -> Found:
         def encode(text: np.ndarray) -> np.ndarray:
             return encoder.encode(Ragged.from_lists([text]), 1).values
 
-        yield "blocks", run.join(encode, docs, blocks, parts, encoder.lengths, 2).to_lists(), want[0]
+        yield "blocks", join(encode, docs, blocks, parts, encoder.lengths, 2).to_lists(), want[0]
     at = max(range(len(case.docs)), key=lambda i: len(case.docs[i]))
     tok = BPE.from_merges(case.pairs, alphabet=case.size)
     found = [token for part in tok.stream().over(_chunks(case.docs[at])) for token in part.tolist()]
