@@ -19,8 +19,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_850,
-    "lines of code": 30_565,
+    "lines": 50_856,
+    "lines of code": 30_571,
     "functions": 2_332,
     "classes": 201,
     "modules": 245,

@@ -99,6 +99,18 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
     assert data["colours"]["dark"]["hues"] == list(colours.HUES)
 
 
+def test_symbols_with_names_are_shown_by_these() -> None:
+    docs = [["open", "read", "close"] * 3, ["open", "shut"], []]
+    tok = BPE(6, alphabet=["open", "read", "close"]).fit(docs[:1], progress=False)
+    data = _data(_made(tok, docs, unknown="skip"))
+    assert (data["kind"], data["unit"], data["labels"]) == ("text", "symbol", ["open ", "read ", "close ", "shut "])
+    assert unpacked(data["arrays"]["values"]).tolist() == [0, 1, 2] * 3 + [0, 3]
+    assert unpacked(data["arrays"]["ids0"]).tolist() == tok.encode_batch(docs, unknown="skip").values.tolist()
+    for options, says in (({"kind": "notes"}, "kind: .*shown as text"), ({"letters": "abc"}, "letters: symbols with names")):
+        with pytest.raises(ValueError, match=says):
+            _made(tok, docs, unknown="skip", **options)
+
+
 def test_one_document_and_documents_in_all_forms(tok: UBPE) -> None:
     flat = np.array([v for doc in DOCS for v in doc])
     offsets = np.append(0, np.cumsum([len(doc) for doc in DOCS]))

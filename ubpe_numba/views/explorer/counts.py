@@ -9,7 +9,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import Documents, text_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.arrays import Named, describe, offsets_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -50,6 +50,8 @@ def as_given(documents: Documents) -> tuple[object, np.ndarray]:
     ('hi', array([0, 1, 2]))
     """
     values, offsets = documents.values[documents.offsets[0] : documents.offsets[-1]], documents.offsets - documents.offsets[0]
+    if isinstance(documents.kind, Named):
+        return list(map(documents.kind.names.__getitem__, values.tolist())), offsets
     return _GIVEN[documents.kind](values), offsets
 
 
@@ -81,12 +83,16 @@ def kind_of(kind: str, documents: Documents) -> str:
 
     `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides. Returns for
     ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text, else
-    ``"text"``; of integers ``"signal"``. Raises ValueError for another name.
+    ``"text"``; of integers ``"signal"``; symbols with names are ``"text"`` only. Raises ValueError for another one.
 
     >>> from ubpe_numba.documents.read import as_documents
     >>> [kind_of("auto", as_documents(docs)) for docs in (["GATTACA"], ["a cat"], [[1, 2]])]
     ['dna', 'text', 'signal']
     """
+    if isinstance(documents.kind, Named):
+        if kind not in ("auto", "text"):
+            raise ValueError(f"kind: symbols with names are shown as text, expected 'auto' or 'text', got {quoted(kind)}")
+        return "text"
     if kind != "auto":
         if kind not in KINDS:
             raise ValueError(f"kind: expected 'auto', 'signal', 'text', 'dna' or 'notes', got {quoted(kind)}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import Documents, read_documents
 from ubpe_numba.errors import NotFittedError
-from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.runtime.arrays import Named, describe, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer, given_tokenizer
@@ -117,15 +117,15 @@ def explore(
     most = positive(max_symbols, "max_symbols")
     bar = Progress(progress, "explore")
     alphabet, vocabulary, segmenter = tok._fitted()
-    if alphabet.names is not None:
-        raise ValueError(
-            "tok: the report shows numbers and text, and symbols with names not yet; get_vocab() and spans() have them"
-        )
     if segmenter.frame:
         raise ValueError("tok: the report knows no tokens that keep to frames yet; spans() and the plots have them")
-    documents = read_documents(docs, offsets, segmenter.encoding)
+    documents = alphabet.aligned(read_documents(docs, offsets, segmenter.encoding, True if alphabet.names is not None else None))
     alphabet.check_kind(documents)
     as_kind = kind_of(kind, documents)
+    if isinstance(documents.kind, Named):
+        if letters is not None:
+            raise ValueError("letters: symbols with names are shown by these")
+        letters, unit = [f"{symbol} " for symbol in documents.kind.names], unit or "symbol"
     options = {
         "unknown": tok.unknown if unknown is None else unknown,
         "allowed_special": allowed_special,

@@ -31,7 +31,7 @@ function drawLanes() {
     if (k1 - i > width) drawFarLane(g, cut, i, k1, left, width, X, y);
     else for (let k = i; k < k1; k++) marked += drawLaneToken(g, cut, k, X, y);
     if (k1 - i > width) { const all = occurrences(cut, state.token); marked = firstFrom(all, k1) - firstFrom(all, i); }
-    if (isTextual) drawLetters(g, a, frame.end, X, y);
+    if (hasLetters) drawLetters(g, a, frame.end, X, y);
     g.restore();
     found.push(marked);
   }
@@ -39,6 +39,8 @@ function drawLanes() {
   canvas.dataset.marked = found.reduce((x, y) => x + y, 0);
   canvas.setAttribute("aria-label", `From ${whereOf(a)}: ` + cuts.map((cut, j) => { const [i, k] = between(cut, a, frame.end ?? b); return `${cut.name} ${format(k - i)} tokens, ${found[j]} of them the chosen one`; }).join("; "));
 }
+// Whether a symbol has room in its own width: names of several letters have not.
+const hasLetters = isTextual && !(meta.labels ?? []).some((label) => label.trimEnd().length > 2);
 // Too many tokens to draw each: only the occurrences of the chosen one.
 function drawFarLane(g, cut, i, j, left, width, X, y) {
   g.fillStyle = palette.grid;
@@ -62,7 +64,7 @@ function drawLaneToken(g, cut, k, X, y) {
     g.lineWidth = 2;
     g.strokeRect(x + 1, y + 1, Math.max(1, w - 2), 20);
   }
-  if (!isTextual && w > 38 && hue >= 0) { g.font = FONT; g.fillStyle = palette.ink; g.fillText(t, x + w / 2, y + 12); }
+  if (!hasLetters && w > 38 && hue >= 0) { g.font = FONT; g.fillStyle = palette.ink; g.fillText(t, x + w / 2, y + 12); }
   return on ? 1 : 0;
 }
 function drawLetters(g, a, b, X, y) {
