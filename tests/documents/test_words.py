@@ -135,7 +135,6 @@ REFUSED = [
     (lambda: WORDS.encode(["open", 1.5]), TypeError, "got 1.5 .*; round"),
     (lambda: WORDS.encode(["open", ("a", [])]), TypeError, "position 1: expected a word"),
     (lambda: WORDS.encode(["fly"], unknown="nope"), ValueError, "'raise', 'skip', a symbol of the alphabet .* got 'nope'"),
-    (lambda: WORDS.explore(EVENTS), ValueError, "tok: the report shows numbers and text"),
     (lambda: NUMBERS.encode(["a"]), TypeError, "expected an integer, got 'a'"),
     (lambda: TEXT.encode(["a"]), TypeError, "encode_batch takes several documents"),
     (lambda: BPE(9).fit([["a", "b"], ["c", None]]), TypeError, "docs: document 1, position 1: expected a word"),
