@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from reference import fit as reference
 from tables import each
 
 from ubpe_numba import BPE, Preprocessing, UBPEClassic, load
+from ubpe_numba.errors import ModelFormatError
 
 PIECES = st.lists(st.sampled_from([0, 1, 2]), max_size=12) | st.builds(
     lambda s, n: [s] * n, st.sampled_from([3, 4]), st.integers(0, 40)
@@ -70,6 +72,10 @@ def test_a_gap_is_a_few_tokens_and_takes_few_ids(tmp_path: Path) -> None:
     data = BPE(20, alphabet=b"ACGN", preprocessing=Preprocessing(runs=b"N")).fit([b"ACNNNNNNGACNNNGAC"])
     data.save(tmp_path / "bytes.json")
     assert load(tmp_path / "bytes.json") == data
+    head = json.loads((tmp_path / "bytes.json").read_text())
+    head["text"]["runs"] = "\u2014"
+    with pytest.raises(ModelFormatError, match="runs: expected symbols of an alphabet of bytes"):  # no error of the codec
+        load(json.dumps(head))
     assert [data.decode([i]) for i in data.encode(b"NNNNNNN")] == [b"NNNN", b"NN", b"N"]
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.documents.read import Corpus, Documents
-from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.fit import Merges, Settings, fit, learned
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import distinct
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.frames import ids_of_segments
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 _LONGEST = 20  # doublings: a token of a million symbols
@@ -44,12 +44,7 @@ def learn_with_runs(
 
     ValueError if `settings.n_tokens` has no room for these, UnknownSymbolError for a symbol outside the alphabet.
     """
-    try:
-        given = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))
-    except UnknownSymbolError:
-        alphabet.to_ids(corpus.given)  # with the number of the document
-        raise
-    values, offsets, size = given.values, given._offsets, alphabet.size
+    (values, offsets), size = ids_of_segments(corpus, alphabet), alphabet.size
     in_run, edge = np.isin(values, runs), np.ones(values.size + 1, bool)
     edge[1:-1] = values[1:] != values[:-1]
     edge[offsets] = True

@@ -290,7 +290,10 @@ def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) 
             loss[:fixed] = np.inf
             stay = np.sort(np.argsort(loss, kind="stable")[drop if step == 2 or drop <= 20 else drop // 2 :])
             tokens, counts = Tokens.of([tokens[t] for t in stay.tolist()]), counts[stay]
-        tokens, counts = _moved(text, tokens, counts, fixed)
+        cost = prices(counts, _MU)
+        tokens = recentred(tokens, text, text.paths(tokens, cost), fixed)
+        cost = cost if len(tokens) == cost.size else np.full(len(tokens), UNIT)  # unless two have become one
+        counts = text.counts(text.paths(tokens, cost), tokens)
         yield tokens
         cost = prices(counts, _MU)
         found = text.paths(tokens, cost)
@@ -301,14 +304,6 @@ def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) 
         gain = saved.sum(axis=1) - saved.max(axis=1)
         best = [c for c in np.argsort(-gain, kind="stable")[: int(_SHARE * (n - fixed))].tolist() if gain[c] > 0]
         tokens, counts = Tokens.of([*tokens, *(new[c] for c in best)]), np.concatenate([counts, places[best]])
-
-
-def _moved(text: Text, tokens: Tokens, counts: NDArray[np.int64], fixed: int) -> tuple[Tokens, NDArray[np.int64]]:
-    """The tokens after their symbols have moved, and their counts on the cheapest paths then."""
-    found = text.paths(tokens, prices(counts, _MU))
-    tokens = recentred(tokens, text, found, fixed)
-    cost = prices(counts, _MU) if len(tokens) == counts.size else np.full(len(tokens), UNIT)
-    return tokens, text.counts(text.paths(tokens, cost), tokens)
 
 
 def recentred(tokens: Tokens, text: Text, found: list[Found], fixed: int) -> Tokens:

@@ -83,6 +83,16 @@ class Frames(NamedTuple):
         return Ragged._trusted(values, offsets)
 
 
+def ids_of_segments(corpus: Corpus, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
+    """The alphabet ids of a corpus and the offsets of its segments; UnknownSymbolError with the number of the document."""
+    try:
+        ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))
+    except UnknownSymbolError:
+        alphabet.to_ids(corpus.given)
+        raise
+    return ids.values, ids._offsets
+
+
 def ends(offsets: np.ndarray, size: int) -> np.ndarray:
     """Where each whole frame of documents ends, int64, ascending.
 
@@ -105,12 +115,7 @@ def with_marks(corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, s
     >>> with_marks(as_corpus([[0, 1, 2, 0]]), Alphabet.dense(3), np.array([1, 1, 2]), 2, -2, 9).values.tolist()
     [0, 1, -2, 2, 0]
     """
-    try:
-        ids = alphabet.to_ids(corpus.given._replace(values=corpus.values, offsets=corpus.offsets))
-    except UnknownSymbolError:
-        alphabet.to_ids(corpus.given)  # with the number of the document
-        raise
-    values, offsets = ids.values, ids._offsets
+    values, offsets = ids_of_segments(corpus, alphabet)
     if lengths is None:
         at = ends(offsets, size)
     else:

@@ -336,7 +336,9 @@ class Segmenter(NamedTuple):
 
             mirror = from_state(mirror)
         flags = fields["whole_words"] is True, fields["one_by_one"] is True
-        if (runs := fields["runs"]) is not None and isinstance(runs, list) is not (kind == "int"):
+        if (runs := fields["runs"]) is not None and (
+            isinstance(runs, list) is not (kind == "int") or (kind == "bytes" and max(runs) > "\xff")
+        ):
             raise ModelFormatError(f"runs: expected symbols of an alphabet of {kind}, got {quoted(runs)}")
         runs = runs.encode("latin-1") if kind == "bytes" and runs is not None else runs
         rest = unknown, fields["decoding"], *flags, fields["file"], fields["frame"] or 0, mirror, runs
