@@ -15,6 +15,6 @@ size = int(codes.max()) + 1  # 1024 of EnCodec
 docs = (codes.transpose(0, 2, 1) + size * np.arange(books)).reshape(batch, -1)  # one instant after the other
 tok = BPE(1024, alphabet=books * size).fit(docs, frame=books)
 ids = tok.encode_batch(docs)
-back = np.stack(tok.decode_batch(ids)).reshape(batch, times, books).transpose(0, 2, 1) % size
+back = np.array(list(tok.decode_batch(ids))).reshape(batch, times, books).transpose(0, 2, 1) % size
 assert np.array_equal(back, codes)
 print(f"{codes.size} codes are {ids.total} tokens")
