@@ -9,7 +9,7 @@ from ubpe_numba.formats.character_bytes import with_marks, without_marks
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ModelFormatError, match="vocab: 'b': a symbol at some places in a word only"):
+    with pytest.raises(ModelFormatError, match="vocab: 'b': a symbol at some places of a word only"):
         with_marks({"a": 0, "a</w>": 1, "b": 2}, ([], []), "", "</w>", ("<", ">"))
     with pytest.raises(ModelFormatError, match="without its prefix or suffix it is another token"):
         with_marks({"a</w>": 0, "a>": 1}, ([], []), "", "</w>", ("<", ">"))

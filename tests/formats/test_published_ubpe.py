@@ -92,7 +92,7 @@ def test_dumps_of_the_other_form(cls: Any) -> None:
         if (cls is UBPE) == (other is UBPE):
             assert cls.load(text)._model.vocabulary == other.load(text)._model.vocabulary
         else:
-            match = "ids, got 3; is it a classic" if cls is UBPE else "a pair, got 3 ids; is it a universal"
+            match = "ids, got 3; is it a classic" if cls is UBPE else "a pair, got 3 ids; is it universal"
             with pytest.raises(ModelFormatError, match=match):
                 cls.load(text)
 

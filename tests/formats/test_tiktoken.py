@@ -32,7 +32,7 @@ RANKS: list[tuple[bytes, str]] = [
     (line(b"a", "x"), "line 1: expected a token in base64 and its rank"),
     (line(b"a", 10**12), "line 1: expected a token in base64 and its rank"), (b" 0\n", "line 1"),
     (line(b"a", 0) * 2, "line 2: the token b'a' is there twice"),
-    (line(b"a", 0) + line(b"b", 0), "the tokens b'a' and b'b' have the same rank 0"),
+    (line(b"a", 0) + line(b"b", 0), "the tokens b'a' and b'b' have one rank, 0"),
     (BYTES + line(b"abc", 256), "the token b'abc' of rank 256 is not made of others"),
     (BYTES + line(b"bc", 256) + line(b"ab", 257) + line(b"abc", 258) + line(b"abcd", 400_000), "not made of|expected 0"),
     (line(b"a", 0) + line(b"ab", 1), "the token b'ab' of rank 1 is not made of others"),
@@ -153,7 +153,7 @@ def test_ids_stand_behind_the_special_tokens() -> None:
         (file_of([*TOKENS[:5], b"", *TOKENS[6:]]), "vocab[5]: the token b'' is empty"),
         (file_of().replace("AA==", "?"), "vocab[0]: token_bytes: expected base64"),
         (file_of().replace('"rank": 7,', '"rank": -7,'), "vocab[7]: expected an object with a rank"),
-        (file_of().replace('"rank": 7,', '"rank": 8,'), "have the same rank 11"),
+        (file_of().replace('"rank": 7,', '"rank": 8,'), "have one rank, 11"),
     ],
 )
 def test_what_is_not_valid_is_refused(text: str, message: str) -> None:

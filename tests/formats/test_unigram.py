@@ -54,7 +54,7 @@ def test_bytes_for_unknown_characters() -> None:
         (file_of([("a", 0.0), ("a", 0.0)]), "a piece is there twice"),
         (file_of([("a", "b")]), "pairs of a piece and a score"),  # type: ignore[list-item]
         (file_of([("a", 0.0)]).replace("0.0", "1e999"), "no finite number"),
-        (file_of([("ab", -1.0), ("a", -1.0)], None), "'b' is in pieces, but is none itself"),
+        (file_of([("ab", -1.0), ("a", -1.0)], None), "'b' is in pieces, but is none"),
         (file_of([("\U0010ff00", -1.0)], None), "is reserved for something else"),
         (file_of([("<unk>", 0.0), ("a", -1.0)], cut={"type": "ByteLevel"}), "the characters of all 256 bytes"),
         (file_of([("", 0.0)], None).replace('"content": "<unk>"', '"content": "x"'), "there are no pieces"),

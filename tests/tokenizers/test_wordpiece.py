@@ -210,6 +210,8 @@ def test_training_begins_with_special_tokens() -> None:
         WordPiece.train(["a"], 9, special_tokens="[CLS]")
     with pytest.raises(TypeError, match="words: expected words, got str; cut it first"):
         WordPiece.train("a text", 9)
+    with pytest.raises(ValueError, match="words: got a text of 125 characters; cut it first"):
+        WordPiece.train(["a", "a text" + 17 * " a text"], 9)
     with pytest.raises(TypeError, match="prefix: expected str, got None"):
         WordPiece.train(["ab"], 9, prefix=None)
     with pytest.raises(ValueError, match=r"words: expected less than 2\*\*62 characters"):

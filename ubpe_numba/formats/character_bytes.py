@@ -125,7 +125,7 @@ def with_marks(
     for left, right, made in forms:
         if made not in out:
             raise ModelFormatError(
-                f"vocab: {quoted(made.strip(inside + end))}: a symbol at some places in a word only is not supported"
+                f"vocab: {quoted(made.strip(inside + end))}: a symbol at some places of a word only: not supported"
             )
         pairs[0].append(left)
         pairs[1].append(right)

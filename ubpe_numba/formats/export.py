@@ -211,9 +211,7 @@ def _of_unigrams(
         raise ValueError(f"unk_token: {quoted(unknown.name)} is a symbol, which is not searched for as one by a Unigram model")
     if unknown is not None and model.alphabet.kind == "bytes":
         if loss_of(model) is not None:
-            raise ValueError(
-                "unk_token: a Unigram model over bytes has none unless it has all of them; give it all 256 as alphabet"
-            )
+            raise ValueError("unk_token: a Unigram model over bytes has none unless it has all of them; give all 256 as alphabet")
         unknown = None  # nothing is unknown
     frame, post_processor = _frame(template, special, model.segmenter.file)
     text = unigram.write(

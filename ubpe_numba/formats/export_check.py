@@ -48,9 +48,7 @@ def check_model(model: Model) -> None:
     model.alphabet.refuse_folded()
     lone = model.segmenter.lone
     if lone is not None and (model.segmenter.pretokenizer is not None or lone.held_by(model.alphabet, model.vocabulary)):
-        raise ValueError(
-            "break_tokens: other libraries have none; ids are the same only where text is not cut, and no token holds one"
-        )
+        raise ValueError("break_tokens: other libraries have none; ids are equal where text is not cut and no token holds one")
 
 
 def check_order(model: Model) -> None:

@@ -87,9 +87,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         assert unknown is not None
         is_token = unknown.id in table.token_ids and model["unk_token"] not in special | known
         if unknown.fuse and not by_bytes and is_token:
-            raise ModelFormatError(
-                f"model: unk_token: {quoted(model['unk_token'])} is a token of texts too, not supported with fuse_unk"
-            )
+            raise ModelFormatError(f"model: unk_token: {quoted(model['unk_token'])} is in texts too: not supported with fuse_unk")
         table = over_bytes(table, unknown)
         if has_affixes:
             table.token_ids[[0xFE, 0xFF]] = -1
@@ -460,9 +458,7 @@ def configured(file: dict[str, Any], config: Mapping[str, Any], vocab: Mapping[s
     """
     file["config"] = config_of(config)
     if config.get("split_special_tokens"):
-        raise ModelFormatError(
-            "tokenizer_config.json: split_special_tokens is not supported; encode(allowed_special='none') does it"
-        )
+        raise ModelFormatError("tokenizer_config.json: split_special_tokens is not supported; encode(allowed_special='none') is")
     try:
         decoder = config.get("added_tokens_decoder") or {}
         words = [dict(decoder[i]) for i in sorted(decoder, key=int)]

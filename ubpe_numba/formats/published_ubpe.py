@@ -60,9 +60,7 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Model]:
     sequences = [[t if t < first else t - len(words) for t in sequence] for sequence in sequences]
     if classic:
         if (bad := next((i for i, s in enumerate(sequences) if len(s) != 2), None)) is not None:
-            raise ModelFormatError(
-                f"mapper[{first + bad}]: expected a pair, got {len(sequences[bad])} ids; is it a universal tokenizer?"
-            )
+            raise ModelFormatError(f"mapper[{first + bad}]: expected a pair, got {len(sequences[bad])} ids; is it universal?")
         vocabulary = Vocabulary.from_merges(alphabet.size, sequences, weights, max_symbols=claimable(len(text)))
     else:
         flat = [t for s in sequences for t in s]

@@ -101,9 +101,7 @@ class Source:
                 here = next((name for name in _IN_FOLDERS if os.path.isfile(os.path.join(self.path, name))), None)
                 if here is None:
                     held = f"it has {listed(inside)}" if (inside := sorted(os.listdir(self.path))) else "it is empty"
-                    raise ModelFormatError(
-                        f"{self.path}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file itself"
-                    )
+                    raise ModelFormatError(f"{self.path}: a folder with none of {', '.join(_IN_FOLDERS)}; {held}. Give the file")
                 self.path = os.path.join(self.path, here)
             try:
                 with open_regular(self.path) as f:

@@ -468,7 +468,7 @@ def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:
     alphabet, _, segmenter = model
     if alphabet.kind != "str":
         raise ValueError(
-            f"alphabet: models of sentencepiece are of characters, not of {alphabet.kind}; 'tokenizer.json' holds others"
+            f"alphabet: models of sentencepiece are of characters, not {alphabet.kind}; 'tokenizer.json' holds others"
         )
     if segmenter.pretokenizer is not None:
         raise ValueError("pretokenizer: sentencepiece does not cut text")

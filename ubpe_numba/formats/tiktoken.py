@@ -13,6 +13,7 @@ A token that does not become itself so is never made, but by whole segments.
 from __future__ import annotations
 
 import binascii
+import contextlib
 import functools
 import hashlib
 from collections.abc import Mapping
@@ -128,9 +129,7 @@ def _in_order(given: Mapping[bytes, int]) -> tuple[list[bytes], np.ndarray, int]
     by_rank = np.argsort(ranks, kind="stable")
     if (equal := np.flatnonzero(np.diff(ranks[by_rank]) == 0)).size:
         first, second = by_rank[equal[0] : equal[0] + 2].tolist()
-        raise ModelFormatError(
-            f"the tokens {quoted(tokens[first])} and {quoted(tokens[second])} have the same rank {ranks[first]}"
-        )
+        raise ModelFormatError(f"the tokens {quoted(tokens[first])} and {quoted(tokens[second])} have one rank, {ranks[first]}")
     is_long = np.fromiter(map(len, tokens), np.int64, len(tokens))[by_rank] > 1
     order = by_rank[np.argsort(is_long, kind="stable")]
     return [tokens[i] for i in order.tolist()], ranks[order], int((~is_long).sum())
@@ -145,13 +144,18 @@ def parse_lines(data: bytes) -> dict[bytes, int]:
     >>> parse_lines(b"YQ== 0\nYWI= 12\n")
     {b'a': 0, b'ab': 12}
     """
+    lines, decoded = data.split(b"\n"), functools.partial(binascii.a2b_base64, strict_mode=True)
+    with contextlib.suppress(ValueError):
+        found = {decoded(token): int(rank) for token, rank in map(bytes.split, filter(None, lines)) if rank.isdigit()}
+        if len(found) == len(lines) - lines.count(b"") and max(found.values()) < 10**10:
+            return found
     ranks: dict[bytes, int] = {}
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(lines, 1):  # it is written in an unusual way, or not valid
         parts = line.split()
         if not parts:
             continue
         try:
-            token = binascii.a2b_base64(parts[0], strict_mode=True) if parts[0] != b"=" else b""  # one token of Whisper
+            token = decoded(parts[0]) if parts[0] != b"=" else b""  # one token of Whisper
         except ValueError as error:
             raise ModelFormatError(f"line {number}: not base64: {error}") from error
         if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:

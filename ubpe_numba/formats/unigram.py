@@ -72,9 +72,7 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     if by_bytes:
         ids = [vocab[byte_name(ord(c))] if i < 0 and c.isascii() else i for c, i in zip(characters, ids, strict=True)]
     if -1 in ids and (by_bytes or unknown is None):
-        raise ModelFormatError(
-            f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none itself"
-        )
+        raise ModelFormatError(f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none")
     if by_bytes and any(mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()):
         raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that is normalized: not with byte_fallback")
     if by_bytes and word and (word not in special | known or flags.get(word, 0) & SINGLE_WORD):

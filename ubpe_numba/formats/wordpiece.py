@@ -157,14 +157,10 @@ def vocab_txt(pieces: Mapping[str, int]) -> str:
     """The lines of pieces whose ids are 0, 1, ...; ValueError for other ids, and for pieces that could not be read again."""
     listed = sorted(pieces, key=pieces.__getitem__)
     if pieces[listed[-1]] != len(listed) - 1:
-        raise ValueError(
-            f"export refused: the ids of a vocab.txt are 0..{len(listed) - 1}, this vocabulary goes up to {pieces[listed[-1]]}"
-        )
+        raise ValueError(f"export refused: ids of a vocab.txt are 0..{len(listed) - 1}, these go up to {pieces[listed[-1]]}")
     for piece in listed:
         if "\n" in piece or piece != piece.rstrip(WHITE_SPACE):
-            raise ValueError(
-                f"export refused: a vocab.txt cannot hold the line break, or white space at the end, in {quoted(piece)}"
-            )
+            raise ValueError(f"export refused: a vocab.txt cannot hold a line break, or white space at the end: {quoted(piece)}")
         if not piece.isascii() and any("\ud800" <= c <= "\udfff" for c in piece):
             raise ValueError(f"export refused: a vocab.txt is UTF-8, which cannot hold the surrogate in {quoted(piece)}")
     return "".join(f"{piece}\n" for piece in listed)

@@ -393,6 +393,9 @@ class WordPiece(Decoding, Saving):
         first = first if unknown in first else {unknown: 0, **first}
         if n < len(first):
             raise ValueError(f"n_tokens: expected at least the {len(first)} special tokens, got {n}")
-        cls([*first], **options)  # raises for options, before a long training
+        most = cls([*first], **options).longest  # raises for options, before a long training
+        for word in counts:
+            if len(word) > most and len(word.split()) > 1:
+                raise ValueError(f"words: got a text of {len(word)} characters; cut it first, for example with str.split")
         learned = learn_pieces(counts, n, criterion, least, options.get("prefix", "##"))
         return cls([*first, *[piece for piece in learned if piece not in first][: n - len(first)]], **options)
