@@ -71,7 +71,7 @@ class Text:
 
     def paths(self, tokens: Tokens, cost: NDArray[np.int64]) -> list[Found]:
         """The cheapest paths of every chunk."""
-        tokens.groups  # noqa: B018  # made once, not by each thread
+        tokens.index  # noqa: B018  # made once, not by each thread
         return thread_pool.run(
             lambda a, z: cheapest(tokens, cost, self.settings.goal, *self.part(a, z)), self.chunks, self.settings.n_threads
         )
@@ -94,24 +94,23 @@ class Text:
         goal = self.settings.goal
         columns = 2 * goal.tolerance + 1
         asked = candidates or tokens
-        tokens.groups, asked.groups  # noqa: B018
+        tokens.index, asked.index  # noqa: B018
 
         def one(begin: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
             x, offsets = self.part(begin, end)
             mine = found[self.chunks.index((begin, end))]
             to_go, room = np.empty_like(mine.costs), np.empty(mine.costs.shape[0], np.int64)
-            tables, scratch = tokens.tables(cost)
-            paths.costs_to_go(x, offsets, tables, goal.tolerance, goal.price, to_go, room, scratch)
+            tables, lists = tokens.tables(cost)
+            paths.costs_to_go(x, offsets, tables, goal.tolerance, goal.price, to_go, room, lists)
             sums, count = np.zeros((len(asked), _BLOCKS), np.int64), np.zeros(len(asked), np.int64)
             if candidates is None:
                 ways = np.empty((tokens.longest + 1, columns), np.int64)
                 back = np.empty((tokens.longest + 1, columns), paths.BACK)
-                scratches = scratch, ways, np.empty(tokens.longest + 1, np.int64), back, self.block
-                paths.losses(x, offsets, mine.parts, tables, goal.tolerance, goal.price, to_go, *scratches, sums)
+                scratch = lists, ways, np.empty(tokens.longest + 1, np.int64), back, self.block
+                paths.losses(x, offsets, mine.parts, tables, goal.tolerance, goal.price, cost, to_go, *scratch, sums)
             else:
-                tables, scratch = candidates.tables(np.full(len(candidates), UNIT))
-                until = np.zeros(len(asked), np.int64)
-                known = mine.costs, to_go, room, scratch, self.block, until
+                tables, lists = candidates.tables(np.full(len(candidates), UNIT), tokens.grid)
+                known = mine.costs, to_go, room, lists, np.empty_like(room), self.block, np.zeros(len(asked), np.int64)
                 paths.savings(x, offsets, tables, goal.tolerance, goal.price, *known, sums, count)
             return sums, count
 

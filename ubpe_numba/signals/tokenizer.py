@@ -20,14 +20,13 @@ from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import describe, integer, offsets_of, positive, told
 from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
 from ubpe_numba.runtime.schema import check_fields
-from ubpe_numba.signals.kernels.match import FINE
+from ubpe_numba.signals.kernels.match import FINE, MOST_TOLERANCE
 from ubpe_numba.signals.recordings import Recording, cut, recordings_of, scale_of
 from ubpe_numba.signals.stream import SignalStream
 from ubpe_numba.signals.tokens import MOST, Goal, Tokens, cheapest, decoded
 
 _FORMAT, _VERSION = "ubpe-numba signals", 1
 _REPRESENTATIONS = ("auto", "levels", "differences", "both")
-_MOST_TOLERANCE = 127
 _MOST_COST = 1 << 40
 _GAPS = (1, 16, 256, 4096, 65536)  # samples of a token of a gap: at most 15 of each but the last
 _SHORT = 4096  # samples of a chunk of a thread, at least
@@ -207,8 +206,8 @@ class SignalTokenizer:
     def _check(self) -> None:
         """TypeError or ValueError for a parameter that is not valid."""
         positive(self.n_tokens, "n_tokens")
-        if not 0 <= integer(self.tolerance, "tolerance") <= _MOST_TOLERANCE:
-            raise ValueError(f"tolerance: expected 0..{_MOST_TOLERANCE} levels, got {self.tolerance}")
+        if not 0 <= integer(self.tolerance, "tolerance") <= MOST_TOLERANCE:
+            raise ValueError(f"tolerance: expected 0..{MOST_TOLERANCE} levels, got {self.tolerance}")
         if (self.max_error is None) == (self.step is None):
             raise ValueError(
                 f"max_error: expected one of max_error and step, got {quoted(self.max_error)} and {quoted(self.step)}"
@@ -262,7 +261,7 @@ class SignalTokenizer:
         goal = Goal.of(self.tolerance)
         x, offsets = runs.values, runs.offsets
         threads = self.n_threads if n_threads is None else n_threads
-        fit.tokens.groups  # noqa: B018  # made once, not by each thread
+        fit.tokens.index  # noqa: B018  # made once, not by each thread
 
         def one(begin: int, end: int) -> list[NDArray[np.int32]]:
             parts = cheapest(fit.tokens, fit.cost, goal, x, offsets[begin : end + 1].copy()).parts

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import offsets_of, places_of, writable
 from ubpe_numba.runtime.lazy import cached_property
-from ubpe_numba.signals.kernels import match, paths
-from ubpe_numba.signals.kernels.match import FINE
+from ubpe_numba.signals.kernels import paths
+from ubpe_numba.signals.kernels.match import BITS, BLOCK, ENTRY, FINE, GROUP, INTERVALS, MOST_HALF, NONE, SIDE
 
 #: A token: whether it is relative, and its symbols.
 Token = tuple[int, NDArray[np.int32]]
@@ -62,25 +62,60 @@ class Tokens:
         return int(self.lengths.max(initial=1))
 
     @cached_property
-    def groups(self) -> tuple[NDArray[Any], ...]:
-        """The tables of kernels/match.py."""
-        firsts, least = self.arena[self.starts[:-1]], 1 << np.floor(np.log2(self.lengths)).astype(np.int64)
-        order = np.lexsort((firsts, least, self.kinds)).astype(np.int64)
-        least = least[order]
-        places = np.arange(8)[:, None] * (least - 1) // 7
-        signs = self.arena[self.starts[order] + places]
-        edges = np.flatnonzero(np.diff(self.kinds[order].astype(np.int64) * (1 << 40) + least, prepend=-1))
-        groups = np.zeros(edges.size, match.GROUP)
-        groups["root"], groups["begin"], groups["end"] = self.kinds[order[edges]], edges, [*edges[1:], len(self)]
-        groups["least"] = least[edges]
-        for k in range(1, 8):
-            groups[f"place{k}"] = places[k, edges]
-        return self.arena, self.starts, groups, order, np.ascontiguousarray(signs)
+    def grid(self) -> tuple[int, int]:
+        """Levels that samples may be decoded to before a token: the first, and how many they are apart."""
+        ends = self.arena[self.starts[1:] - 1].astype(np.int64) >> 6
+        levels = ends[self.kinds == 0]
+        first = int(levels[0]) if levels.size else 0
+        return first, max(1, int(np.gcd.reduce(np.concatenate([levels - first, ends[self.kinds == 1]]))))
 
-    def tables(self, cost: NDArray[np.int64]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Tables and scratch of the kernels, of one thread."""
-        n = len(self)
-        return (self.groups, cost), (np.empty(n, np.int8), np.empty(n, np.int64), np.empty(n, match.MATCH))
+    @cached_property
+    def index(self) -> tuple[Any, ...]:
+        """The tables of `look` in kernels/match.py from the entries on, these without costs."""
+        least = 1 << np.floor(np.log2(self.lengths)).astype(np.int64)
+        groups: list[NDArray[np.int64]] = []
+        for kind in (0, 1):
+            mine = np.zeros(0, np.int64)
+            for m in sorted(set(least[self.kinds == kind].tolist()), reverse=True):  # long ones first, some at a time
+                mine = np.concatenate([mine, np.flatnonzero((self.kinds == kind) & (least == m))])
+                if mine.size >= SIDE:
+                    groups.append(mine)
+                    mine = mine[:0]
+            groups += [mine] if mine.size else []
+        size = sum(mine.size + SIDE for mine in groups)
+        most = int(np.abs(self.arena).max(initial=0)) + MOST_HALF  # samples are below, too
+        shift = max(0, most.bit_length() - BITS)
+        table, signs = np.zeros(len(groups), GROUP), np.full((8, size), NONE, np.int16)
+        entries, firsts = np.zeros(size, ENTRY), np.empty((len(groups), INTERVALS + 1), np.int32)
+        entries["length"] = MOST  # beside groups
+        begin = 0
+        for g, mine in enumerate(groups):
+            end, m = begin + mine.size, int(least[mine].min())
+            places = np.arange(8) * (m - 1) // 7
+            symbols = self.arena[self.starts[mine] + places[:, None]].astype(np.int64)
+            best = int(np.argmax(symbols.std(axis=1)))
+            places[[0, best]] = places[[best, 0]]
+            order = np.argsort(symbols[best], kind="stable")
+            keys, mine = symbols[best, order], mine[order]
+            signs[:, begin:end] = self.arena[self.starts[mine] + places[:, None]] >> shift
+            width = max(0, int(keys[-1] - keys[0]).bit_length() - INTERVALS.bit_length() + 1)
+            firsts[g] = begin + np.searchsorted((keys - keys[0]) >> width, np.arange(INTERVALS + 1))
+            kind = int(self.kinds[mine[0]])
+            table[g] = (kind, begin, end, m, self.lengths[mine].max(), keys[0], width, *places.tolist())
+            rows = entries[begin:end]
+            rows["start"], rows["length"], rows["token"] = self.starts[mine], self.lengths[mine], mine
+            rows["last"] = self.arena[self.starts[mine + 1] - 1] >> 6
+            begin = end + SIDE
+        return entries, table, *self.grid, firsts, shift, signs
+
+    def tables(self, cost: NDArray[np.int64], grid: tuple[int, int] | None = None) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Tables and lists of the kernels, the lists of one thread; `grid`: of the tokens of the paths, if others."""
+        entries, groups, *mine, firsts, shift, signs = self.index
+        entries = entries.copy()
+        entries["cost"] = cost[entries["token"]]
+        picked, until = np.empty(entries.size * BLOCK + SIDE, np.int32), np.empty((groups.size, BLOCK + 1), np.int64)
+        lists = np.empty(SIDE, np.int8), np.empty((2, BLOCK), np.int64), picked, until
+        return (self.arena, self.starts, entries, groups, *(grid or mine), firsts, shift, signs), lists
 
 
 class Goal(NamedTuple):
@@ -109,10 +144,10 @@ def cheapest(
     """The cheapest paths of documents; `known`: the column of the sample before the only one, which goes on from that."""
     size, columns = int(offsets[-1] - offsets[0]), 2 * goal.tolerance + 1
     costs, back = np.empty((size + offsets.size - 1, columns), np.int64), np.empty((size + offsets.size - 1, columns), paths.BACK)
-    tables, scratch = tokens.tables(cost)
+    tables, lists = tokens.tables(cost)
     path, room = np.empty(size, paths.PART), np.empty(costs.shape[0], np.int64)
     before = np.full(offsets.size - 1, known, np.int64)
-    first = paths.ahead(writable(x), offsets, before, tables, goal.tolerance, goal.price, costs, room, back, scratch, path)
+    first = paths.ahead(writable(x), offsets, before, tables, goal.tolerance, goal.price, costs, room, back, lists, path)
     return Found(path[first:].copy(), costs, back)
 
 

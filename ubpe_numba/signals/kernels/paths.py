@@ -6,7 +6,7 @@ cheapest state of a row and match from any; relative ones leave from each. With 
 token [0, 0] the document [3, 4, 3] of levels costs 2: [3], error 0, and [0, 0], errors -1 and 0.
 
 A token costs its price, an integer, and `price` for the square of each error, in values of FINE to a level: sums are exact, so of
-equal paths the one that is found first stays, in the order of rows, of roots, and of groups of tokens.
+equal paths the one that is found first stays, in the order of rows, of kinds, and of groups of tokens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel
-from ubpe_numba.signals.kernels.match import FINE, level, matches
+from ubpe_numba.signals.kernels.match import BLOCK, FINE, kept, level, look, matched
 
 INF = 1 << 60
 #: How the cheapest path to a state came: its last token, and the column from which that left.
@@ -24,32 +24,16 @@ PART = np.dtype([("token", np.int64), ("start", np.int64), ("document", np.int64
 
 
 @helper
-def errors_of(x, i, arena, a, n, base):
-    """Sums of the errors of n symbols from a on, and of their squares, at the samples from i on, where `base` was decoded before.
+def extend(x, i, start, end, row, k, costs, room, back, tables, tolerance, price, skip, lists):
+    """Lengthen the paths to a row of costs, before the sample i, by every token that matches x[i:], but not by `skip`.
 
-    Errors are x less what is decoded: of the samples [70, 60] as [64, 64] with base 0 6 and -4, so 2 and 52. O(n).
+    costs int64[rows, 2 tolerance + 1], back BACK of that shape, room int64[rows], the highest cost of the columns of each row
+    that may be reached; tables and lists: those of `look`, in which i is the k-th sample; start, end: of the document, before
+    which nothing was decoded. O(tokens in the lists).
     """
-    s1 = np.int64(0)
-    s2 = np.int64(0)
-    for k in range(n):
-        w = np.int64(x[i + k]) - np.int64(arena[a + k]) - base
-        s1 += w
-        s2 += w * w
-    return s1, s2
-
-
-@helper
-def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, skip, scratch):
-    """Lengthen the paths to a row of costs, before the sample i, by every token that matches x[i:end], but not by `skip`.
-
-    costs int64[rows, 2 tolerance + 1], room int64[rows], the highest cost of each row, back BACK of that shape; tables: those of
-    `matches`, and cost int64[V]; `start`: of the first sample of the document, before which nothing was decoded. O(matches).
-    """
-    index, cost = tables
-    arena, starts = index[0], index[1]
-    found = scratch[2]
+    arena, _, entries, groups, _, step, _, _, _ = tables
+    _, _, picked, until = lists
     columns = 2 * tolerance + 1
-    half = np.int64(FINE * tolerance + FINE // 2)
     least = np.int64(INF)
     cheapest = np.int64(0)
     first = np.int64(columns)
@@ -62,59 +46,51 @@ def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, s
         if c < least:
             least = c
             cheapest = np.int64(e)
-    before = np.int64(0)
-    if i > start:
-        before = level(x[i - 1]) - tolerance
-    for root in range(2):
-        if least >= INF or (root == 1 and i == start):
-            break
-        low = (before + first) * FINE if root == 1 else np.int64(0)
-        high = (before + last) * FINE if root == 1 else np.int64(0)
-        n = matches(root, low, high, x, i, end, half, index, least, cost, room, row, scratch)
-        for j in range(n):
-            t = found[j].token
-            if t == skip:
+    if least >= INF:
+        return
+    before = level(x[i - 1]) - tolerance if i > start else np.int64(0)
+    for g in range(groups.size):
+        relative = groups[g].kind == 1
+        low = before + first if relative else np.int64(0)
+        high = before + last if relative else np.int64(0)
+        at = -before if relative else cheapest
+        a = until[g, k]
+        for o in range(a, kept(x, i, end, row, a, until[g, k + 1], low, high, tolerance, entries, picked, room, -1, -least)):
+            entry = entries[picked[o]]
+            n = np.int64(entry.length)
+            if entry.token == skip:
                 continue
-            a = starts[t]
-            length = starts[t + 1] - a
-            to = row + length
-            shift = (np.int64(arena[a + length - 1]) >> 6) - level(x[i + length - 1]) + tolerance
-            b = found[j].low >> 6
-            origin = b << 6
-            s1 = np.int64(0)
-            s2 = np.int64(-1)
-            while b <= found[j].high >> 6:
-                source = b - before if root == 1 else cheapest
-                c = costs[row, source] + cost[t]
-                e = b + shift
-                if c < costs[to, e]:
-                    if s2 < 0:
-                        s1, s2 = errors_of(x, i, arena, a, length, origin)
-                    d = (b << 6) - origin
-                    c += price * (s2 - 2 * d * s1 + length * d * d)
-                    if c < costs[to, e]:
-                        costs[to, e] = c
-                        most = c
-                        for k in range(columns):
-                            most = max(most, costs[to, k])
-                        room[to] = most
-                        back[to, e].token = t
-                        back[to, e].column = source
+            b, z, shift, s1, s2 = matched(x, i, entry, arena, tolerance, low, high, at, costs, row, 1, costs, -1, 0)
+            origin = b
+            while b <= z:
+                d = (b - origin) * FINE
+                c = costs[row, b + at] + entry.cost + price * (s2 - 2 * d * s1 + n * d * d)
+                if c < costs[row + n, b + shift]:
+                    costs[row + n, b + shift] = c
+                    back[row + n, b + shift].token = entry.token
+                    back[row + n, b + shift].column = b + at
+                    e = b + shift
+                    if step < columns:
+                        e %= step
+                        while e < columns:
+                            c = max(c, costs[row + n, e])
+                            e += step
+                    room[row + n] = c
                 b += 1
 
 
 @kernel
-def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, scratch, path):
+def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists, path):
     """The cheapest way to every state of documents, and a cheapest path through each; returns where in `path` they begin.
 
     x int32; offsets int64[d + 1]; known int64[d]: -1, or the column of the sample before the document, which goes on from that;
-    tables as in `extend`; costs int64[x + d, 2 tolerance + 1], room int64[x + d], back BACK as there: the rows of document k
-    begin at offsets[k] - offsets[0] + k; scratch as `matches` has it; path PART[x], filled from its end. The caller allocates
-    all. O(samples * tolerance + matches).
+    tables, lists as for `look`; costs int64[x + d, 2 tolerance + 1], room int64[x + d], back BACK as in `extend`: the rows of
+    document k begin at offsets[k] - offsets[0] + k; path PART[x], filled from its end. The caller allocates all. O(samples *
+    tolerance + what `look` needs).
 
     The document above: [3] at 0, columns 1 and 1, and [0, 0] at 1, columns 1 and 1.
     """
-    starts = tables[0][1]
+    starts = tables[1]
     columns = 2 * tolerance + 1
     for r in range(costs.shape[0]):
         room[r] = INF
@@ -123,11 +99,14 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, scratc
     documents = offsets.size - 1
     for k in range(documents):
         row = offsets[k] - offsets[0] + k
+        end = offsets[k + 1]
         costs[row, known[k] if known[k] >= 0 else tolerance] = 0
         start = offsets[k] - 1 if known[k] >= 0 else offsets[k]
-        for i in range(offsets[k], offsets[k + 1]):
-            r = row + i - offsets[k]
-            extend(x, i, start, offsets[k + 1], r, costs, room, back, tables, tolerance, price, -1, scratch)
+        for i in range(offsets[k], end):
+            j = (i - offsets[k]) % BLOCK
+            if j == 0:
+                look(x, i, 1, min(BLOCK, end - i), start, end, tolerance, tables, lists, 0, room, room[:0])
+            extend(x, i, start, end, row + i - offsets[k], j, costs, room, back, tables, tolerance, price, -1, lists)
     m = np.int64(path.size)
     for k in range(documents - 1, -1, -1):
         r = offsets[k + 1] - offsets[0] + k
@@ -152,143 +131,141 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, scratc
 
 
 @kernel
-def costs_to_go(x, offsets, tables, tolerance, price, costs, room, scratch):
+def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
     """The cheapest way from every state to the end of its document: costs int64, of the rows and columns of `ahead`.
 
-    Arguments as there; room int64[x + d] gets the least cost of each row, negative. The end costs 0 from every column.
-    O(samples * tolerance + matches).
+    Arguments as there; room int64[x + d] gets the least cost of each row. The end costs 0 from every column. Columns that no path
+    reaches may have more than the least. O(samples * tolerance + what `look` needs).
 
     The document above: 2 from its first row, 1 from the second in every column that exists.
     """
-    index, cost = tables
-    arena, starts = index[0], index[1]
-    found = scratch[2]
+    arena, _, entries, groups, _, _, _, _, _ = tables
+    _, bases, picked, until = lists
     columns = 2 * tolerance + 1
-    half = np.int64(FINE * tolerance + FINE // 2)
     for k in range(offsets.size - 1):
         origin_row = k - offsets[0]
+        begin = offsets[k]
+        end = offsets[k + 1]
         for e in range(columns):
-            costs[offsets[k + 1] + origin_row, e] = 0
-        room[offsets[k + 1] + origin_row] = 0
-        for i in range(offsets[k + 1] - 1, offsets[k] - 1, -1):
+            costs[end + origin_row, e] = 0
+        room[end + origin_row] = 0
+        for i in range(end - 1, begin - 1, -1):
             row = i + origin_row
+            j = (end - 1 - i) % BLOCK
+            if j == 0:
+                look(x, i, -1, min(BLOCK, i - begin + 1), begin, end, tolerance, tables, lists, 0, room, room[:0])
             for e in range(columns):
                 costs[row, e] = INF
-            before = np.int64(0)
-            if i > offsets[k]:
-                before = level(x[i - 1]) - tolerance
-            for root in range(2 if i > offsets[k] else 1):
-                offer = -costs[row, 0]  # of every column, after the tokens of levels
-                low = before * FINE if root == 1 else np.int64(0)
-                high = (before + columns - 1) * FINE if root == 1 else np.int64(0)
-                n = matches(root, low, high, x, i, offsets[k + 1], half, index, offer, cost, room, row, scratch)
-                for j in range(n):
-                    t = found[j].token
-                    a = starts[t]
-                    length = starts[t + 1] - a
-                    shift = (np.int64(arena[a + length - 1]) >> 6) - level(x[i + length - 1]) + tolerance
-                    b = found[j].low >> 6
-                    origin = b << 6
-                    s1 = np.int64(0)
-                    s2 = np.int64(-1)
-                    while b <= found[j].high >> 6:
-                        e = b - before if root == 1 else np.int64(0)
-                        c = costs[row + length, b + shift] + cost[t]
-                        if c < costs[row, e]:
-                            if s2 < 0:
-                                s1, s2 = errors_of(x, i, arena, a, length, origin)
-                            d = (b << 6) - origin
-                            costs[row, e] = min(costs[row, e], c + price * (s2 - 2 * d * s1 + length * d * d))
-                        b += 1
-                if root == 0:
-                    for e in range(1, columns):
+            before = level(x[i - 1]) - tolerance if i > begin else np.int64(0)
+            relative = False
+            for g in range(groups.size):
+                if groups[g].kind == 1 and not relative:
+                    if i == begin:
+                        break
+                    relative = True
+                    for e in range(1, columns):  # tokens of levels leave from every column
                         costs[row, e] = costs[row, 0]
-            least = costs[row, 0]
+                low = bases[0, j] >> 6 if relative else np.int64(0)
+                high = bases[1, j] >> 6 if relative else np.int64(0)
+                at = -before if relative else np.int64(0)
+                most = np.int64(-INF)
+                for b in range(low, high + 1):
+                    most = max(most, costs[row, b + at])
+                a = until[g, j]
+                for o in range(a, kept(x, i, end, row, a, until[g, j + 1], low, high, tolerance, entries, picked, room, 1, most)):
+                    entry = entries[picked[o]]
+                    n = np.int64(entry.length)
+                    b, last, shift, s1, s2 = matched(x, i, entry, arena, tolerance, low, high, at, costs, row, -1, costs, 1, 0)
+                    origin = b
+                    while b <= last:
+                        d = (b - origin) * FINE
+                        c = costs[row + n, b + shift] + entry.cost + price * (s2 - 2 * d * s1 + n * d * d)
+                        costs[row, b + at] = min(costs[row, b + at], c)
+                        b += 1
+            room[row] = costs[row, 0]
             for e in range(1, columns):
-                least = min(least, costs[row, e])
-            room[row] = -least
+                if not relative:
+                    costs[row, e] = costs[row, 0]
+                room[row] = min(room[row], costs[row, e])
 
 
 @kernel
-def savings(x, offsets, tables, tolerance, price, costs, to_go, room, scratch, block, until, saved, count):
+def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, limits, block, taken, saved, count):
     """Savings by each of n candidates alone, at places that do not overlap, by blocks of `block` samples.
 
-    tables of the candidates; costs; to_go, room: of `ahead` and `costs_to_go` with the vocabulary; until int64[n], scratch, 0 at
-    first; to saved int64[n, blocks] and count int64[n] is added: what is saved, and at how many places. The caller allocates all.
-    O(samples + matches).
+    tables, lists of the candidates, with the grid of the vocabulary; costs, to_go and room: of `ahead` and `costs_to_go` with
+    that; scratch: limits int64[x + d], taken int64[n], 0 at first; to saved int64[n, blocks] and count int64[n] is added: what is
+    saved, and at how many places. The caller allocates all. O(samples * tolerance + what `look` needs).
 
     The candidate [3, 3, 3] of levels, of cost 1, saves 1 in the document above.
     """
-    index, cost = tables
-    arena, starts = index[0], index[1]
-    found = scratch[2]
+    arena, _, entries, groups, _, _, _, _, _ = tables
+    _, bases, picked, until = lists
     columns = 2 * tolerance + 1
-    half = np.int64(FINE * tolerance + FINE // 2)
+    fewest = np.int64(INF)
+    for o in range(entries.size):
+        fewest = min(fewest, entries[o].cost)
     for k in range(offsets.size - 1):
         origin_row = k - offsets[0]
+        begin = offsets[k]
+        end = offsets[k + 1]
         best = np.int64(INF)
         for e in range(columns):
-            best = min(best, costs[offsets[k + 1] + origin_row, e])
-        for i in range(offsets[k], offsets[k + 1]):
-            row = i + origin_row
-            cheapest = np.int64(0)
-            first = np.int64(columns)
-            last = np.int64(-1)
+            best = min(best, costs[end + origin_row, e])
+        for row in range(begin + origin_row, end + origin_row):
+            limits[row] = INF
             for e in range(columns):
-                if costs[row, e] < INF:
-                    last = np.int64(e)
-                    first = min(first, last)
+                limits[row] = min(limits[row], costs[row, e])
+            limits[row] = best - limits[row] - fewest
+        for i in range(begin, end):
+            row = i + origin_row
+            j = (i - begin) % BLOCK
+            if j == 0:
+                look(x, i, 1, min(BLOCK, end - i), begin, end, tolerance, tables, lists, row, room, limits)
+            cheapest = np.int64(0)
+            for e in range(columns):
                 if costs[row, e] < costs[row, cheapest]:
                     cheapest = np.int64(e)
-            if costs[row, cheapest] >= best:
-                continue
-            offer = costs[row, cheapest] - best
-            before = np.int64(0)
-            if i > offsets[k]:
-                before = level(x[i - 1]) - tolerance
-            for root in range(2 if i > offsets[k] else 1):
-                low = (before + first) * FINE if root == 1 else np.int64(0)
-                high = (before + last) * FINE if root == 1 else np.int64(0)
-                n = matches(root, low, high, x, i, offsets[k + 1], half, index, offer, cost, room, row, scratch)
-                for j in range(n):
-                    t = found[j].token
-                    if i < until[t]:
+            before = level(x[i - 1]) - tolerance if i > begin else np.int64(0)
+            for g in range(groups.size):
+                relative = groups[g].kind == 1
+                low = bases[0, j] >> 6 if relative else np.int64(0)
+                high = bases[1, j] >> 6 if relative else np.int64(0)
+                at = -before if relative else cheapest
+                a = until[g, j]
+                z = kept(x, i, end, row, a, until[g, j + 1], low, high, tolerance, entries, picked, room, 1, limits[row] + fewest)
+                for o in range(a, z):
+                    entry = entries[picked[o]]
+                    n = np.int64(entry.length)
+                    t = entry.token
+                    if i < taken[t]:
                         continue
-                    a = starts[t]
-                    length = starts[t + 1] - a
-                    shift = (np.int64(arena[a + length - 1]) >> 6) - level(x[i + length - 1]) + tolerance
-                    b = found[j].low >> 6
-                    origin = b << 6
-                    s1 = np.int64(0)
-                    s2 = np.int64(-1)
+                    b, last, shift, s1, s2 = matched(x, i, entry, arena, tolerance, low, high, at, costs, row, 1, to_go, 1, best)
+                    origin = b
                     least = best
-                    while b <= found[j].high >> 6:
-                        source = b - before if root == 1 else cheapest
-                        c = costs[row, source] + cost[t] + to_go[row + length, b + shift]
-                        if c < least:
-                            if s2 < 0:
-                                s1, s2 = errors_of(x, i, arena, a, length, origin)
-                            d = (b << 6) - origin
-                            least = min(least, c + price * (s2 - 2 * d * s1 + length * d * d))
+                    while b <= last:
+                        d = (b - origin) * FINE
+                        c = costs[row, b + at] + entry.cost + to_go[row + n, b + shift] + price * (s2 - 2 * d * s1 + n * d * d)
+                        least = min(least, c)
                         b += 1
                     if least < best:
-                        until[t] = i + length
+                        taken[t] = i + n
                         saved[t, i // block] += best - least
                         count[t] += 1
 
 
 @kernel
-def losses(x, offsets, path, tables, tolerance, price, to_go, scratch, ways, room, back, block, lost):
+def losses(x, offsets, path, tables, tolerance, price, cost, to_go, lists, ways, room, back, block, lost):
     """Losses of paths without one of their tokens, by blocks of `block` samples: added to lost int64[V, blocks].
 
     path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns], room int64 of its
     rows, scratch. At every place of a token the best way through its samples without it counts, and the way on from there, which
-    may need the token again: an estimate where there are relative tokens. The caller allocates all. O(samples of the path +
-    matches).
+    may need the token again: an estimate where there are relative tokens. The caller allocates all. O(samples of the path
+    * tolerance + what `look` needs).
 
     [0, 0] of the document above loses 1: it would be [3, 3] one by one.
     """
-    starts, cost = tables[0][1], tables[1]
+    starts = tables[1]
     columns = 2 * tolerance + 1
     for p in range(path.size):
         t = path[p].token
@@ -302,7 +279,10 @@ def losses(x, offsets, path, tables, tolerance, price, to_go, scratch, ways, roo
                 ways[d, e] = INF
         ways[0, path[p].before] = 0
         for d in range(length):
-            extend(x, i + d, offsets[k], i + length, d, ways, room, back, tables, tolerance, price, t, scratch)
+            j = d % BLOCK
+            if j == 0:
+                look(x, i + d, 1, min(BLOCK, length - d), offsets[k], i + length, tolerance, tables, lists, 0, room, room[:0])
+            extend(x, i + d, offsets[k], i + length, d, j, ways, room, back, tables, tolerance, price, t, lists)
         least = np.int64(INF)
         for e in range(columns):
             if ways[length, e] < INF:
