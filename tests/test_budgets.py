@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_856,
-    "lines of code": 30_571,
-    "functions": 2_332,
+    "lines": 50_950,
+    "lines of code": 30_628,
+    "functions": 2_335,
     "classes": 201,
     "modules": 245,
     "lines of the longest file": 690,
