@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import pytest
 from foreign import spoil
-from saved_models import fitted, refuse
+from saved_models import KINDS, fitted, refuse
 from text_samples import TEXT
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic
+from ubpe_numba import BPE, UBPE, Preprocessing, Quantization, UBPEClassic, WordPiece, load
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
@@ -42,6 +42,40 @@ def test_what_could_not_be_read_is_not_written(suffix: str, change: Any, tmp_pat
     with pytest.raises((TypeError, ValueError), match=next(iter(change))):
         tok.set_params(**change).save(path)
     assert path.read_bytes() == old
+
+
+def test_metadata_comes_back_whatever_is_made_of_the_tokenizer(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"model{suffix}"
+    metadata = {"rate": 360.0, "leads": ["I", None, True], "scale": {"low": [-(2**70)]}, "é\ud800": {}}
+    for tok in (fitted(BPE), fitted(UBPE, objective="shortest"), WordPiece(["[UNK]", "un"])):
+        tok.save(path, metadata=metadata)
+        again = load(path)
+        assert again == tok and again.metadata_ == metadata and tok.metadata_ is None
+        made = [again, pickle.loads(pickle.dumps(again)), again.set_params(n_threads=1)]
+        if not isinstance(tok, WordPiece):
+            made += [again.truncate(4), again.with_objective("shortest"), load(path).fit_more(KINDS["dense"], 20, progress=False)]
+            assert load(path).fit(KINDS["dense"], progress=False).metadata_ is None
+        if isinstance(tok, UBPE):
+            made += [load(path).refine(KINDS["dense"], progress=False), load(path).reweight(KINDS["dense"], progress=False)]
+        for kept in made[1:]:
+            kept.save(path)
+            assert load(path).metadata_ == metadata
+        kept.save(path, metadata={})
+        assert load(path).metadata_ == {}
+
+
+NO_JSON = [
+    ([1], "expected a dict, got list"), ({1: 2}, "metadata: 1: "), ({"a": np.int64(3)}, r"'a': .* got 3 .*; use tolist\(\)"),
+    ({"a": float("nan")}, "'a': .* got nan"), ({"b": 1, "a": (1, 2)}, r"'a': .* use list\(\)"), ({"a": [{1: 2}]}, "'a': "),
+    ({"a": Quantization(step=(1,), low=(0,), high=(2,))}, r"'a': .* got Quantization; use state\(\)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("metadata, match", NO_JSON, ids=str)
+def test_metadata_that_json_does_not_give_back(metadata: Any, match: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=f"metadata: .*{match}" if match[0] == "'" else match):
+        fitted(BPE).save(tmp_path / "model.json", metadata=metadata)
+    assert not any(tmp_path.iterdir())
 
 
 # --- the file system
@@ -70,7 +104,7 @@ HUGE = 10**400
 #: Fields of a table of pairs.
 FIELDS = [
     ("format", "ubpe", 'no "format": "ubpe-numba"'), ("version", 7, "version 7; this library reads versions 1 to 6"),
-    ("version", "1", "version '1'"), ("version", True, "version True"),
+    ("metadata", [1], "metadata: expected an object"), ("version", "1", "version '1'"), ("version", True, "version True"),
     ("tokenizer", ..., "which is none of"), ("tokenizer", 5, "tokenizer: expected a name"), ("tokenizer", "X", "a X, not a"),
     ("params", ..., "the field 'params' is missing"), ("params", [], "params: expected an object"),
     ("alphabet", "abc", "alphabet: expected an object"), ("params.n_tokens", 0, "n_tokens: expected at least 1, got 0"),
@@ -175,6 +209,9 @@ def test_no_number_is_infinite_or_nested(models: Any, value: str, tmp_path: Path
         _, model = copy.deepcopy(models["pairs"])
         text = json.dumps(spoil(model, place, "@")).replace('"@"', value)
         refuse(BPE, tmp_path / "model.json", text, f"{value} is not allowed|{place.split('.')[1]}" if value[0] != "[" else ".")
+    if value[0] != "[":  # which nests no deeper than JSON may
+        text = json.dumps({**models["pairs"][1], "metadata": {"a": ["@"]}}).replace('"@"', value)
+        refuse(BPE, tmp_path / "model.json", text, f"{value} is not allowed|metadata: 'a'")
 
 
 def test_a_truncated_file_is_refused_wherever_it_ends(suffix: str, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """A model as plain data, and its two file formats: readable JSON, and npz of flat arrays.
 
 A model is a dict: ``tokenizer`` (class name), ``params`` (constructor arguments), ``alphabet`` and ``vocabulary`` (what their
-`state()` returns), ``text`` (`state()` of the segmenter) unless that is empty, ``history`` (its `state()`) after a fit, and
-``actions`` (numbers and strings) where an `ActionTokenizer` uses it. Both formats hold the same. Reading a file never runs code
-from it, and raises `ModelFormatError` if it is not valid.
+`state()` returns), ``text`` (`state()` of the segmenter) unless that is empty, ``history`` (its `state()`) after a fit,
+``actions`` (numbers and strings) where an `ActionTokenizer` uses it, and ``metadata``, an object of the user's. Both formats hold
+the same. Reading a file never runs code from it, and raises `ModelFormatError` if it is not valid.
 
 JSON holds the dict with arrays as lists; npz holds each array as a member named ``part.field``, and the rest as JSON in the
 member ``head``. For example ``{"vocabulary": {"n_alphabet": 2, "merges": [[0, 1]]}}`` becomes the member ``vocabulary.merges``
@@ -12,7 +12,7 @@ and the head ``{"vocabulary": {"n_alphabet": 2}}``.
 A file says version 1 unless its vocabulary has occurrences or probabilities (2), or text is treated in a way that releases that
 know version 2 would refuse (3), or it holds the history of a fit (4), or several symbols of its alphabet have one id (5), or
 tokens keep to frames, or have mirrors, or runs have tokens of their own (6).
-``actions`` leaves the version as it is: what does not know it reads the tokenizer.
+``actions`` and ``metadata`` leave the version as it is: what does not know them reads the tokenizer.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from ubpe_numba.vocabulary.vocabulary import OPTIONAL
 FORMAT, VERSION = "ubpe-numba", 6
 _SUFFIXES = (".json", ".npz")
 _OF_OTHERS = {"tokenizer.json": "tokenizer.json", "vocab.json": "vocab+merges"}  # names, and formats of `export`
-_PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions")
-_OPTIONAL_PARTS = ("text", "history", "actions")
+_PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "actions", "metadata")
+_OPTIONAL_PARTS = ("text", "history", "actions", "metadata")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
     "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",

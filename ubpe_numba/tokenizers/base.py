@@ -346,7 +346,7 @@ class Tokenizer(Decoding, Saving):
         ids, first = segmenter.token_ids, segmenter.n_first
         if ids is not None and not first and by == "idf":
             raise ValueError("by: the ids of this vocabulary are not 0, 1, ...; use by='creation'")
-        other = type(self)(**self.get_params())
+        other = self._now()
         other.n_tokens = n_tokens
         made = other._segmenter(alphabet.kind, len(shorter) if ids is None or first else None)
         if first and segmenter.special is not None and made.special is not None:  # known words of a list moved
@@ -387,7 +387,7 @@ class Tokenizer(Decoding, Saving):
         else:
             params["objective"] = objective
         other: Tokenizer = cls(**params)
-        other._adopt(model, getattr(self, "history_", None))
+        other._adopt(model, getattr(self, "history_", None), metadata_=self.metadata_)
         return other
 
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None) -> Corpus:

@@ -253,8 +253,7 @@ class Decoding(Encoding):
         """Index all occurrences of all tokens in encoded documents, which are given as for `decode_batch`; a 1-D array is one.
 
         ``index[token]`` of the `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places` among the ids, and
-        `starts` in symbols of the decoded document. ``index.counts`` and ``index.document_frequencies`` have a number for each
-        id.
+        `starts` in symbols of the decoded document; ``index.counts`` and ``index.document_frequencies`` are by id.
 
         Examples
         --------
@@ -273,8 +272,7 @@ class Decoding(Encoding):
 
         Arguments are as for `encode_batch`, but for `return_offsets`; `sample_weight` as for `fit`. `ids` are encoded documents,
         given as to `decode_batch`, in the place of `docs` (TypeError unless one of both is given). A `Usage` has arrays by id,
-        special tokens included: `counts`, `document_frequencies`, and `unused`, the ids of tokens that occur nowhere: a token may
-        be only a step to longer ones, or another path is always better. Models learn nothing about such a token ("glitch token").
+        special tokens included: `counts`, `document_frequencies`, and `unused`, the ids that occur nowhere ("glitch tokens").
 
         Examples
         --------

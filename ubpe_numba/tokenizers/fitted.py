@@ -122,6 +122,8 @@ class Fitted(metaclass=_Class):
     _plan: Callable[..., Any]  # of a call with these options
     _model: Model
     history_: History
+    #: That of the file which the tokenizer comes from; None without.
+    metadata_: dict[str, Any] | None
     #: What is made when it is first needed, of a fitted one a dict, which copies of this state share.
     _made_plans: Mapping[str, Any] = MappingProxyType({})
 
@@ -134,6 +136,8 @@ class Fitted(metaclass=_Class):
                 raise NotFittedError(
                     f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus: call fit first"
                 )
+            if name == "metadata_":
+                return None
             raise _unknown_attribute(type(self), name)
 
     @classmethod
@@ -163,8 +167,7 @@ class Fitted(metaclass=_Class):
         ----------
         **params
             The new values. `n_threads`, `unknown`, `objective` and the rule of encoding act at once, the others at the next
-            `fit`. ValueError for a name that is no argument of the constructor, and for `alphabet` and `preprocessing` after a
-            fit.
+            `fit`. ValueError for a name that there is not, and for `alphabet` and `preprocessing` after a fit.
 
         Examples
         --------
@@ -228,9 +231,8 @@ class Fitted(metaclass=_Class):
         """
         self._check_model(model)
         state = {**vars(self), **params, "history_": history, "_model": model, "_made_plans": {}}
-        if history is None:
-            del state["history_"]
-        else:
+        state = {name: value for name, value in state.items() if value is not None or name not in ("history_", "metadata_")}
+        if history is not None:
             for array in history[:4]:
                 array.setflags(write=False)
         given = {name: frozen(value) for name, value in state.items() if isinstance(value, (list, np.ndarray))}
@@ -283,7 +285,7 @@ class Fitted(metaclass=_Class):
         segmenter = self._segmenter(alphabet.kind, size)
         if settings.frame:
             segmenter = segmenter._replace(frame=settings.frame)
-        self._adopt(Model(alphabet, vocabulary, segmenter), history)
+        self._adopt(Model(alphabet, vocabulary, segmenter), history, metadata_=None)
         if size < settings.n_tokens != MAX_SIZE:
             self._tell_the_end(settings, size, alphabet.size)
         return self

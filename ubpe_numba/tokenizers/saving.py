@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import inspect
+import json
 import os
 from typing import Any, Self
 
@@ -13,7 +15,7 @@ import numpy as np
 import ubpe_numba.formats as formats
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import positive, resolve_threads
+from ubpe_numba.runtime.arrays import describe, positive, resolve_threads
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.tokenizers.fitted import Fitted, objective_from, objective_of, of_class
@@ -29,23 +31,27 @@ NOT_IN_PARAMS = ("alphabet", "n_threads", "preprocessing")
 class Saving(Fitted):
     """`save` and `load`."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
         """Write the model to a file, atomically: the old file or the new one.
 
         Parameters
         ----------
         path
             Its suffix decides the format: ``.json``, readable, or ``.npz``, flat arrays.
+        metadata
+            An object of JSON to keep in the file, such as a scale, a rate, names of channels; by default that of the file which
+            this tokenizer comes from. `load` gives it as `metadata_`.
 
         Examples
         --------
         >>> import os, tempfile
         >>> path, tok = os.path.join(tempfile.mkdtemp(), "model.json"), BPE.from_merges([[0, 1]], alphabet="ab")
-        >>> tok.save(path)
-        >>> BPE.load(path) == tok
-        True
+        >>> tok.save(path, metadata={"rate": 360})
+        >>> BPE.load(path) == tok, BPE.load(path).metadata_
+        (True, {'rate': 360})
         """
-        self._save(path)
+        metadata = self.metadata_ if metadata is None else metadata
+        self._save(path, **({} if metadata is None else {"metadata": checked_metadata(metadata)}))
 
     def _save(self, path: str | os.PathLike[str], **parts: dict[str, Any]) -> None:
         """Write a model file with further `parts`."""
@@ -73,7 +79,7 @@ class Saving(Fitted):
 
     @of_class
     def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:
-        """Read a tokenizer of this class: a file that `save` wrote, with its `history_`, or any that `ubpe_numba.load` reads.
+        """Read a tokenizer of this class: a file that `save` wrote, or any that `ubpe_numba.load` reads.
 
         Arguments are as for `ubpe_numba.load`. ModelFormatError for a file that is not valid, or of another class; of `Tokenizer`
         it may be any.
@@ -100,9 +106,12 @@ class Saving(Fitted):
     def _made(cls, read: Any, found: Any, n_threads: int | None) -> Self:
         """A tokenizer from what a file has."""
         if isinstance(found.model, dict):
-            return cls._loaded(read.path, found.model, read.n_bytes, n_threads, found.params["max_symbols"])
+            made = cls._loaded(read.path, found.model, read.n_bytes, n_threads, found.params["max_symbols"])
         try:
-            return cls._imported(found.model, {**found.params, "n_threads": n_threads})
+            if not isinstance(found.model, dict):
+                return cls._imported(found.model, {**found.params, "n_threads": n_threads})
+            vars(made).update({"metadata_": checked_metadata(found.model["metadata"])} if "metadata" in found.model else {})
+            return made
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{read.path}: {error}") from error
 
@@ -154,6 +163,28 @@ class Saving(Fitted):
         """Become fitted with a model from elsewhere, and set the constructor's arguments to match."""
         self.preprocessing = Preprocessing._of_segmenter(model.segmenter, len(model.vocabulary))
         self._adopt(model, history)
+
+
+def checked_metadata(metadata: Any) -> dict[str, Any]:
+    """A copy of the argument `metadata`; TypeError, with the name, for what JSON does not give back as it is.
+
+    >>> checked_metadata({"rate": 360, "leads": ["I", "II"]})
+    {'rate': 360, 'leads': ['I', 'II']}
+    >>> checked_metadata({"range": (-1, 1)})
+    Traceback (most recent call last):
+    TypeError: metadata: 'range': expected what JSON gives back as it is, got tuple; use list()
+    """
+    if not isinstance(metadata, dict):
+        raise TypeError(f"metadata: expected a dict, got {describe(metadata)}")
+    found: dict[str, Any] = {}
+    for name, value in metadata.items():
+        with contextlib.suppress(TypeError, ValueError, RecursionError):  # a number that is not finite, or no end
+            found[name] = json.loads(json.dumps(value, allow_nan=False))
+        if not isinstance(name, str) or name not in found or found[name] != value:
+            calls = {"state": "state()", "tolist": "tolist()", "count": "list()"}
+            way = next((f"; use {call}" for attribute, call in calls.items() if hasattr(value, attribute)), "")
+            raise TypeError(f"metadata: {quoted(name)}: expected what JSON gives back as it is, got {describe(value)}{way}")
+    return found
 
 
 #: The module of each class that model files name; modules are imported when their class is needed, since they import this one.

@@ -272,7 +272,8 @@ class UBPE(Tokenizer):
         corpus = segmenter.corpus(uncut, self.n_threads)
         given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, *goal, longest, most_edges
         made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
-        other = type(self)(**{**self.get_params(), "objective": objective})
+        other = self._now()
+        other.objective = objective
         other._adopt(Model(alphabet, made, other._segmenter(alphabet.kind, len(made))))
         return other
 
@@ -333,7 +334,7 @@ class UBPE(Tokenizer):
         bar = Progress(progress, "reweight")
         corpus = self._corpus(docs, offsets, sample_weight, boundaries)
         ids = segments_of(corpus, alphabet)
-        other = type(self)(**self.get_params())
+        other = self._now()
         if weights == "likelihood":
             other.objective = self.objective if self._weighs_by_text else "likelihood"
             usage = usage_in(self._plan().encode(ids), corpus, len(vocabulary), self.n_threads)

@@ -143,22 +143,22 @@ class WordPiece(Decoding, Saving):
         return f"WordPiece({params}): {len(self.pieces)} pieces"
 
     def __getstate__(self) -> dict[str, Any]:
-        return dict(plain_copy({**self.get_params(), "_file": self._model.segmenter.file}))
+        return dict(plain_copy({**self.get_params(), "_file": self._model.segmenter.file, "_metadata": self.metadata_}))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        file = state.pop("_file", None)
+        kept = state.pop("_file", None), state.pop("_metadata", None)
         self.__init__(**state)  # type: ignore[misc]
-        self._keep(file)
+        self._keep(*kept)
 
-    def _keep(self, file: dict[str, Any] | None) -> Self:
-        """Keep the parts of a file that act after encoding."""
+    def _keep(self, file: dict[str, Any] | None, metadata: dict[str, Any] | None = None) -> Self:
+        """Keep the parts of a file that act after encoding, and its metadata."""
         model = self._model._replace(segmenter=self._model.segmenter._replace(file=file))
-        vars(self).update(_model=model, _made_plans={})
+        vars(self).update(_model=model, _made_plans={}, metadata_=metadata)
         return self
 
     def set_params(self, **params: Any) -> Self:  # noqa: D102
         super().set_params(**params)
-        made = type(self)(**self.get_params())._keep(self._model.segmenter.file)
+        made = type(self)(**self.get_params())._keep(self._model.segmenter.file, self.metadata_)
         self.__dict__ = vars(made)  # at once, for other threads
         return self
 
