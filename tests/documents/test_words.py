@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tables import refused
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, bounds, export
+from ubpe_numba.documents.words import words_document, words_documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
@@ -65,6 +66,57 @@ def test_columns_of_other_packages() -> None:
     assert tok.encode(pandas.Categorical(EVENTS[0])).tolist() == tok.encode(np.array(EVENTS[0])).tolist()
     polars = pytest.importorskip("polars")
     assert BPE(9).fit(polars.Series(EVENTS), progress=False) == tok
+
+
+def test_columns_that_hold_numbers_of_words_are_read_as_their_lists() -> None:
+    """Long enough not to become lists on the way, with a category that is in no document, and a word that views do not hold."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rng, words = np.random.default_rng(0), np.array(["low", "", "ünï", "long" * 5, "high"])
+    docs = [words[rng.integers(0, 5, n)].tolist() for n in (2000, 1, 1500, 0, 1100)]
+    flat, lengths = [word for doc in docs for word in doc], [*map(len, docs)]
+    offsets, owner = np.cumsum([0, *lengths]), np.repeat(range(5), lengths)
+    lists, coded = pyarrow.array(docs), pandas.Categorical(flat, ["never", *words[::-1]])
+    filled = [doc for doc in docs if doc]
+    for form, cuts, same in (
+        ([np.array(doc, "U20") for doc in docs], None, docs), ([np.array(doc, "U99") for doc in docs], None, docs),
+        (np.array(flat[:4500], ">U20").reshape(3, 1500), None, [flat[:1500], flat[1500:3000], flat[3000:4500]]),
+        (pandas.Series(docs), None, docs), (pandas.Series(docs, dtype=pandas.ArrowDtype(lists.type)), None, docs),
+        (lists, None, docs), (pyarrow.array([["x"], *docs]).slice(1), None, docs),
+        (lists.cast(pyarrow.large_list(pyarrow.large_string())), None, docs),
+        (lists.cast(pyarrow.list_(pyarrow.string_view())), None, docs), (pyarrow.chunked_array([docs[:1], docs[1:]]), None, docs),
+        (pyarrow.ListArray.from_arrays(offsets.astype(np.int32), pyarrow.array(coded)), None, docs),
+        ([pandas.Series(doc, dtype="category") for doc in docs[::2]], None, docs[::2]),
+        ([pyarrow.array(doc).dictionary_encode() for doc in docs[::2]], None, docs[::2]),
+        (pandas.DataFrame({"case": owner, "what": coded}).groupby("case")["what"], None, filled),
+        (coded, offsets, docs), (pandas.Series(flat), offsets, docs), (pyarrow.array(coded), offsets, docs),
+        (pyarrow.chunked_array([flat[:9], flat[9:]]), offsets, docs), (np.array(flat), offsets, docs),
+    ):  # fmt: skip
+        found, expected = words_documents(form, cuts), words_documents(same, None)
+        assert found.kind.names == expected.kind.names == tuple(sorted(words.tolist()))
+        assert np.array_equal(found.values, expected.values) and np.array_equal(found.offsets, expected.offsets)
+    mixed = pandas.Series([("b", 1), "a", 7] * 500)
+    found = words_document(mixed)
+    assert found.kind.names == (("b", 1), "a", 7) and found.values.tolist() == [0, 1, 2] * 500
+    for form, told in (
+        (pyarrow.array([["a"] * 2000, ["a", None]]), "docs: document 1, position 1 is null"),
+        ([pandas.Series(["a"] * 2000 + [None], dtype="category")], "docs: document 0, position 2000: expected a word"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=told):
+            words_documents(form, None)
+    with pytest.raises(TypeError, match="lists of strings; give the column of words itself"):
+        NUMBERS.decode_batch(lists)
+
+
+@given(DOCUMENTS, st.sets(st.integers(0, 5), min_size=1), st.sampled_from([NAMES, OTHERS]))
+def test_break_tokens_are_words(docs: list[list[int]], breaks: set[int], names: list[Any]) -> None:
+    names = [*names, "|"]  # in no document
+    by_number = BPE(12, alphabet=6, preprocessing=Preprocessing(break_tokens=breaks)).fit(docs, progress=False)
+    prepared = Preprocessing(break_tokens=[names[i] for i in breaks])
+    by_name = BPE(12, alphabet=names, preprocessing=prepared).fit(named(docs, names), progress=False)
+    ids, words = by_number.encode_batch(docs), named(docs, names)
+    assert by_name._model.vocabulary == by_number._model.vocabulary and by_name.encode_batch(words) == ids
+    for other in (pickle.loads(pickle.dumps(by_name)), by_name.fit_more(words, 12, progress=False)):
+        assert other == by_name and other.encode_batch(words) == ids and other.preprocessing == by_name.preprocessing
 
 
 def test_options_of_calls() -> None:
@@ -146,7 +198,9 @@ REFUSED = [
     (lambda: BPE(9, alphabet={"open": 0, "read": 2}).fit(EVENTS), ValueError, "alphabet: "),
     (lambda: BPE(9, preprocessing=Preprocessing(special_tokens=[(0, 1)])).fit(EVENTS), TypeError, "tokens: expected names"),
     (lambda: BPE(9, preprocessing=Preprocessing(known_words=["open"])).fit(EVENTS), TypeError, "known_words: expected names"),
-    (lambda: BPE(9, preprocessing=Preprocessing(break_tokens=["open"])).fit(EVENTS), TypeError, "break_tokens: "),
+    (lambda: BPE(9, preprocessing=Preprocessing(break_tokens=["fly"])).fit(EVENTS), ValueError, "break_tokens: 'fly' is not in"),
+    (lambda: BPE(9, preprocessing=Preprocessing(break_tokens=[[0]])).fit(EVENTS), TypeError, "break_tokens: expected names"),
+    (lambda: BPE(9, preprocessing=Preprocessing(runs=["open"])).fit(EVENTS), TypeError, "runs: expected symbols"),
     (lambda: BPE.for_text(300).fit(EVENTS), TypeError, "expected an integer, got 'open'"),
     (lambda: Alphabet.from_state("name", 2, ["a"]), ModelFormatError, "expected 2, the size, got 1"),
     (lambda: Alphabet.from_state("name", 1, [{"list": []}]), ModelFormatError, "expected names"),

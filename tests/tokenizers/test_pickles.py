@@ -49,6 +49,7 @@ MADE: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "likelihood": (lambda: fitted(UBPE, DOCS, 40, objective="likelihood"), DOCS),
     "weights": (lambda: fitted(UBPE, DOCS, 16, objective="shortest").set_params(objective=np.linspace(-1, 1, 16)), DOCS),
     "merges": (lambda: BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["x", "y"])), ["ab"]),
+    "lone names": (lambda: fitted(BPE, NOTES, 9, preprocessing=Preprocessing(break_tokens=["rest"])), NOTES),
     "names": (lambda: fitted(BPE, NOTES, 9, unknown=("note", 60)), [*NOTES, ["?"]]),  # of several parts: was saved as null
     "folded": (lambda: fitted(BPE, DNA, 8, alphabet=dict(zip("ACGTNacgtn", [*range(5)] * 2, strict=True))), DNA),
     "folded integers": (lambda: fitted(BPE, FAR, 8, alphabet={2**40: 0, -(2**62): 1, 7: 0}), FAR),

@@ -16,6 +16,7 @@ An array may begin at an offset into its buffers, and its children at offsets in
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import (
     Documents,
+    Named,
     check_offsets,
     describe,
     offsets_of,
@@ -40,9 +42,10 @@ from ubpe_numba.runtime.arrays import (
 )
 from ubpe_numba.runtime.lazy import require
 
-__all__ = ["Column", "checked", "export_lists", "read_arrow", "read_arrow_document", "wrong_table"]
+__all__ = ["Column", "checked", "export_lists", "numbered_rows", "read_arrow", "read_arrow_document"]
+__all__ += ["read_arrow_words", "renumbered", "wrong_table"]
 
-Kind = Literal["int", "utf8", "bytes"]
+Kind = Literal["int", "utf8", "bytes"] | Named  # the last of words
 
 _INTEGERS = {"c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8"}
 _OFFSETS: dict[str, tuple[Any, Kind, int]] = {  # format: dtype of the offsets, kind, number of buffers
@@ -68,6 +71,7 @@ _ADVICE = {
 }
 _LONG = 64  # from this mean length on, a copy for each range is faster than an index for each item
 _ITEMS = 1 << 20  # whose indices are in memory at a time
+_ROWS = 1 << 14  # that are compared at a time
 _NULLABLE = 2  # the flag of columns that are not declared to be without nulls
 
 
@@ -114,7 +118,9 @@ class _Part:
         """Elements start..start + n - 1 of the array."""
         if start + n > self.length:
             raise self.invalid(f"it has {self.length} elements, {start + n} are needed")
-        return _Part(self.array[start : start + n], self.where)
+        part = copy.copy(self)  # not a slice by nanoarrow, which reads outside of arrays of views
+        part.offset, part.length = self.offset + start, n
+        return part
 
     def expect(self, n_buffers: int, at_least: bool = False) -> None:
         """Check the number of buffers."""
@@ -146,12 +152,13 @@ class _Part:
         return is_null
 
 
-def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
+def read_arrow(source: Any, name: str, nulls: str | None = None, words: bool = False) -> Documents:
     """Documents in a column of lists, strings or binary, in chunks or not, sliced or not, with or without a dictionary.
 
     `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, or a table of one such column; messages call it
     `name`. With `nulls` "empty" documents that are null are empty; "raise" is an error that mentions this, None one that does
-    not. Strings are of the kind "utf8", a column of integers "one".
+    not. Strings are of the kind "utf8", a column of integers "one". Lists of strings are documents of `words`, numbered as they
+    come, and a TypeError without.
 
     TypeError for other types, and tables of other columns. ValueError if a document or a position is null, an integer is beyond
     int64, or the array is not valid. ImportError without nanoarrow.
@@ -160,7 +167,23 @@ def read_arrow(source: Any, name: str, nulls: str | None = None) -> Documents:
     >>> read_arrow(pyarrow.array(["né", "", "x"]).slice(1), "docs")
     Documents(values=array([120], dtype=uint8), offsets=array([0, 0, 1]), kind='utf8')
     """
-    return _read(*_opened(source, name), name, nulls)
+    schema, parts = _opened(source, name)
+    found = _read(schema, parts, name, nulls)
+    if isinstance(found.kind, Named) and not words:
+        raise _wrong_type(schema.child(0) if schema.format == "+s" else schema, name)
+    return found
+
+
+def read_arrow_words(source: Any, name: str) -> Documents:
+    """A column of strings or binary as one document of words, numbered as they come; raises as `read_arrow`.
+
+    >>> import pyarrow
+    >>> found = read_arrow_words(pyarrow.array(["b", "a", "b"]), "doc")
+    >>> found.values.tolist(), found.kind.names
+    ([0, 1, 0], ('b', 'a'))
+    """
+    found = _read(*_opened(source, name), name, None, _of_words)
+    return found._replace(offsets=found.offsets[[0, -1]])
 
 
 def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
@@ -206,17 +229,19 @@ def _broken(name: str) -> Iterator[None]:
         raise ValueError(f"{name}: the Arrow stream broke: {said or (os.strerror(code) if code else error)}") from error
 
 
-def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None) -> Documents:
-    """The documents of all arrays of a stream."""
+def _read(schema: Any, parts: Iterator[_Part], name: str, nulls: str | None, read: Any = None) -> Documents:
+    """The documents of all arrays of a stream, each by `_of_part` or `read`."""
     flats: list[Documents] = []
     n = 0
     for part in parts:
-        flats.append(_of_part(part, name, n, nulls))
+        flats.append((read or _of_part)(part, name, n, nulls))
         n += part.length
     if not flats:
         return _of_nothing(schema, name)
     if len(flats) == 1:
         return flats[0]
+    if isinstance(flats[0].kind, Named):
+        flats = renumbered(flats)
     kind = flats[0].kind
     values = np.concatenate([flat.values[flat.offsets[0] : flat.offsets[-1]] for flat in flats])
     lengths = np.concatenate([np.diff(flat.offsets) for flat in flats])
@@ -242,10 +267,25 @@ def _of_part(part: _Part, name: str, number: int, nulls: str | None) -> Document
         return Documents(signed(values, lambda at: f"{name}: position {number + at}"), np.array([0, values.size]), "one")
     column = read_rows(part)
     if column is None:
-        said = type_name(part.schema)
-        advice = next((text for word, text in _ADVICE.items() if word in said), "")
-        raise TypeError(f"{name}: expected {_EXPECTED}, got Arrow's {said}{advice}")
+        raise _wrong_type(part.schema, name)
     return checked(column, name, number, nulls)
+
+
+def _of_words(part: _Part, name: str, number: int, nulls: str | None) -> Documents:
+    """The words of one array as a document; the first is at position `number` in messages."""
+    found = _read_words(part)
+    if found is None:
+        raise _wrong_type(part.schema, name)
+    values, holes, kind = found
+    if holes is not None and holes.any():
+        raise ValueError(f"{name}: position {number + int(np.argmax(holes))} is null; drop or fill nulls first")
+    return Documents(values, np.array([0, values.size]), kind)
+
+
+def _wrong_type(schema: Any, name: str) -> TypeError:
+    said = type_name(schema)
+    advice = next((text for word, text in _ADVICE.items() if word in said), "")
+    return TypeError(f"{name}: expected {_EXPECTED}, got Arrow's {said}{advice}")
 
 
 def checked(column: Column, name: str, number: int = 0, nulls: str | None = None) -> Documents:
@@ -327,6 +367,68 @@ def read_integers(part: _Part) -> tuple[NDArray[Any], NDArray[np.bool_] | None] 
     return np.append(held, held.dtype.type(0))[indices], _either(nulls, holes, indices)  # nulls have index 0, of none too
 
 
+def _read_items(part: _Part) -> tuple[NDArray[Any], NDArray[np.bool_] | None, Kind] | None:
+    """An array of integers, or of words as their numbers: values, which of them are null, the kind; None for another type."""
+    found = read_integers(part)
+    return _read_words(part) if found is None else (*found, "int")
+
+
+def _read_words(part: _Part) -> tuple[NDArray[Any], NDArray[np.bool_] | None, Named] | None:
+    """The words of an array of strings or binary as numbers, which of them are null, and the names; None for another type."""
+    is_coded = part.schema.dictionary is not None and part.schema.format in _INTEGERS
+    held = read_rows(_Part(part.array.dictionary, part.where) if is_coded else part)
+    if held is None or held.kind not in ("utf8", "bytes"):
+        return None
+
+    def spelled(rows: NDArray[np.int64]) -> Iterator[Any]:
+        for a, b in zip(held.offsets[rows].tolist(), held.offsets[rows + 1].tolist(), strict=True):
+            yield str(held.values[a:b].data, "utf-8") if held.kind == "utf8" else held.values[a:b].tobytes()
+
+    numbers, kind = numbered_rows(held.values, held.offsets, spelled)
+    if not is_coded:
+        return numbers, held.nulls, kind
+    part.expect(2)
+    given, nulls = part.view(1, _INTEGERS[part.schema.format], part.offset, part.length), part.nulls()
+    indices = _indices(part, given, nulls, numbers.size)
+    return np.append(numbers, np.int32(0))[indices], _either(nulls, held.nulls, indices), kind
+
+
+def renumbered(parts: list[Documents]) -> list[Documents]:
+    """Documents of words, in parts that are numbered each by itself, numbered alike."""
+    numbers: dict[Any, int] = {}
+    values: list[NDArray[np.int32]] = []
+    for part in parts:
+        assert isinstance(part.kind, Named)
+        values.append(np.array([numbers.setdefault(word, len(numbers)) for word in part.kind.names], np.int32)[part.values])
+    kind = Named(tuple(numbers))
+    return [part._replace(values=found, kind=kind) for part, found in zip(parts, values, strict=True)]
+
+
+def numbered_rows(
+    values: NDArray[Any], offsets: NDArray[np.int64], spelled: Callable[[NDArray[np.int64]], Iterable[Any]]
+) -> tuple[NDArray[np.int32], Named]:
+    """The number of each row ``values[offsets[i] : offsets[i + 1]]``, int32[n], as they come, and their names.
+
+    `values` are of at most 32 bits; `spelled` gives the names of some rows. O(values) expected.
+
+    >>> found, kind = numbered_rows(np.array([7, 8, 9, 7, 8]), np.array([0, 2, 3, 5]), lambda rows: [f"row {i}" for i in rows])
+    >>> found.tolist(), kind.names
+    ([0, 1, 0], ('row 0', 'row 1'))
+    """
+    from ubpe_numba.documents.kernels.distinct import find_distinct  # here: integers need no kernel
+
+    found, numbers = np.empty(offsets.size - 1, np.int32), dict[Any, int]()
+    hashes, first_of, number = np.empty(_ROWS, np.uint64), np.empty(_ROWS, np.int64), np.empty(_ROWS, np.int32)
+    for start in range(0, found.size, _ROWS):  # of which all fits into the processor's cache
+        cuts = offsets[start : start + _ROWS + 1]
+        n, table = cuts.size - 1, np.full(2 * _ROWS, -1, np.int32)
+        find_distinct(values[cuts[0] : cuts[-1]].astype(np.uint32), cuts - cuts[0], table, hashes, first_of)
+        first = np.flatnonzero(first_of[:n] == np.arange(n))
+        number[first] = [numbers.setdefault(word, len(numbers)) for word in spelled(start + first)]
+        found[start : start + n] = number[first_of[:n]]
+    return found, Named(tuple(numbers))
+
+
 def read_rows(part: _Part) -> Column | None:
     """The documents of an array of lists, strings or binary; None for another type.
 
@@ -358,8 +460,8 @@ def _of_offsets(part: _Part) -> Column | None:
 
 def _of_lists(part: _Part, first: int, size: int, offsets: NDArray[np.int64]) -> Column | None:
     """Lists whose values are `size` elements of the child, one after the other."""
-    found = read_integers(part.child(0).slice(first, size))
-    return None if found is None else Column(found[0], offsets, "int", part.nulls(), found[1])
+    found = _read_items(part.child(0).slice(first, size))
+    return None if found is None else Column(found[0], offsets, found[2], part.nulls(), found[1])
 
 
 def _of_fixed_size(part: _Part) -> Column | None:
@@ -400,10 +502,10 @@ def _of_list_views(part: _Part) -> Column | None:
     held = lengths > 0
     first = int(starts.min(where=held, initial=size))
     last = int((starts + lengths).max(where=held, initial=first))
-    found = read_integers(child.slice(first, last - first))
+    found = _read_items(child.slice(first, last - first))
     if found is None:
         return None
-    return Column(found[0], np.zeros(1, np.int64), "int", None, found[1]).ranges(starts - first, lengths, nulls)
+    return Column(found[0], np.zeros(1, np.int64), found[2], None, found[1]).ranges(starts - first, lengths, nulls)
 
 
 def _of_views(part: _Part) -> Column:

@@ -68,14 +68,19 @@ def _of_groups(groups: Any, name: str) -> Any:
     values = _integers_of(groups.obj, name)
     if values is None:
         raise TypeError(f"{name}: expected groups of integers, each of them a document, got groups of {groups.obj.dtype}")
+    order, offsets = order_of_groups(groups)
+    return checked(Column(values[order], offsets, "int"), name)
+
+
+def order_of_groups(groups: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions of the rows of groups of pandas, group by group, and offsets, int64[groups + 1]."""
     number = groups.ngroup().to_numpy()
     member = np.flatnonzero(number >= 0)  # of no group: where the key is missing
     of = number[member].astype(np.int64)
     lengths = np.bincount(of)
     if lengths.size != groups.ngroups:  # categories that do not occur are groups, and have no numbers
-        return [_integers_of(group, name) for _, group in groups]
-    order = member[np.argsort(of, kind="stable")]
-    return checked(Column(values[order], offsets_of(lengths), "int"), name)
+        lengths = np.array([len(group) for _, group in groups], np.int64)
+    return member[np.argsort(of, kind="stable")], offsets_of(lengths)
 
 
 def _of_awkward(docs: Any, cls: str, name: str) -> Any:

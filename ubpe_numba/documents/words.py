@@ -8,6 +8,8 @@ numbered in their order, others as they come.
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from itertools import chain, count
@@ -17,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import MISSING, ROUND, Documents, Named, describe, offsets_of, place_of
+from ubpe_numba.runtime.arrays import MISSING, ROUND, Documents, Named, describe, has_arrow, offsets_of, place_of
 
 _COLUMNS = ("str", "utf8", "categor", "enum", "dictionary")  # in names of types of columns of words
 #: Types whose objects are no names.
 _NO_NAMES = (bool, float, complex, type(None), np.generic)
+_FEW, _WIDE = 1024, 256  # columns of fewer words, and arrays of more bytes a word, become lists
 
 
 def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tuple[Any, Documents | None]:
@@ -50,6 +53,8 @@ def _holds_words(docs: Any, flat: bool) -> bool:
         return False
     if isinstance(docs, np.ndarray) and docs.dtype.kind in "US" and (flat or docs.ndim == 2):
         return True
+    if type(docs).__name__ == "SeriesGroupBy":  # of pandas
+        return _holds_words(docs.obj, True)
     if "list" in _type_of(docs) and any(kind in _type_of(docs) for kind in _COLUMNS):
         return True
     if not isinstance(docs, Iterable) or getattr(getattr(docs, "dtype", None), "kind", "O") not in "OUS":
@@ -112,14 +117,88 @@ def words_document(doc: Any, name: str = "doc") -> Documents:
     >>> words_document(["b", "a", "b"])
     Documents(values=array([1, 0, 1], dtype=int32), offsets=array([0, 3]), kind='int')
     """
-    return _numbered([_row(doc, name)], name, None)
+    return _of_column(doc, name) or _numbered([_row(doc, name)], name, None)
 
 
 def words_documents(docs: Any, offsets: NDArray[np.int64] | None, name: str = "docs") -> Documents:
     """Read documents of words; with `offsets`, not checked here, one flat document that these divide."""
     if offsets is None:
-        return _numbered(rows_of(docs, name), name, 0)
-    return _numbered([_row(docs, name)], name, None)._replace(offsets=offsets)
+        return _of_columns(docs, name) or _numbered(rows_of(docs, name), name, 0)
+    return words_document(docs, name)._replace(offsets=offsets)
+
+
+def _of_columns(docs: Any, name: str) -> Documents | None:
+    """Documents of libraries that hold words as numbers, or in one array; None for others, and for few words."""
+    from ubpe_numba.documents import arrow, containers  # here: lists need no columns
+
+    if type(docs).__name__ == "SeriesGroupBy":
+        order, offsets = containers.order_of_groups(docs)
+        return words_documents(docs.obj.iloc[order], offsets, name)
+    if hasattr(getattr(docs, "dtype", None), "pyarrow_dtype"):
+        docs = docs.array.__arrow_array__()
+    if isinstance(docs, np.ndarray) and docs.ndim == 2:
+        found = _of_column(docs.ravel(), name)
+        return None if found is None else found._replace(offsets=np.arange(len(docs) + 1) * docs.shape[1])
+    if not isinstance(docs, (list, tuple)):
+        if "list" in _type_of(docs) and has_arrow(type(docs)):
+            with contextlib.suppress(ImportError):  # without nanoarrow they become lists
+                columns = arrow.read_arrow(docs, name, words=True)
+                return _ordered(*columns) if isinstance(columns.kind, Named) else None
+        return None
+    if not docs or not all((hasattr(doc, "dtype") and doc.shape) or hasattr(doc, "type") for doc in docs):
+        return None
+    lengths = np.array([*map(len, docs)])
+    arrays = docs if {*map(type, docs)} == {np.ndarray} else ()
+    if arrays and all(doc.dtype.kind == "U" and doc.ndim == 1 and doc.itemsize <= _WIDE for doc in arrays):
+        found = _of_column(np.concatenate(docs), name)
+        return None if found is None else found._replace(offsets=offsets_of(lengths))
+    parts = [_of_column(doc, name) for doc in docs] if lengths.sum() >= _FEW * len(docs) else []
+    some = arrow.renumbered([part for part in parts if part is not None])
+    if not some or len(some) < len(docs):
+        return None
+    return _ordered(np.concatenate([part.values for part in some]), offsets_of(lengths), some[0].kind)
+
+
+def _of_column(doc: Any, name: str) -> Documents | None:
+    """One document of a library that holds words as numbers, or of an array; None for others, and for few words."""
+    if isinstance(doc, (list, tuple)) or not isinstance(doc, Sized) or len(doc) < _FEW:
+        return None
+    from ubpe_numba.documents import arrow  # here, as above
+
+    if isinstance(doc, np.ndarray):
+        if doc.dtype.kind not in "US" or doc.ndim != 1 or not 0 < doc.itemsize <= _WIDE:
+            return None
+        doc = np.ascontiguousarray(doc, doc.dtype.newbyteorder("="))
+        symbols = doc.view(np.uint32 if doc.dtype.kind == "U" else np.uint8)
+        rows = np.arange(doc.size + 1) * (symbols.size // doc.size)
+        values, kind = arrow.numbered_rows(symbols, rows, lambda some: doc[some].tolist())
+        return _ordered(values, np.array([0, doc.size]), kind)
+    if type(doc).__module__.startswith("pandas"):
+        with contextlib.suppress(TypeError):  # of what has no hash
+            values, words = sys.modules["pandas"].factorize(doc)
+            if values.min() >= 0 and not any(issubclass(cls, _NO_NAMES) for cls in {*map(type, words)}):
+                return _ordered(values, np.array([0, values.size]), Named(tuple(words.tolist())))
+        return None  # with the place of what is missing
+    if has_arrow(type(doc)) and any(kind in _type_of(doc) for kind in _COLUMNS):
+        with contextlib.suppress(ImportError):
+            return _ordered(*arrow.read_arrow_words(doc, name))
+    return None
+
+
+def _ordered(values: NDArray[Any], offsets: NDArray[np.int64], kind: Any) -> Documents:
+    """Documents of words with the numbers that this module's description says; names that do not occur go. O(values)."""
+    names = kind.names
+    counts = np.bincount(values, minlength=len(names))
+    order: list[int] = np.flatnonzero(counts).tolist()
+    if len({type(names[i]) for i in order}) == 1 and isinstance(names[order[0]], (str, bytes, int)):
+        order.sort(key=names.__getitem__)
+    else:
+        first = np.full(len(names), values.size)
+        first[values[::-1]] = np.arange(values.size)[::-1]
+        order.sort(key=first.__getitem__)
+    rank = np.empty(len(names), np.int32)
+    rank[order] = np.arange(len(order))
+    return Documents(rank[values], offsets, Named(tuple(names[i] for i in order)))
 
 
 def _numbered(rows: list[Sequence[Any]], name: str, first: int | None) -> Documents:
@@ -142,13 +221,7 @@ def _numbered(rows: list[Sequence[Any]], name: str, first: int | None) -> Docume
         where = place_of(name, offsets, at, first)
         got = f"{quoted(item)} ({type(item).__name__})"
         raise TypeError(f"{where}: expected a word, or another hashable symbol, got {got}{way}") from None
-    names = tuple(item.item() if isinstance(item, np.generic) else item for item in numbers)
-    if len({type(item) for item in names}) == 1 and isinstance(names[0], (str, bytes, int)):
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.empty(len(names), np.int32)
-        rank[order] = np.arange(len(names))
-        values, names = rank[values], tuple(names[i] for i in order)
-    return Documents(values, offsets, Named(names))
+    return _ordered(values, offsets, Named(tuple(item.item() if isinstance(item, np.generic) else item for item in numbers)))
 
 
 def _has_hash(item: Any) -> bool:

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted, shortened
+from ubpe_numba.runtime.schema import pickled
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
@@ -237,7 +238,7 @@ class Named(str):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Named, (self.names, self.base)
+        return pickled(Named, self.names, self.base)
 
 
 class Documents(NamedTuple):

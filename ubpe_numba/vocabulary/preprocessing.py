@@ -51,8 +51,8 @@ class Preprocessing:
         they are.
     break_tokens
         Symbols of the alphabet that always are a token of their own, and that no token crosses, such as bar lines in music or
-        control events: integers, characters or bytes. Like `boundaries` before and after each of them, in documents that are
-        encoded too; the documents stay documents. Where text is cut, before that.
+        control events: integers, characters, bytes or words. Like `boundaries` before and after each of them, in documents that
+        are encoded too; the documents stay documents. Where text is cut, before that.
     stop_tokens
         The same after text was cut: the pattern sees them, and then the segments are cut at them.
     runs

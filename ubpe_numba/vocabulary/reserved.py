@@ -17,7 +17,8 @@ known (ONLY_DECODED).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+import copy
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ class Reserved:
 
     def __reduce__(self) -> tuple[object, ...]:
         symbols = self.symbols(BREAK), self.symbols(STOP)
-        return pickled(Reserved, self.kind, self.words, self.ids, self.flags, *symbols, self.shared)
+        return pickled(Reserved, copy.copy(self.kind), self.words, self.ids, self.flags, *symbols, self.shared)
 
     # ---------------------------------------------------------------------------------------------- reading arguments
 
@@ -139,6 +140,10 @@ class Reserved:
         >>> made.rows.tolist(), made.symbols(BREAK).tolist()
         ([(0, 3, 5, 32), (3, 5, 6, 0), (5, 6, -1, 64)], [124])
         """
+        if isinstance(kind, Named):  # names that documents do not have get further numbers
+            others = [*_names(breaks, "break_tokens"), *_names(stops, "stop_tokens")]
+            if not kind.number.keys() >= {*others}:
+                kind = Named(tuple(dict.fromkeys((*kind.names, *others))), kind)
         words: list[Word] = []
         given: list[int | None] = []
         masks: list[int] = []
@@ -378,7 +383,9 @@ class Reserved:
     def symbol_arguments(self) -> tuple[Any, Any]:
         """The arguments `break_tokens` and `stop_tokens` of a tokenizer."""
         both: list[Any] = [self.symbols(flag).tolist() for flag in (BREAK, STOP)]
-        if self.kind != "int":
+        if isinstance(self.kind, Named):
+            both = [[*map(self.kind.names.__getitem__, symbols)] for symbols in both]
+        elif self.kind != "int":
             both = ["".join(map(chr, symbols)) if self.kind == "str" else bytes(symbols) for symbols in both]
         return both[0] or None, both[1] or None
 
@@ -416,8 +423,8 @@ class Reserved:
             symbols = _NONE if value is None else integers_of(value, name)
             if symbols.ndim != 1 or symbols.dtype == np.uint64 or (symbols[1:] <= symbols[:-1]).any():
                 raise ModelFormatError(f"{name}: expected ascending integers")
-            limit = {"int": 2**63 - 1, "str": 0x10FFFF, "bytes": 255}[kind]
-            if symbols.size and kind != "int" and not 0 <= symbols[0] <= symbols[-1] <= limit:
+            limit = len(kind.names) - 1 if isinstance(kind, Named) else {"int": 2**63 - 1, "str": 0x10FFFF, "bytes": 255}[kind]
+            if symbols.size and limit < 2**32 and not 0 <= symbols[0] <= symbols[-1] <= limit:
                 raise ModelFormatError(f"{name}: expected symbols in 0..{limit}")
             given.append(symbols.astype(np.int64))
         if words is None:
@@ -485,6 +492,8 @@ def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
     """Symbols of the kind from what a user gives, int64, ascending, each once."""
     if value is None:
         return _NONE
+    if isinstance(kind, Named):
+        return np.unique(np.array([kind.number[symbol] for symbol in _names(value, name)], np.int64))
     if not isinstance(value, Iterable) or (kind == "int" and isinstance(value, (str, bytes, bytearray))):
         raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {describe(value)}")
     symbols: list[int] = []
@@ -501,6 +510,16 @@ def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
         hint = "; known_words keeps longer ones whole" if isinstance(symbol, (str, bytes)) else ""
         raise TypeError(f"{name}: expected {_EXPECTED[kind]}, got {quoted(symbol)}{hint}")
     return np.unique(as_document(symbols, name=name).values.astype(np.int64))
+
+
+def _names(value: Any, name: str) -> list[Any]:
+    """Symbols that have names from what a user gives; bytes and a `str` are of one character each. TypeError for others."""
+    if isinstance(value, bytes):
+        return [value[i : i + 1] for i in range(len(value))]
+    names = [] if value is None else list(value) if isinstance(value, Iterable) else [[]]
+    if not all(isinstance(symbol, Hashable) for symbol in names):
+        raise TypeError(f"{name}: expected names, got {quoted(value)}")
+    return names
 
 
 def _from_json(found: Any, kind: str) -> Word:

@@ -56,10 +56,10 @@ def _symbols(given: Any, name: str) -> Any:
         return given
     listed = _taken(given, name)
     kind = {type(symbol) for symbol in listed}
-    if kind == {int}:
-        return sorted({*listed})
-    if kind in ({str}, {bytes}) and all(len(symbol) == 1 for symbol in listed):
-        return ("" if kind == {str} else b"").join(sorted({*listed}))
+    if kind in ({int}, {str}, {bytes}):
+        listed = sorted({*listed})
+        if kind != {int} and all(len(symbol) == 1 for symbol in listed):
+            return ("" if kind == {str} else b"").join(listed)
     return listed or None
 
 
