@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 50_950,
-    "lines of code": 30_628,
-    "functions": 2_335,
+    "lines": 51_182,
+    "lines of code": 30_791,
+    "functions": 2_349,
     "classes": 201,
     "modules": 245,
     "lines of the longest file": 690,
