@@ -1,6 +1,8 @@
 """Reports of the explorer for tests, and what they were made of."""
 
+import base64
 import pathlib
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,14 @@ VERSES = [
     "the the the heaven and the earth and the waters and the face of the deep \ud800 the earth",
     "And God saw the light, that it was good: and God divided the light from the darkness. And the evening and the morning.",
 ]
+
+
+def unpacked(made: dict[str, Any]) -> np.ndarray:
+    """The array that `packed` of the page was given, in the type that it chose."""
+    dtype = np.dtype("<" + made["t"])
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(made["d"])), np.uint8).reshape(dtype.itemsize, made["n"])
+    array = np.ascontiguousarray(planes.T).view(dtype).reshape(made["n"])
+    return np.cumsum(array, dtype=dtype) if made["c"] else array
 
 
 class Made(NamedTuple):

@@ -124,7 +124,7 @@ def test_what_is_seen_has_names_and_what_has_the_focus_is_seen(visit: Any, kind:
     assert page.get_attribute("#grid", "aria-rowcount") == str(n_listed(page) + 1)
     sorts = [head.get_attribute("aria-sort") for head in page.locator("[role=columnheader]").all()]
     assert sorted(sorts) == ["descending", *["none"] * 5]
-    for name in ("view", "context", "curve", "lengths", "zipf"):
+    for name in ("view", "sky", "context", "curve", "lengths", "zipf"):
         assert page.locator(f"#alt-{name} summary").count() == 1
     reached = []
     for _ in range(24):

@@ -137,5 +137,3 @@ def test_the_charts_say_what_the_library_counts(visit: Any, ecg: Made) -> None:
     by_rank = sorted(counts.tolist(), reverse=True)
     found = [[int(value.replace(",", "")) for value in row] for row in rows_of(page, "alt-zipf")]
     assert found[0][0] == 1 and len(found) > 50 and all(by_rank[rank - 1] == count for rank, count in found)
-    sizes, ratios = ecg.tok.history_.compression(ecg.tok._model.vocabulary.n_alphabet)
-    assert rows_of(page, "alt-curve")[0] == [str(sizes[0]), f"{ratios[0]:g}"]

@@ -127,6 +127,7 @@ def test_tokens_cover_no_more_than_everything_where_text_becomes_longer(visit: A
 
 def test_dna_stands_in_lines_with_their_places(visit: Any, dna: Made) -> None:
     page = visit(dna.path)
+    press(page, "0")
     lines = page.locator("#plot .line").all()
     bases = "".join("ACGT"[v] for v in dna.docs[: dna.offsets[1]])
     width = len(lines[0].text_content())

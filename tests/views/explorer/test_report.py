@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from built_site import read_page
+from explorer_reports import unpacked
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -18,7 +19,7 @@ from tables import each
 from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.views import colours, explorer
-from ubpe_numba.views.explorer.page import SCRIPTS, STYLES, packed, unpacked
+from ubpe_numba.views.explorer.page import SCRIPTS, STYLES, packed
 from ubpe_numba.views.explorer.report import Report, explore
 
 DOCS = [[1, 2, 3, 1, 2, 3, 1, 2], [], [3, 1, 2, 3, 3], [2, 5]] * 3
@@ -86,7 +87,8 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
     n = tok._model.vocabulary.n_alphabet
     pairs = np.stack([arrays["left"], arrays["right"]], axis=1)
     assert (pairs[:n] == -1).all() and np.array_equal(pairs[n:], tok._model.vocabulary.merges)
-    assert "curve" not in _data(_made(BPE.from_merges([[0, 1]], alphabet="ab"), ["abab"]))["arrays"]  # no record of a fit
+    assert arrays["born"].tolist() == [0] * n + list(range(n + 1, len(tok._model.vocabulary) + 1)) and data["alphabet"] == n
+    assert "born" not in _data(_made(tok, segmentations="shortest"))["arrays"]  # only merge rank nests
     for i, cut in enumerate(data["cuts"]):
         ids = tok.with_objective(cut["name"]).encode_batch(DOCS)
         usage = tok.usage(ids=ids)
@@ -94,8 +96,6 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
         assert arrays[f"count{i}"].tolist() == usage.counts.tolist()
         assert arrays[f"docs{i}"].tolist() == usage.document_frequencies.tolist()
     assert [cut["name"] for cut in data["cuts"]] == ["shortest", "rank", "tfidf"]
-    sizes, ratios = tok.history_.compression(n)
-    assert arrays["curvesize"].tolist() == sizes.tolist() and arrays["curve"] == pytest.approx(ratios)
     assert data["colours"]["dark"]["hues"] == list(colours.HUES)
 
 

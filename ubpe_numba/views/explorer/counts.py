@@ -177,6 +177,26 @@ def kinds_of(v: TokenTable) -> np.ndarray:
     return kinds
 
 
+def births(tok: Tokenizer) -> np.ndarray | None:
+    """The size of the vocabulary from which each id is there, int32[V], 0 for symbols and special tokens.
+
+    None where what a smaller vocabulary encodes to is not what this one does with later tokens taken apart: without pairs, where
+    whole words or mirrors decide, or a merge is made of later ones.
+
+    >>> from ubpe_numba import BPE
+    >>> births(BPE.from_merges([[0, 1], [2, 0]], alphabet="ab")).tolist()
+    [0, 0, 3, 4]
+    """
+    v, (_, vocabulary, segmenter) = tok.vocabulary, tok._fitted()
+    if v.merges is None or v.merged is None or np.unique(v.merged).size < vocabulary.n_learned:
+        return None
+    if segmenter.whole_words or segmenter.one_by_one or segmenter.mirror is not None:
+        return None
+    born = np.zeros(len(v), np.int32)
+    born[v.merged] = sizes = np.arange(vocabulary.n_alphabet + 1, len(vocabulary) + 1)
+    return None if (born[v.merges] >= sizes[:, None]).any() else born
+
+
 AUTO = "auto"
 
 

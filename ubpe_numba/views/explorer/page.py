@@ -24,7 +24,7 @@ def packed(array: np.ndarray) -> dict[str, Any]:
     kept, ``d``: the data.
 
     >>> made = packed(np.array([5, 6, 7], np.int64))
-    >>> made["t"], made["n"], unpacked(made).tolist()
+    >>> made["t"], made["n"], list(zlib.decompress(base64.b64decode(made["d"])))
     ('u1', 3, [5, 6, 7])
     """
     flat = np.ascontiguousarray(array)
@@ -43,18 +43,6 @@ def packed(array: np.ndarray) -> dict[str, Any]:
     differences = differences and len(_deflated(_differences(sample), 1)) < len(_deflated(sample, 1))
     data = _deflated(_differences(flat) if differences else flat, 6)
     return {"t": flat.dtype.str.lstrip("<|"), "n": int(flat.size), "c": int(differences), "d": base64.b64encode(data).decode()}
-
-
-def unpacked(made: dict[str, Any]) -> np.ndarray:
-    """The array that `packed` was given, in the type that it chose.
-
-    >>> unpacked(packed(np.array([-1.5])))
-    array([-1.5])
-    """
-    dtype = np.dtype("<" + made["t"])
-    planes = np.frombuffer(zlib.decompress(base64.b64decode(made["d"])), np.uint8).reshape(dtype.itemsize, made["n"])
-    array = np.ascontiguousarray(planes.T).view(dtype).reshape(made["n"])
-    return np.cumsum(array, dtype=dtype) if made["c"] else array
 
 
 def _differences(array: np.ndarray) -> np.ndarray:
@@ -79,6 +67,7 @@ SCRIPTS = (
     "unpack.js",
     "symbols.js",
     "cuts.js",
+    "skyline.js",
     "query.js",
     "glyph.js",
     "state.js",
@@ -120,11 +109,13 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     style = "\n".join(map(_part, STYLES))
     library = f"/*!\n{_part(LICENCE)}*/\n{_part(LIBRARY)}"
     script = '(async () => {\n"use strict";\n' + "\n".join(map(_part, SCRIPTS)) + _END
+    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (library, script, style))
+    of_library, of_script, of_style = (f"'sha256-{made}'" for made in hashes)
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src {_hash(library)} {_hash(script)}",
-            f"style-src {_hash(style)}",
+            f"script-src {of_library} {of_script}",
+            f"style-src {of_style}",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -151,11 +142,6 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
 def as_html(text: str) -> str:
     """Any text as HTML, a lone surrogate as ``?``: a file of UTF-8 holds none."""
     return html.escape(text.encode("utf-8", "replace").decode())
-
-
-def _hash(text: str) -> str:
-    """The hash by which a policy knows the content of an element."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _part(name: str) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.documents.read import Documents, read_documents
-from ubpe_numba.errors import NotFittedError
 from ubpe_numba.runtime.arrays import Named, describe, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.messages import Progress
@@ -22,6 +21,7 @@ from ubpe_numba.views.explorer.counts import (
     UNITS,
     Cut,
     Symbols,
+    births,
     choose,
     cut_of,
     kind_of,
@@ -35,7 +35,6 @@ __all__ = ["Report", "explore"]
 
 MAX_SYMBOLS = 2_000_000
 _FRAME = 900  # pixels of the frame in a notebook
-_CURVE = 1000  # points of the compression curve
 
 
 class Report:
@@ -165,7 +164,8 @@ def explore(
         "base": symbols.base if symbols else "",
         "colours": {theme.name: {key: getattr(theme, key) for key in of_theme} for theme in (colours.LIGHT, colours.DARK)},
         "cuts": [{"name": cut.name, "tokens": cut.n_tokens} for cut in cuts],
-        "arrays": _arrays(tok, shown, drawn, limit, lengths, cuts, symbols),
+        "alphabet": vocabulary.n_alphabet,
+        "arrays": _arrays(tok, shown, drawn, cuts, symbols),
     }
     told = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
     summary = (  # for readers without scripts
@@ -183,8 +183,6 @@ def _arrays(
     tok: Tokenizer,
     shown: Documents,
     drawn: np.ndarray,
-    limit: int | None,
-    lengths: np.ndarray,
     cuts: list[Cut],
     symbols: Symbols | None,
 ) -> dict[str, Any]:
@@ -204,8 +202,6 @@ def _arrays(
         "idf": v.weights.astype(np.float32),
         "merged": v.counts,
     }
-    if limit is not None:
-        arrays["whole"] = lengths[drawn]
     if v.log_probabilities is not None:
         arrays["logp"] = np.nan_to_num(v.log_probabilities).astype(np.float32)
     if v.merges is not None and v.merged is not None:
@@ -219,13 +215,9 @@ def _arrays(
         arrays |= {f"{name}{i}": array for name, array in parts.items()}
         if cut.gaps is not None:
             arrays[f"gaps{i}"] = cut.gaps
-        if cut.widths is not None:
+        same = cut.widths is None or np.array_equal(cut.widths, v.lengths[cut.ids])
+        if cut.widths is not None and not same:
             arrays[f"widths{i}"] = cut.widths
-    try:
-        sizes, ratios = tok.history_.compression(tok._model.vocabulary.n_alphabet)
-    except NotFittedError:  # no record of a fit
-        pass
-    else:
-        some = np.unique(np.round(np.linspace(0, sizes.size - 1, min(sizes.size, _CURVE))).astype(np.int64))
-        arrays |= {"curvesize": sizes[some], "curve": ratios[some].astype(np.float32)}
+        if cut.name == "rank" and same and (born := births(tok)) is not None:
+            arrays["born"] = born
     return {name: packed(array) for name, array in arrays.items()}

@@ -11,6 +11,11 @@ function tableOf(caption, heads, rows) {
   return table;
 }
 const ALTERNATIVES = {
+  "alt-sky"() {
+    const k = current(), x = k < 0 ? Math.floor(state.range[0]) : state.cut.starts[k];
+    const rows = !isSky() ? [] : over(x).map(([t, s, until]) => [A.born[t] ? format(A.born[t]) : "the alphabet", format(until - 1), t, nameOf(t), whereOf(s)]);
+    return tableOf(`The tokens over ${whereOf(x)}, by size of the vocabulary`, ["from", "to", "token", "symbols", "first symbol"], rows);
+  },
   "alt-view"() {
     const cut = state.cut, [i, j] = between(cut, ...state.range), rows = [];
     for (let k = i; k < Math.min(j, i + MOST_CELLS); k++) rows.push([whereOf(cut.starts[k]), cut.ids[k], nameOf(cut.ids[k]), A.toklen[cut.ids[k]], format(cut.count[cut.ids[k]])]);

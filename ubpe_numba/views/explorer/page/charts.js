@@ -17,8 +17,19 @@ function chart(id, xs, ys, names, options = {}) {
       axis({ size: 52, values: (_, ticks) => ticks.map((v) => (v === null || (options.y?.distr && Math.log10(v) % 1) ? "" : shortened(v))) }),
     ],
     series: [{}, { stroke: palette.hues[0], width: 2, fill, paths: options.bars && uPlot.paths.bars({ size: [0.8, 40] }), points: { show: false } }],
+    hooks: { draw: [(u) => { if (options.mark) { u.ctx.fillStyle = palette.ink; u.ctx.fillRect(u.valToPos(options.mark, "x", true) - 1, u.bbox.top, 2, u.bbox.height); } }] },
   }, [xs, ys], box));
-  if (options.mark !== undefined) box.dataset.mark = options.mark;
+  box.dataset.mark = options.mark ?? "";
+}
+// Symbols a token by every size of the vocabulary, at most a thousand of them.
+function curve() {
+  const { full } = sky, sizes = [], ratios = [];
+  if (!full) return [sizes, ratios];
+  let { tokens } = full;
+  const every = Math.ceil(meta.learned / 1000), keep = (size) => { if (size % every === 0 || size === LARGEST || size === SMALLEST) { sizes.unshift(size); ratios.unshift(total.symbols / Math.max(1, tokens)); } };
+  unmerge(Float64Array.from(full.count), SMALLEST, (c, size) => { keep(size); tokens += c; });
+  keep(SMALLEST);
+  return [sizes, ratios];
 }
 const powers = (_, ticks) => ticks.map((v) => (v === null || Math.log10(v) % 1 ? "" : shortened(v)));
 const shortened = (v) => (v >= 1e6 ? `${+(v / 1e6).toPrecision(3)} M` : v >= 1e4 ? `${+(v / 1e3).toPrecision(3)} k` : String(+v.toPrecision(6)));
@@ -27,10 +38,10 @@ function drawCharts() {
   for (const made of charts) made.destroy();
   charts = [];
   const cut = state.cut, fromZero = { range: (_, a, b) => [0, b * 1.06 || 1] };
-  const sizes = Array.from(A.curvesize ?? []), ratios = Array.from(A.curve ?? []);
-  chart("curve", sizes, ratios, ["tokens in the vocabulary", `${unit}s a token`], { y: fromZero, without: "Not known: the model has no record of its fit." });
-  $("curveinfo").textContent = `${unit}s a token, by size of the vocabulary, as merged in the fit`;
-  $("curve").setAttribute("aria-label", sizes.length ? `${unit}s a token rise from 1 to ${ratios.at(-1).toFixed(2)} at ${format(sizes.at(-1))} tokens` : "not known");
+  const [sizes, ratios] = curve();
+  chart("curve", sizes, ratios, ["tokens in the vocabulary", `${unit}s a token`], { y: fromZero, mark: isSky() ? sky.size : null, without: "Not known: smaller vocabularies are encoded by merge rank only." });
+  $("curveinfo").textContent = `${unit}s a token, by size of the vocabulary, by merge rank`;
+  $("curve").setAttribute("aria-label", sizes.length ? `${unit}s a token rise from ${ratios[0].toFixed(2)} to ${ratios.at(-1).toFixed(2)} at ${format(sizes.at(-1))} tokens` : "not known");
 
   let top = 0;
   for (let t = 0; t < N; t++) if (cut.count[t] && A.toklen[t] > top) top = A.toklen[t];

@@ -13,15 +13,15 @@ const element = (name, text, className) => {
   return made;
 };
 function drawWhat() {
-  const [what] = WHAT[meta.kind], cut = state.cut, lost = S < meta.symbols;
+  const [what] = WHAT[meta.kind], cut = state.cut, lost = S < total.symbols;
   const chips = [2, 5, 3].map((hue) => { const chip = element("span", "", "chip"); chip.style.background = `var(--hue${hue})`; return chip; });
   const grey = element("span", "", "chip");
   grey.style.background = "var(--grey)";
-  const drawn = lost ? ` Drawn are ${units(S)}${meta.limit === null ? ` in ${format(D)} documents at even distances` : ": the beginning"}; all figures are of everything.` : "";
+  const drawn = lost ? ` Drawn are ${units(S)}${total.limit === null ? ` in ${format(D)} documents at even distances` : ": the beginning"}; all figures are of everything.` : "";
   $("what").replaceChildren(
     "A ", element("b", "token"), ` is one number that stands for ${what}. Where the colour changes `, ...chips, ` the next token begins (several tokens share a colour); grey `, grey, ` are ${unit}s that stand alone. `,
-    "Here ", element("b", units(meta.symbols)), ` in ${format(meta.documents)} document${meta.documents === 1 ? "" : `s${isTextual ? "" : ", which no token crosses,"}`} became `,
-    element("b", `${format(cut.tokens)} tokens`), ` of a vocabulary of ${format(N)}: ${cut.ratio.toFixed(2)} ${unit}s each.`, drawn,
+    "Here ", element("b", units(total.symbols)), ` in ${format(total.documents)} document${total.documents === 1 ? "" : `s${isTextual ? "" : ", which no token crosses,"}`} became `,
+    element("b", `${format(cut.tokens)} tokens`), ` of a vocabulary of ${format(N - (isSky() ? LARGEST - sky.size : 0))}: ${cut.ratio.toFixed(2)} ${unit}s each.`, drawn,
   );
 }
 function drawStatus() {
@@ -36,7 +36,7 @@ function drawStatus() {
   count.id = "count";
   const name = element("b", isTextual ? `${t} “${nameOf(t)}”` : `Token ${t}`);
   const where = k < 0 ? "" : ` · ${format(state.at + 1)} of ${format(all.length)}${all.length < n ? " drawn" : ""}: ${whereOf(cut.starts[k])}`;
-  box.replaceChildren(name, `, ${units(A.toklen[t])}: `, count, ` occurrence${n === 1 ? "" : "s"} in ${format(cut.docs[t])} of ${format(meta.documents)} documents by ${cut.name}${where}`);
+  box.replaceChildren(name, `, ${units(A.toklen[t])}: `, count, ` occurrence${n === 1 ? "" : "s"} in ${format(cut.docs[t])} of ${format(cut.docsOf)} documents by ${cut.name}${where}`);
 }
 function drawFacts() {
   const t = state.token, cut = state.cut;
@@ -53,16 +53,17 @@ function drawFacts() {
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", name), element("dd", value)]));
 }
 
-function showTip(event, cut, k) {
-  if (k < 0) { hideTip(); return; }
-  const tip = $("tip"), t = cut.ids[k];
-  tip.textContent = `${isTextual ? "“" + nameOf(t) + "” · " : ""}token ${t} · ${units(A.toklen[t])} · ${format(cut.count[t])} times · ${whereOf(cut.starts[k])}`;
+function showTip(event, t, start, more) {
+  if (!(t >= 0)) { hideTip(); return; }
+  const tip = $("tip");
+  tip.textContent = `${isTextual ? "“" + nameOf(t) + "” · " : ""}token ${t} · ${units(A.toklen[t])} · ${more} · ${whereOf(start)}`;
   tip.hidden = false;
   const box = tip.getBoundingClientRect();
   tip.style.left = clamp(event.clientX + 14, 4, innerWidth - box.width - 8) + "px";
   tip.style.top = (event.clientY > 60 ? event.clientY - 38 : event.clientY + 20) + "px";
-  if (!isTextual && cut === state.cut && state.hover !== t) { state.hover = t; refresh(); }
+  if (!isTextual && state.hover !== t) { state.hover = t; refresh(); }
 }
+const tipOf = (event, cut, k) => showTip(event, cut.ids[k], cut.starts[k], `${format(cut.count[cut.ids[k]])} times`);
 function hideTip() {
   $("tip").hidden = true;
   if (state.hover >= 0) { state.hover = -1; refresh(); }

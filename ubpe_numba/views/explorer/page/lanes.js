@@ -82,7 +82,7 @@ function laneAt(event) {
 }
 function startLanes() {
   const canvas = $("lanes");
-  canvas.onmousemove = (event) => { const [cut, k] = laneAt(event); if (cut) showTip(event, cut, k); else hideTip(); };
+  canvas.onmousemove = (event) => { const [cut, k] = laneAt(event); if (cut) tipOf(event, cut, k); else hideTip(); };
   canvas.onmouseleave = hideTip;
   canvas.onclick = (event) => {
     const [cut, k] = laneAt(event);

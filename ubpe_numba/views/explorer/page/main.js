@@ -8,7 +8,9 @@ const KEYS = [
   ["ArrowLeft", "move to the left", () => move(-0.25)],
   ["+", "zoom in", () => zoom(0.5)],
   ["-", "zoom out", () => zoom(2)],
-  ["0", isTextual ? "as much as can be shown" : "all that is drawn", () => go(isTextual ? state.range[0] : 0, S)],
+  ["0", "all that is drawn", () => go(0, S)],
+  ["[", "a smaller vocabulary", () => resize(Math.min(sky.size - 1, sky.size / 1.1))],
+  ["]", "a larger vocabulary", () => resize(Math.max(sky.size + 1, sky.size * 1.1))],
   ["t", "light or dark", otherTheme],
   ["Escape", "no token", () => choose(-1)],
   ["?", "this help", () => $("keys").showModal()],
@@ -94,10 +96,12 @@ function mostTelling() {
   return best;
 }
 
+sky.full = A.born ? cuts.find((cut) => cut.name === "rank") : null;
 makeSegmentations();
 makeHelp();
 startTable();
 startOverview();
+startSky();
 startLanes();
 startAlternatives();
 view.start();
@@ -111,7 +115,6 @@ matchMedia("print").addEventListener("change", (event) => preparePaper(event.mat
 let resizing;
 addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => { if (!matchMedia("print").matches) paint(); }, 120); });
 document.body.dataset.kind = meta.kind;
-$("all").hidden = isTextual;
 drawFoot();
 state.range = [0, Math.max(1, view.first())];
 fillList();

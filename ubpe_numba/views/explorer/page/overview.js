@@ -63,7 +63,7 @@ function drawOverview() {
 function whereOf(x) {
   if (!D) return "no document";
   const d = docAt(Math.min(Math.floor(x), Math.max(0, S - 1)));
-  return `document ${A.docid[d]}, ${unit} ${format(Math.floor(x) - docOff[d])}`;
+  return `document ${docid[d]}, ${unit} ${format(Math.floor(x) - docOff[d])}`;
 }
 function startOverview() {
   const box = $("overview"), jump = (event) => {

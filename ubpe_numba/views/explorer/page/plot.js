@@ -7,6 +7,7 @@ let plot = null;
 const pyramid = [];
 function makePyramid() {
   let low = heights, high = heights;
+  pyramid.length = 0;
   while (low.length > 4096) {
     const n = Math.ceil(low.length / 16), a = new Float64Array(n), b = new Float64Array(n);
     for (let i = 0; i < n; i++) {
@@ -158,7 +159,7 @@ const plotView = {
     }, [[0, 1], [null, null]], $("plot"));
     plot.root.setAttribute("role", "img");
     const over = plot.over, at = (event) => tokenAt(state.cut, plot.posToVal(event.offsetX, "x"));
-    over.onmousemove = (event) => showTip(event, state.cut, at(event));
+    over.onmousemove = (event) => tipOf(event, state.cut, at(event));
     over.onmouseleave = hideTip;
     let down = 0;
     over.addEventListener("mousedown", (event) => { down = event.clientX; });

@@ -1,9 +1,10 @@
 // What is chosen and where the page looks; each change says what has to be drawn again.
 
-const cuts = meta.cuts.map(makeCut);
+const cuts = meta.cuts.map(({ name, tokens }, j) => {
+  const [ids, per, gaps, widths, count, docs] = ["ids", "per", "gaps", "widths", "count", "docs"].map((part) => A[part + j]);
+  return makeCut({ name, j, ids, per, gaps, widths, counted: { count, docs, tokens } });
+});
 const state = { cut: cuts[0], token: -1, at: 0, range: [0, 1], hover: -1 };
-const least = () => Math.min(S, isTextual ? 60 : 8);
-const most = () => (isTextual ? Math.min(S, 4000) : S); // elements of more text would take too long
 const chosen = () => occurrences(state.cut, state.token);
 const current = () => chosen()[state.at] ?? -1;
 
@@ -14,13 +15,14 @@ function refresh() {
 }
 function drawRange() {
   view.draw();
+  drawSky();
   drawOverview();
   drawLanes();
   updateAlternative("alt-view");
 }
 
 function go(a, b) {
-  const width = clamp(b - a, least(), Math.max(least(), most()));
+  const width = clamp(b - a, Math.min(S, 1), S);
   a = clamp(a, 0, Math.max(0, S - width));
   state.range = [a, a + width];
   refresh();
@@ -63,10 +65,14 @@ function drawChosen() {
   drawFacts();
   drawContext();
   drawTree();
-  for (const name of ["alt-context"]) updateAlternative(name);
+  for (const name of ["alt-sky", "alt-context"]) updateAlternative(name);
 }
 function segmentation(j) {
   if (!cuts[j]) return;
+  useCut(j);
+  choose(state.token);
+}
+function useCut(j) {
   state.cut = cuts[j];
   for (const [i, button] of [...$("cuts").children].entries()) {
     button.setAttribute("aria-checked", String(i === j));
@@ -75,5 +81,4 @@ function segmentation(j) {
   drawWhat();
   fillList();
   drawCharts();
-  choose(state.token);
 }

@@ -1,22 +1,30 @@
 // Documents and tokens: where each begins, how high a symbol is drawn, and how it reads as text.
 
-const N = meta.size, values = A.values, S = values.length;
-const docOff = offsetsOf(A.doclen), D = A.doclen.length, tokOff = offsetsOf(A.toklen);
+const N = meta.size, tokOff = offsetsOf(A.toklen);
 const SYMBOL = 0, LEARNED = 1, SPECIAL = 2, GAP = 3;
 const isTextual = meta.kind === "text" || meta.kind === "dna", isNotes = meta.kind === "notes";
 const unit = meta.unit, units = (n) => `${format(n)} ${unit}${n === 1 ? "" : "s"}`;
 const docAt = (x) => find(docOff, x, D);
 const level = A.levels ? (v) => A.levels[v] : (v) => v;
 
-// How high every drawn symbol is, and the lowest and highest of them.
-const heights = A.levels ? Float64Array.from(values, level) : values;
-let lowest = Infinity, highest = -Infinity;
-for (let i = 0; i < S; i++) {
-  const v = heights[i];
-  if (v < lowest) lowest = v;
-  if (v > highest) highest = v;
+// The documents that are drawn: S symbols of D documents, their numbers, and how many there are in all. How high every symbol is, and
+// the lowest and highest of them.
+let values, S, docOff, D, docid, total, heights, lowest, highest;
+function setDocuments(given) {
+  ({ values, docid, total } = given);
+  S = values.length;
+  D = given.doclen.length;
+  docOff = offsetsOf(given.doclen);
+  heights = A.levels ? Float64Array.from(values, level) : values;
+  [lowest, highest] = [Infinity, -Infinity];
+  for (const v of heights) {
+    if (v < lowest) lowest = v;
+    if (v > highest) highest = v;
+  }
+  if (!(lowest <= highest)) [lowest, highest] = [0, 1];
 }
-if (!(lowest <= highest)) [lowest, highest] = [0, 1];
+const OWN = { values: A.values, doclen: A.doclen, docid: A.docid, total: meta };
+setDocuments(OWN);
 
 const PITCHES = ["C", "C♯", "D", "D♯", "E", "F", "F♯", "G", "G♯", "A", "A♯", "B"];
 const pitchName = (p) => (Number.isInteger(p) ? PITCHES[((p % 12) + 12) % 12] + (Math.floor(p / 12) - 1) : String(p));

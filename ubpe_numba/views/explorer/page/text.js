@@ -46,6 +46,9 @@ function fillLine(box, cut, a, b, low, high) {
   }
   return marked;
 }
+// The part of the range that is there as text: elements of more would take too long.
+const MOST_TEXT = 4000;
+const inText = () => { const a = Math.floor(state.range[0]); return [a, Math.min(S, Math.ceil(state.range[1]), a + MOST_TEXT)]; };
 const textView = {
   start() {
     const box = $("plot");
@@ -54,7 +57,7 @@ const textView = {
     box.setAttribute("role", "group");
     box.onmousemove = (event) => {
       const span = event.target.closest(".tok");
-      if (span) showTip(event, state.cut, Number(span.dataset.k)); else hideTip();
+      if (span) tipOf(event, state.cut, Number(span.dataset.k)); else hideTip();
     };
     box.onmouseleave = hideTip;
     box.onclick = (event) => {
@@ -66,7 +69,7 @@ const textView = {
     if (meta.kind === "dna") LINE = clamp(Math.floor(($("plot").clientWidth - 120) / BASE / 10) * 10, 20, 120);
   },
   draw() {
-    const [a, b] = [Math.floor(state.range[0]), Math.min(S, Math.ceil(state.range[1]))], cut = state.cut;
+    const [a, b] = inText(), cut = state.cut;
     const parts = [];
     let marked = 0;
     for (let d = docAt(a); d < D && docOff[d] < b; d++) {
@@ -74,7 +77,7 @@ const textView = {
       if (to <= from) continue;
       const head = document.createElement("div");
       head.className = "dochead";
-      head.textContent = `document ${A.docid[d]}` + (from > docOff[d] ? `, from ${unit} ${format(from - docOff[d])}` : "");
+      head.textContent = `document ${docid[d]}` + (from > docOff[d] ? `, from ${unit} ${format(from - docOff[d])}` : "");
       parts.push(head);
       for (let at = from; at < to;) {
         const end = meta.kind === "dna" ? Math.min(to, docOff[d] + (Math.floor((at - docOff[d]) / LINE) + 1) * LINE) : to;
@@ -100,7 +103,7 @@ const textView = {
     }
   },
   show(k) {
-    const [a, b] = state.range, from = state.cut.starts[k], to = state.cut.ends[k];
+    const [a, b] = inText(), from = state.cut.starts[k], to = state.cut.ends[k];
     if (from >= a && to <= b) return;
     const begin = docOff[docAt(from)], column = (from - begin) % LINE, room = Math.max(0, b - a - (to - from));
     // as much before it as is wanted, of a narrow range as much as leaves the token in view
@@ -111,7 +114,7 @@ const textView = {
     go(start, start + (b - a));
   },
   first() {
-    return Math.min(S, meta.kind === "dna" ? 12 * LINE : 1500);
+    return Math.min(S, sky.full ? 100 : meta.kind === "dna" ? 12 * LINE : 1500); // so few that the skyline has room for words
   },
 };
 let shownFor = -2;
