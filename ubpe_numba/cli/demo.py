@@ -1,7 +1,7 @@
-"""The demo, `python -m ubpe_numba demo`: a real signal is tokenized and decoded again, and the shapes that recur in it are shown.
+"""The demo, `python -m ubpe_numba demo`: a real signal is tokenized and decoded again, exactly and within a tolerance.
 
 Five minutes of ECG that ship with the package are averaged to 120 Hz, rid of their drift and rounded to levels; the levels are
-encoded in three ways, decoded, and compared.
+encoded in three ways, decoded, and compared. Then whole beats are found by tokens that match within a tolerance.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.quantization import Quantization, quantize
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.signals.tokenizer import SignalTokenizer
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
-from ubpe_numba.views.motifs import choose_motifs, contexts_of
+from ubpe_numba.views.demo_picture import Found, Shapes, draw
 
 RATE = 360  # samples a second of the record
 BEAT_RATE = 120  # of what the demo tokenizes
-_AVERAGED = RATE // BEAT_RATE
-_WINDOW = 121  # samples of the moving mean: one second
 _STEP = 6  # units of the record: the noise of its rests is smaller
 _BARS = "▁▂▃▄▅▆▇█"
-_WIDEST, _SIDE = 28, 14  # characters of the sketch of a motif, and of its surroundings on either side
+_WIDEST = 40  # characters of a sketch
 _LOWEST = 36  # the range of a sketch at least, so that rests do not look like waves
-_MOTIFS, _LEAST = 10, 5  # motifs that are shown; how often one must occur
+_SLOW = 60  # samples a second of what is tokenized within a tolerance
+_SHAPES, _ERROR = 128, 12  # tokens of it, and how far a sample may be from its token, in units of the record
+_LEARNED, _LONG = 120, 0.3  # seconds that they are learned from, and of a token that may be a beat
 
 
 def load_ecg() -> tuple[np.ndarray, np.ndarray]:
@@ -44,35 +44,44 @@ def load_ecg() -> tuple[np.ndarray, np.ndarray]:
         return data["values"], data["offsets"]
 
 
-def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Quantization]:
-    """The bundled record made ready for tokens: averaged to 120 Hz, without drift, rounded to levels of 6.
+def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
+    """The bundled record averaged to `rate` samples a second, a divisor of 360, and without drift, in units of the record.
 
-    Three samples become their mean, the mean of the 121 samples around is subtracted (beyond the ends of the record its first and
-    last sample are repeated), and the rest goes to the nearest multiple of 6. Sums are those of integers, so that levels are the
-    same on every machine. Returns `levels` (int32[36000]): symbols of the quantisation: 0 is the lowest level; `offsets`
-    (int64[301]): of the 300 documents of one second; `quantization`: the values of the levels, in units of the record.
+    Of the samples that become one the mean of the second around is subtracted (beyond the ends of the record its first and last
+    sample are repeated). Sums are those of integers, so that the result is the same on every machine.
+
+    >>> load_signal(60).size, float(np.ptp(load_signal(60)).round(1))
+    (18000, 131.3)
+    """
+    averaged, window = RATE // rate, rate + 1
+    sums = load_ecg()[0].reshape(-1, averaged).sum(axis=1, dtype=np.int64)
+    before = np.concatenate([[0], np.cumsum(np.pad(sums, window // 2, mode="edge"))])
+    return (window * sums - (before[window:] - before[:-window])) / (window * averaged)
+
+
+def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Quantization]:
+    """`load_signal` at 120 Hz rounded to the nearest multiple of 6.
+
+    Returns `levels` (int32[36000]): symbols of the quantisation: 0 is the lowest level; `offsets` (int64[301]): of the 300
+    documents of one second; `quantization`: the values of the levels, in units of the record.
 
     >>> levels, offsets, scale = load_beats()
     >>> levels.size, len(offsets) - 1, scale.n_symbols, scale.max_error
     (36000, 300, 27, array([3.]))
     """
-    values, offsets = load_ecg()
-    sums = values.reshape(-1, _AVERAGED).sum(axis=1, dtype=np.int64)
-    before = np.concatenate([[0], np.cumsum(np.pad(sums, _WINDOW // 2, mode="edge"))])
-    around = before[_WINDOW:] - before[:-_WINDOW]
-    levels, quantization = quantize((_WINDOW * sums - around) / (_WINDOW * _AVERAGED), step=_STEP)
-    return levels, offsets // _AVERAGED, quantization
+    levels, quantization = quantize(load_signal(), step=_STEP)
+    return levels, load_ecg()[1] // (RATE // BEAT_RATE), quantization
 
 
 def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "auto") -> int:
-    """Fit, encode, decode, compare, print the figures and the motifs. Returns 0 if every round trip is exact, 1 otherwise.
+    """Fit, encode, decode, compare, print the figures and the beats. Returns 0 if all that is said of errors is so, 1 otherwise.
 
     `plot` is the path of a picture to write, None for none.
     """
     began = time.perf_counter()
     levels, offsets, quantization = load_beats()
     print(
-        f"ECG, record 208 of the MIT-BIH Arrhythmia Database: {levels.size * _AVERAGED:,} samples at {RATE} Hz, five minutes,\n"
+        f"ECG, record 208 of the MIT-BIH Arrhythmia Database: {load_ecg()[0].size:,} samples at {RATE} Hz, five minutes,\n"
         f"averaged to {BEAT_RATE} Hz, without drift (the mean of one second around), rounded to levels of {_STEP}, at most"
         f" {quantization.max_error[0]:g} away:\n{levels.size:,} samples of {quantization.n_symbols} levels in"
         f" {offsets.size - 1} documents of one second. Lossless after quantising: what follows gives back every level.\n"
@@ -83,7 +92,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
         "universal": UBPE(n_tokens, **options),
         "shortest": UBPE(n_tokens, objective="shortest", **options),
     }
-    exact, encoded, rows = True, Ragged.from_lists([]), []
+    exact, rows = True, []
     for name, tokenizer in tokenizers.items():
         _, first = _timed(tokenizer.fit, levels, offsets=offsets, progress=progress)
         progress = False  # of the others
@@ -104,54 +113,47 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
             f"{name:10} {way:14} {n:6} {levels.size / n:16.2f} {fit * 1e3:6.1f}ms {encode * 1e3:6.1f}ms {decode * 1e3:6.2f}ms"
             f" {pause:6.2f} s  {'exact' if same else 'NOT EXACT'}"
         )
-    print("\nShapes that recur: some tokens of the shortest encoding, the highest first. Between | | is the token, the same")
-    print("every time, beside it the median of what comes before and after it.")
-    for line in motifs(tokenizer, levels, offsets, encoded, quantization):
+    found, bound = whole_beats()
+    lengths, error = found.lengths / _SLOW, np.abs(found.decoded - found.signal)
+    is_bound = bool(error.max() <= bound)
+    unseen = found.starts >= _LEARNED * _SLOW
+    share, of_unseen = (lengths[part & (lengths >= _LONG)].sum() / lengths[part].sum() for part in (lengths > 0, unseen))
+    print(
+        f"\nWhole beats: no beat comes again level for level, so tokens that match within a tolerance. {_SHAPES} of them, learned"
+        f" from\nthe first {_LEARNED // 60} minutes at {_SLOW} Hz: {found.signal.size:,} samples in {lengths.size} tokens,"
+        f" {found.signal.size / lengths.size:.1f} samples a token, {share:.0%} of the record in tokens of\n{_LONG} s or more"
+        f" ({of_unseen:.0%} of the minutes that were not learned from). Largest error {error.max():.1f}, bound {bound:.1f}"
+        f"{'' if is_bound else ', NOT KEPT'}, rms {np.sqrt(np.mean(error**2)):.1f} of {np.ptp(found.signal):.0f} units."
+    )
+    for line in beats(found):
         print(line)
     if plot:
-        from ubpe_numba.views.demo_picture import draw
-
-        draw(plot, levels, offsets, tokenizer, rate=BEAT_RATE)
+        draw(plot, found, rate=_SLOW, bound=bound, learned=_LEARNED * _SLOW)
         print(f"\nthe picture of it: {plot}")
     print(f"\nall of it, compilation included: {time.perf_counter() - began:.1f} s")
-    return 0 if exact else 1
+    return 0 if exact and is_bound else 1
 
 
-def motifs(
-    tokenizer: Tokenizer,
-    levels: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    encoded: Ragged,
-    quantization: Quantization,
-    n: int = _MOTIFS,
-) -> list[str]:
-    """A table of tokens that say most about a signal: a header, and a line with a sketch for each of at most `n`."""
-    vocabulary = tokenizer._model.vocabulary
-    usage = tokenizer.usage(ids=encoded)
-    signal, values = quantization.restore(levels), quantization.restore(tokenizer._model.alphabet.to_symbols(vocabulary.arena))
-    chosen = choose_motifs(vocabulary, values, usage.counts, n, least=_LEAST).tolist()
-    if not chosen:
-        return [f"  none occurs {_LEAST} times"]
-    index = tokenizer.index(encoded)
-    rows = []
-    for token in chosen:
-        shape, found = values[vocabulary.offsets[token] : vocabulary.offsets[token + 1]], index[token]
-        around = contexts_of(signal, offsets, found.documents, found.starts, shape.size, _SIDE)
-        if shape.size > _WIDEST:
-            drawn = sketch(shape, _WIDEST)
-        else:  # the median of each column, NaN where most documents have ended or not yet begun; bars around the token
-            known = np.isfinite(around).sum(axis=0) * 2 >= len(around)
-            median = np.full(around.shape[1], np.nan)
-            median[known] = np.nanmedian(around[:, known], axis=0)
-            line, end = sketch(median), _SIDE + shape.size
-            drawn = f"{line[:_SIDE]}|{line[_SIDE:end]}|{line[end:]}"
-        reach = f"{shape.min():.0f}..{shape.max():.0f}"
-        numbers = f"{usage.counts[token]:5} {usage.document_frequencies[token]:12}"
-        numbers = f"{shape.size:7}  {shape.size / BEAT_RATE:5.2f} s  {reach:>8}  {numbers}"
-        rows.append((shape.max() - shape.min(), token, drawn, numbers))
-    width = max(len(row[2]) for row in rows)
-    lines = [f"{token:5}  {drawn:{width}}  {numbers}" for _, token, drawn, numbers in sorted(rows, key=lambda row: -row[0])]
-    return [f"token  {'':{width}}  samples    time    values  times in documents", *lines]
+def whole_beats() -> tuple[Found, float]:
+    """The record at 60 Hz in tokens that match within 12 units, learned from its first two minutes, and their bound."""
+    signal = load_signal(_SLOW)
+    tok = SignalTokenizer(_SHAPES, max_error=_ERROR, representation="both")
+    tok.fit(signal[: _LEARNED * _SLOW], low=signal.min(), high=signal.max(), sampling_rate=_SLOW)
+    ids = tok.encode(signal)
+    starts, ends = tok.spans(ids).T
+    return Found(signal, tok.decode(ids), ids, starts, ends - starts), tok.error_bound()
+
+
+def beats(found: Found) -> list[str]:
+    """A table of the tokens of 0.3 s or more that say most about a signal: a header, and a line with a sketch of each."""
+    shapes = Shapes.of(found, shortest=round(_LONG * _SLOW))
+    if not shapes.tokens.size:
+        return ["  none occurs 5 times"]
+    lines = [f"token  {'':{_WIDEST}}    time  range  times"]
+    for token, count, shape in zip(shapes.tokens.tolist(), shapes.counts.tolist(), shapes.shapes, strict=True):
+        drawn = sketch(shape, _WIDEST)
+        lines.append(f"{token:5}  {drawn:{_WIDEST}}  {shape.size / _SLOW:.2f} s  {np.ptp(shape):5.0f}  {count:5}")
+    return lines
 
 
 def sketch(shape: NDArray[np.float64], widest: int | None = None) -> str:

@@ -1,9 +1,9 @@
-"""The picture of the demo: some seconds of a signal cut into tokens, above the places where some of these tokens occur."""
+"""The picture of the demo: some seconds of a signal cut into tokens, above all the places where some of these tokens occur."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,132 +13,160 @@ from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import bare_figure
 from ubpe_numba.views.displays.motifs import MotifsDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
-from ubpe_numba.views.motifs import choose_motifs, ranges_of, says_most
+from ubpe_numba.views.motifs import choose_diverse, contexts_of, says_most
 
-if TYPE_CHECKING:
-    from ubpe_numba.coding.occurrences import Spans
-    from ubpe_numba.tokenizers.base import Tokenizer
-
-__all__ = ["draw"]
+__all__ = ["Found", "Shapes", "draw"]
 
 _SECONDS = 6  # of the signal that are shown
 _COLUMNS, _ROWS = 4, 2  # of the gallery: a panel for each hue
-_LEAST = 5  # occurrences of a motif of the gallery: fewer do not look like a rule
-_LEAST_RANGE = 2  # levels: what is nearly level looks like nothing
 _LETTERS = "ABCDEFGH"
 _LEFT, _RIGHT = 0.035, 0.985  # of the figure
 
 
+class Found(NamedTuple):
+    """A signal, float64[n], what its tokens decode to, and of each token its id, first sample and number of samples."""
+
+    signal: NDArray[np.float64]
+    decoded: NDArray[np.float64]
+    ids: NDArray[np.integer]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+class Shapes(NamedTuple):
+    """Tokens of a signal: ids, how often each occurs, what it decodes to, and the signal around all of its places.
+
+    A token of differences serves at every height: its shape is at the mean height of its places, and they are moved to it.
+    """
+
+    tokens: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    shapes: list[NDArray[np.float64]]
+    contexts: list[NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, found: Found, *, shortest: int, n: int = _COLUMNS * _ROWS, least: int = 5, side: int = 0) -> Shapes:
+        """At most `n` tokens that say most and differ: of `shortest` samples or more, at `least` places or more.
+
+        >>> wave = np.array([0.0, 9, 0, 1, 10, 1])
+        >>> shapes = Shapes.of(Found(wave, wave, np.array([7, 7]), np.array([0, 3]), np.array([3, 3])), shortest=3, least=2)
+        >>> shapes.tokens.tolist(), shapes.shapes[0].tolist(), shapes.contexts[0].tolist()
+        ([7], [0.5, 9.5, 0.5], [[0.5, 9.5, 0.5], [0.5, 9.5, 0.5]])
+        """
+        long = np.flatnonzero(found.lengths >= max(shortest, 2))
+        tokens, first, counts = np.unique(found.ids[long], return_index=True, return_counts=True)
+        first = long[first]
+        lengths = found.lengths[first]
+        shapes = [found.decoded[a : a + k] for a, k in zip(found.starts[first].tolist(), lengths.tolist(), strict=True)]
+        scores = says_most(np.array([np.ptp(shape) for shape in shapes]), counts, lengths, least)
+        chosen = choose_diverse(shapes, scores, n)
+        made, contexts = [], []
+        ends = np.array([0, found.signal.size])
+        for i in chosen:
+            starts, shape = found.starts[found.ids == tokens[i]], shapes[i]
+            moved = found.decoded[starts] - shape[0]  # how much higher than the first place each is
+            around = contexts_of(found.signal, ends, np.zeros_like(starts), starts, shape.size, side)
+            made.append(shape + moved.mean())
+            contexts.append(around + (moved.mean() - moved)[:, None])
+        return cls(tokens[chosen].astype(np.int64), counts[chosen], made, contexts)
+
+
 def draw(
-    path: str | os.PathLike[str],
-    samples: np.ndarray,
-    offsets: np.ndarray,
-    tok: Tokenizer,
-    *,
-    rate: float = 120,
-    step: float = 6,
-    theme: str | Theme = "light",
+    path: str | os.PathLike[str], found: Found, *, rate: float, bound: float, learned: int = 0, theme: str | Theme = "light"
 ) -> None:
-    """Write a PNG that shows what a tokenizer finds in an ECG; a reader finds the old file or the new one, never a part of it.
+    """Write a PNG that shows what tokens find in an ECG; a reader finds the old file or the new one, never a part of it.
 
     Above, six seconds cut into tokens, of which up to eight are lettered, each in a colour of its own, all others in greys.
-    Below, these tokens over all their occurrences in the record. `samples` (int[n]): the record in levels; `offsets` (int[d +
-    1]): where its documents begin; `tok`: a tokenizer that was fitted to it; `rate`: samples a second; `step`: the size of a
-    level in the units of the record, for the title; `theme`: ``"light"`` or ``"dark"``. Raises ImportError if matplotlib is not
-    installed. Raises OSError if the file cannot be written.
+    Below, these tokens over all their places in the record. `found`: the record and its tokens; `rate`: samples a second;
+    `bound`: how far a decoded sample may be from the given one; `learned`: the samples that tokens were learned from, the first
+    ones: seconds after them are shown, if there are enough; `theme`: ``"light"`` or ``"dark"``. Raises ImportError if matplotlib
+    is not installed. Raises OSError if the file cannot be written.
     """
     chosen = theme_of(theme)
-    samples, offsets = np.asarray(samples), np.asarray(offsets, np.int64)
     figure = bare_figure((15, 9.4), chosen)
     sides = {"left": _LEFT, "right": _RIGHT}
     top = figure.add_subplot(figure.add_gridspec(1, 1, top=0.83, bottom=0.56, **sides)[0])
     axes = figure.add_gridspec(_ROWS, _COLUMNS, top=0.403, bottom=0.02, hspace=0.28, wspace=0.08, **sides).subplots(sharey=True)
-    spans = tok.spans(samples, offsets)
-    starts = spans.starts + offsets[spans.documents]
-    begin, end, tokens = _window(tok, spans, starts, offsets, round(_SECONDS * rate))
-    colours = dict(zip(tokens.tolist(), chosen.hues, strict=False))
-    gallery = MotifsDisplay.from_batch(tok, samples, offsets, tokens=tokens, side=round(0.3 * rate), ax=axes, theme=chosen)
-    titles = [f"{name}  token {token}" for name, token in zip(_LETTERS, colours, strict=False)]
-    gallery.plot(axes, rate=rate, names=titles, colours=list(colours.values()), theme=chosen)
-    if tokens.size:
-        ax = axes.flat[0]  # a bar as long as a tenth of a second, at the bottom right
-        right, bottom = ax.get_xlim()[1] - 1, ax.get_ylim()[0]
-        height = bottom + 0.08 * (ax.get_ylim()[1] - bottom)
-        ax.plot([right - 0.1 * rate, right], [height, height], color=chosen.dim, lw=1.5)
-        ax.text(right - 0.05 * rate, height, "0.1 s", ha="center", va="bottom", fontsize=9, color=chosen.dim)
-    inside = slice(*np.searchsorted(starts, [begin, end]).tolist())
-    ids, lengths = spans.ids[inside], spans.lengths[inside]
-    above = TokensDisplay(samples[begin:end], ids, starts[inside] - begin, lengths, gallery.n_alphabet)
+    side = round(0.3 * rate)
+    shapes = Shapes.of(found, shortest=side, side=side)
+    inside = _window(found, shapes.tokens, round(_SECONDS * rate), learned)
+    ids, starts, lengths = found.ids[inside], found.starts[inside], found.lengths[inside]
+    begin, end = (int(starts[0]), int(starts[-1] + lengths[-1])) if starts.size else (0, 0)
+    place = {token: int(np.argmax(ids == token)) if token in ids else ids.size for token in shapes.tokens.tolist()}
+    order = sorted(range(len(place)), key=list(place.values()).__getitem__)  # letters from left to right
+    shapes = Shapes(shapes.tokens[order], shapes.counts[order], *([part[i] for i in order] for part in shapes[2:]))
+    colours = dict(zip(shapes.tokens.tolist(), chosen.hues, strict=False))
+    names = dict(zip(colours, _LETTERS, strict=False))
+    gallery = MotifsDisplay(shapes.tokens, shapes.shapes, shapes.contexts, shapes.counts, side, 0)
+    gallery.plot(
+        axes,
+        rate=rate,
+        names=[f"{name}  token {token}" for token, name in names.items()],
+        colours=list(colours.values()),
+        theme=chosen,
+    )
+    for ax, shape in zip(axes.flat, shapes.shapes, strict=False):
+        ax.fill_between(np.arange(shape.size), shape - bound, shape + bound, color=chosen.paper, alpha=0.8, lw=0, zorder=0.5)
+    above = TokensDisplay(found.decoded[begin:end], ids, starts - begin, lengths, 0)
     above.plot(top, rate=rate, colours=colours, theme=chosen)
     low, high = top.get_ylim()  # the letters of the gallery above the tokens that it shows
     ceiling = high + 0.16 * (high - low)
-    top.set_yticks([tick for tick in range(-100, 101, 5) if above.samples.min() <= tick <= above.samples.max()])
+    top.plot(np.arange(end - begin) / rate, found.signal[begin:end], color=chosen.ink, lw=0.8, alpha=0.55, zorder=4)
     top.set_ylim(low, ceiling)
     top.set_title("", loc="left")
-    top.set_ylabel("level")
-    names = dict(zip(colours, _LETTERS, strict=False))
+    top.set_yticks([])
+    top.spines["left"].set_visible(False)
     for token, start, length in zip(above.ids.tolist(), above.starts.tolist(), above.lengths.tolist(), strict=True):
         if token in names:
             middle = (start + (length - 1) / 2) / rate
             top.text(middle, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=chosen.ink)
-    n = spans.ids.size
+    n, size = found.ids.size, found.signal.size
+    long = found.lengths[found.lengths >= side].sum() / max(size, 1)
     figures = (
-        f"{samples.size:,} samples became {n:,} tokens from a vocabulary of {len(tok._model.vocabulary):,}: "
-        f"{samples.size / max(n, 1):.1f} samples each; lossless after rounding to levels {step:g} apart"
+        f"{size / rate / 60:.0f} minutes in {n:,} tokens, {long:.0%} of it in tokens of 0.3 s or more; "
+        f"no sample is more than {bound:.3g} of {np.ptp(found.signal):.0f} units off"
     )
-    _write_titles(figure, figures, samples.size / rate / 60, int(tokens.size), chosen)
+    _write_titles(figure, figures, learned > 0 and begin >= learned, len(names), chosen)
     with atomically(path) as file:
         figure.savefig(file, format="png", dpi=110)
 
 
-def _window(
-    tok: Tokenizer, spans: Spans, starts: NDArray[np.int64], offsets: NDArray[np.int64], size: int
-) -> tuple[int, int, NDArray[np.int64]]:
-    """Where to look, whole documents of about `size` samples, and the tokens there that say most and differ, in order.
+def _window(found: Found, tokens: NDArray[np.int64], size: int, learned: int) -> slice:
+    """The tokens of about `size` samples, after those that were learned if there are so many, most of them of these tokens.
 
-    Such tokens go up or down by two levels and occur at least five times in the record. Of all places the one is taken where
-    those that are chosen say most together; a record that is shorter is shown whole.
+    Of all places the one is taken where the samples of these times the number of different ones are most.
     """
-    vocabulary = tok._model.vocabulary
-    symbols = tok._model.alphabet.to_symbols(vocabulary.arena).astype(np.float64)
-    counts = np.bincount(spans.ids, minlength=len(vocabulary))[: len(vocabulary)]
-    ranges = ranges_of(vocabulary, symbols)
-    counts[ranges < _LEAST_RANGE] = 0
-    scores = says_most(ranges, counts, np.diff(vocabulary.offsets), _LEAST)
-    best, score = (int(offsets[0]), int(offsets[-1])), -1.0
-    there: NDArray[np.integer] = np.arange(counts.size)
-    for begin in offsets[:-1].tolist():
-        last = int(np.searchsorted(offsets, begin + size))
-        if last == offsets.size:
+    if found.signal.size - learned < size:
+        learned = 0
+    ends = found.starts + found.lengths
+    best, score = slice(0, int(np.searchsorted(found.starts, size))), -1
+    shown = np.isin(found.ids, tokens)
+    for first in np.flatnonzero(found.starts >= learned).tolist():
+        last = int(np.searchsorted(ends, found.starts[first] + size, side="right"))
+        here = shown[first:last]
+        new = np.unique(found.ids[first:last][here]).size * int(found.lengths[first:last][here].sum())
+        if new > score:
+            best, score = slice(first, last), new
+        if last == ends.size:
             break
-        ids = np.unique(spans.ids[slice(*np.searchsorted(starts, [begin, offsets[last]]).tolist())])
-        ids = ids[ids < counts.size]
-        found = float(np.sort(scores[ids])[-_COLUMNS * _ROWS :].sum())
-        if found > score:
-            best, score, there = (begin, int(offsets[last])), found, ids
-    here = np.zeros_like(counts)
-    here[there] = counts[there]
-    tokens = choose_motifs(vocabulary, symbols, here, _COLUMNS * _ROWS, least=_LEAST)
-    inside = slice(*np.searchsorted(starts, best).tolist())
-    first = [int(np.argmax(spans.ids[inside] == token)) for token in tokens.tolist()]
-    return *best, tokens[np.argsort(first)]
+    return best
 
 
-def _write_titles(figure: Any, figures: str, minutes: float, n_motifs: int, theme: Theme) -> None:
+def _write_titles(figure: Any, figures: str, unseen: bool, n_motifs: int, theme: Theme) -> None:
     """The title, the line of figures, and a heading and an explanation for each half."""
     title, heading, note = (
         {"fontsize": size, "fontweight": weight, "color": colour}
         for size, weight, colour in ((21, "bold", theme.ink), (14, "bold", theme.ink), (12, "normal", theme.dim))
     )
     lines = (
-        (0.962, title, "Shapes that recur in an ECG, found without being told what a heart beat is"),
-        (0.925, note | {"fontsize": 13.5}, f"{minutes:.0f} minutes of it: {figures}"),
-        (0.882, heading, f"{_SECONDS} seconds, cut into tokens"),
-        (0.855, note, "Each block below the curve is a token: a run of levels that occurs again and again. "
-         f"The {n_motifs} that say most, by height and by what they save, have a letter and a colour."),
-        (0.478, heading, f"Every place in the {minutes:.0f} minutes where these {n_motifs} tokens occur, one over the other"),
-        (0.451, note, "In colour the token, the same each time. What differs by one level is another token. In grey what comes "
-         "before and after it, to the ends of its document of one second."),
+        (0.962, title, "Heart beats, found without being told what a heart beat is"),
+        (0.925, note | {"fontsize": 13.5}, figures),
+        (0.882, heading, f"{_SECONDS} seconds, cut into tokens" + ", of minutes that these were not learned from" * unseen),
+        (0.855, note, "Each block below the curve is a token: a shape that comes again nearly. The thin line is the given "
+         "signal, the other what the tokens decode to."),
+        (0.478, heading, f"Every place where these {n_motifs} tokens occur, one over the other"),
+        (0.451, note, "In colour the token, in grey the signal: within the token it keeps to the band, the bound of the "
+         "error. A shape may serve at any height."),
     )  # fmt: skip
     for y, look, text in lines:
         figure.text(_LEFT, y, text, va="center", ha="left", **look)
