@@ -19,10 +19,10 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_182,
+    "lines": 51_210,
     "lines of code": 30_791,
-    "functions": 2_349,
-    "classes": 201,
+    "functions": 2_351,
+    "classes": 202,
     "modules": 245,
     "lines of the longest file": 690,
     "files of a fit": 12,
