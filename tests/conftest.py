@@ -12,7 +12,7 @@ import pytest
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
 # properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time
-_EXAMPLES = 150 if os.environ.get("UBPE_FULL") == "1" else 60
+_EXAMPLES = 100 if os.environ.get("UBPE_FULL") == "1" else 60
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True, max_examples=_EXAMPLES)
 hypothesis.settings.load_profile("default")
 
