@@ -6,11 +6,22 @@ drawn on last. Every one takes ``theme="light"`` or ``"dark"``. A token has the 
 neighbour has it already.
 """
 
+from ubpe_numba.tokenizers.skyline import skyline
 from ubpe_numba.views.displays.compression import CompressionDisplay
 from ubpe_numba.views.displays.counts import CountsDisplay
 from ubpe_numba.views.displays.motifs import MotifsDisplay
 from ubpe_numba.views.displays.piano_roll import PianoRollDisplay
+from ubpe_numba.views.displays.skyline import SkylineDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
 from ubpe_numba.views.displays.tree import TreeDisplay
 
-__all__ = ["CompressionDisplay", "CountsDisplay", "MotifsDisplay", "PianoRollDisplay", "TokensDisplay", "TreeDisplay"]
+__all__ = [
+    "CompressionDisplay",
+    "CountsDisplay",
+    "MotifsDisplay",
+    "PianoRollDisplay",
+    "SkylineDisplay",
+    "TokensDisplay",
+    "TreeDisplay",
+    "skyline",
+]

@@ -19,6 +19,7 @@ from ubpe_numba.formats.protobuf import field
 from ubpe_numba.text.cut import PATTERNS
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.saving import load
+from ubpe_numba.tokenizers.skyline import skyline
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -47,6 +48,7 @@ def warmup() -> None:
                 tokenizer.decode_batch(tokenizer.encode_batch(docs))
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], sample=0.5)
+        skyline(ranked, ranked.encode(docs[0]))
         ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
         for _ in range(FIRST):  # the last time as a short document
             ranked.decode(ranked.encode(docs[0]))

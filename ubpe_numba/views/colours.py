@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted
 
-__all__ = ["DARK", "GREY", "HUES", "LIGHT", "N_HUES", "THEMES", "Theme", "colours_of", "hue_of", "hues_of", "theme_of"]
+__all__ = ["DARK", "GREY", "HUES", "LIGHT", "N_HUES", "ON_HUES", "THEMES", "Theme", "colours_of", "hue_of", "hues_of", "theme_of"]
 
 #: Found by a search, so that the least distance of two of them, for normal sight and for each kind of colour-blindness, is great
 #: while all have a contrast of 3:1 with both papers. In this order a hue and the next one, which the rule shifts to, differ most.
 HUES = ("#089ae4", "#e00947", "#6361ff", "#646a0c", "#ec4dbc", "#9d2fbe", "#be8a02", "#256e80")
 N_HUES = len(HUES)
+#: Text on each hue, nearly white or nearly black, whichever has the greater contrast, 4.6:1 or more; no theme has these colours.
+ON_HUES = ("#010101", "#fefefe", "#010101", "#fefefe", "#010101", "#fefefe", "#010101", "#fefefe")
 #: What `hues_of` gives to symbols of the alphabet, which are drawn grey.
 GREY = -1
 

@@ -14,7 +14,15 @@ from tables import each
 
 from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.errors import NotFittedError
-from ubpe_numba.plot import CompressionDisplay, CountsDisplay, MotifsDisplay, PianoRollDisplay, TokensDisplay, TreeDisplay
+from ubpe_numba.plot import (
+    CompressionDisplay,
+    CountsDisplay,
+    MotifsDisplay,
+    PianoRollDisplay,
+    SkylineDisplay,
+    TokensDisplay,
+    TreeDisplay,
+)
 from ubpe_numba.views.colours import DARK, LIGHT, colours_of, hue_of, hues_of
 from ubpe_numba.views.displays.canvas import grid_for, require_signal
 
@@ -30,6 +38,7 @@ IN_DOC = set(hues_of(TOK.encode(DOC), 3).tolist())
 DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
     "tokens": (lambda **how: TokensDisplay.from_document(TOK, DOC, **how), IN_DOC),
     "notes": (lambda **how: PianoRollDisplay.from_document(TOK, DOC, **READ, **how), IN_DOC),
+    "skyline": (lambda **how: SkylineDisplay.from_document(TOK, DOC, **how), {hue_of(part, 3) for part in (3, 4, 5)}),
     "motifs": (lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 4], side=1, **how), {hue_of(5, 3), hue_of(4, 3)}),
     "tree": (lambda **how: TreeDisplay.from_token(TOK, 5, **how), {hue_of(part, 3) for part in (5, 4, 3, 0)}),
     "rank": (lambda **how: CountsDisplay.from_docs(TOK, [DOC], **how), {0}),
@@ -104,6 +113,17 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
                 ({"tokens": [3.5]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
                 ({"n": 1.5}, TypeError, "^n: expected an integer"),
                 ({"columns": 1.5}, TypeError, "^columns: expected an integer"),
+            )
+        ],
+        *[
+            (lambda given=given: SkylineDisplay.from_document(TOK, DOC, **given), error, message)
+            for given, error, message in (
+                ({"start": 5, "stop": 5}, ValueError, "^start: expected a part of the 13 symbols of the document, got 5 to 5"),
+                ({"stop": 14}, ValueError, "^start: .*, got 0 to 14"),
+                ({"stop": 1.5}, TypeError, "^stop: expected an integer"),
+                ({"rate": 0}, ValueError, "^rate: expected samples a second"),
+                ({"rate": 9, "bar": 2}, ValueError, "^bar: expected 1 symbol or more, and no rate, got 2 and the rate 9"),
+                ({"values": lambda s: s[1:]}, ValueError, r"^values: expected a number for each of 13 .*, got shape \(12,\)"),
             )
         ],
         (lambda: TreeDisplay.from_token(TOK, 8), IndexError, "^token 8"),
@@ -229,3 +249,71 @@ def test_bars_are_the_notes_in_the_colours_of_their_tokens(axes: Any) -> None:
     assert borders == display.onset[starts[1:]].tolist()
     own = PianoRollDisplay.from_document(music, TUNE, **OF_TUNE, onset=lambda s: np.arange(s.size) // 2)
     assert [bar.get_x() for bar in own.ax_.patches] == [0, 0, 1, 1, 2, 2, 3, 4, 4, 5]
+
+
+# ---------------------------------------- the skyline
+
+
+def boxes(ax: Any) -> list[tuple[float, ...]]:
+    """The left, bottom, right and top end of every block that is drawn."""
+    paths = ax.collections[0].get_paths()
+    return [(*path.vertices.min(axis=0), *path.vertices.max(axis=0)) for path in paths]
+
+
+def test_blocks_are_those_of_the_part_and_labels_are_inside_of_theirs() -> None:
+    tok = BPE.for_text(300).fit(["schön ist der Schnee, schöner der schönste Schnee"] * 3)
+    display = SkylineDisplay.from_document(tok, "schöner Schnee", theme="dark")
+    ax, learned = display.ax_, display.blocks[display.blocks["born"] > 256]
+    assert boxes(ax) == [(a, low, b, high) for a, b, low, high, _ in learned.tolist()]
+    written = [label.get_text() for label in ax.get_xticklabels()]
+    assert "".join(written) == "schöner␣Schnee" and ax.get_xticks()[3] == 4.0  # two bytes, the character in their middle
+    display.figure_.canvas.draw()
+    places = [ax.transData.transform([box[:2], box[2:]]).ravel() for box in boxes(ax)]
+    assert ax.texts
+    for text in ax.texts:
+        room = text.get_window_extent()
+        assert any(a <= room.x0 and room.x1 <= c and b <= room.y0 and room.y1 <= d for a, b, c, d in places), text
+    part = display.plot(start=2, stop=9).ax_
+    assert part.get_xlim() == (2, 9) and all(b > 2 and a < 9 for a, _, b, _ in boxes(part))
+
+
+ENDED = Preprocessing(known_words=["<e>"])
+
+
+@each(
+    "tok, doc, want",
+    [
+        (BPE.from_merges([[0, 1]], alphabet=b"a\xff"), b"a\xffa", ["a", "ff", "a"]),
+        (BPE.from_merges([[0, 1]], alphabet=["pay now", "go"]), ["pay now", "go"], ["pay now", "go"]),
+        (BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=ENDED), "ab<e>a", ["a", "b", "<e>", None, None, "a"]),
+    ],
+)
+def test_what_is_written_below(tok: BPE, doc: Any, want: list[str]) -> None:
+    assert SkylineDisplay.from_document(tok, doc, ax=Figure().subplots()).symbols == want
+
+
+def test_a_curve_notes_and_their_axes() -> None:
+    curve = SkylineDisplay.from_document(TOK, DOC, rate=2, ax=Figure().subplots()).ax_
+    (line,) = curve.lines
+    y = line.get_ydata()
+    assert np.array_equal(np.argsort(y, kind="stable"), np.argsort(DOC, kind="stable")) and 0 < y.min() < y.max() < 1
+    assert curve.get_xlabel() == "seconds" and curve.get_xticks()[-1] / 2 == float(curve.get_xticklabels()[-1].get_text())
+    notes = SkylineDisplay.from_document(TOK, DOC, values=lambda s: np.where(s == 8, np.nan, s), bar=4, stop=12).ax_
+    assert notes.lines[0].get_linestyle() == "None" and np.isnan(notes.lines[0].get_ydata()[2])
+    assert [t.get_text() for t in notes.get_xticklabels()] == ["1", "2", "3", "4"] and notes.get_xlabel() == "bar"
+    assert notes.get_xticks().tolist() == [0, 4, 8, 12]
+
+
+def test_a_long_document_is_an_image_of_the_blocks_in_the_middle_of_its_columns(axes: Any) -> None:
+    long = np.tile(DOC, 400)
+    display = SkylineDisplay.from_document(TOK, long, ax=axes)
+    (image,) = axes.images
+    pixels = image.get_array()
+    rows, columns = pixels.shape[:2]
+    for row, column in zip(range(3, rows, 31), range(5, columns, 201), strict=False):
+        size, at = 3 * (9 / 3) ** ((row + 0.5) / rows), (column + 0.5) * long.size / columns
+        held = display.blocks[(display.blocks["start"] <= at) & (at < display.blocks["stop"])]
+        held = held[(held["born"] <= size) & (size < held["absorbed"])]
+        token = int(held["token"][0]) if held.size else 0
+        assert to_hex(pixels[row, column]) == (LIGHT.hues[hue_of(token, 3)] if token >= 3 else LIGHT.grid)
+    assert not axes.lines  # of a curve nothing would be seen

@@ -123,3 +123,16 @@ def one_signal(doc: Any) -> np.ndarray:
 def room_of(low: float, high: float, part: float) -> float:
     """The space below and above values: a part of their range, but some also where all are one large value."""
     return part * max(high - low, 1.0, 1e-6 * max(abs(low), abs(high)))
+
+
+def ticks_of(low: int, high: int) -> list[int]:
+    """Sizes to write at a logarithmic axis: 1, 2 and 5 of each decade, or more of them where these are fewer than three.
+
+    >>> ticks_of(256, 5000), ticks_of(24, 70)
+    ([500, 1000, 2000, 5000], [30, 40, 50, 60, 70])
+    """
+    for steps in ((1, 2, 5), range(1, 10), range(10, 100)):
+        found = [step * 10**power for power in range(10) for step in steps if low <= step * 10**power <= high]
+        if len(found) > 2:
+            return found[:: -(-len(found) // 8)]
+    return [low, high]

@@ -1,0 +1,315 @@
+"""The encodings of a document by every size of the vocabulary, one above the other."""
+
+from __future__ import annotations
+
+import itertools
+import unicodedata
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ubpe_numba.runtime.arrays import integer, told
+from ubpe_numba.tokenizers.skyline import skyline
+from ubpe_numba.views.colours import N_HUES, ON_HUES, Theme, hue_of, theme_of
+from ubpe_numba.views.displays.canvas import axes_for, check_rate, ticks_of
+from ubpe_numba.views.notebook import visible
+
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.base import Tokenizer
+
+__all__ = ["SkylineDisplay"]
+
+_COLUMNS, _ROWS = 1600, 240  # of the image of a document that is too long for rectangles
+
+
+@told
+class SkylineDisplay:
+    """A document by every size of the vocabulary: x is the document, y the size, each horizontal line an encoding.
+
+    A block is a token: as wide as its symbols, from the size of the vocabulary at which it is learned, to that at which a longer
+    token takes it in. The ground is symbols of the alphabet.
+
+    Parameters
+    ----------
+    blocks : record[k]
+        As `skyline` gives them.
+    symbols : list of str or None, or float[n_symbols]
+        What is written below each symbol, None where the one before it is not over (a byte in a character), or a curve: the value
+        of each.
+    sizes : (int, int)
+        The size of the alphabet, and that of the vocabulary.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from ubpe_numba import BPE
+    >>> tok = BPE.from_merges([[0, 1], [3, 2]], alphabet="abc")
+    >>> display = SkylineDisplay.from_document(tok, "abcab", ax=Figure().subplots())
+    >>> display.blocks["token"].tolist(), display.symbols
+    ([4, 3, 2, 0, 1, 3, 0, 1], ['a', 'b', 'c', 'a', 'b'])
+    >>> [text.get_text() for text in display.ax_.texts]
+    ['abc', 'ab', 'ab']
+    """
+
+    def __init__(self, blocks: Any, symbols: Any, sizes: tuple[int, int]) -> None:
+        self.blocks: NDArray[np.void] = np.asarray(blocks)
+        self.symbols: list[str | None] | NDArray[np.float64] = symbols
+        self.sizes = sizes
+
+    @classmethod
+    def from_document(
+        cls,
+        tok: Tokenizer,
+        doc: Any,
+        *,
+        values: Callable[[NDArray[Any]], Any] | None = None,
+        start: int = 0,
+        stop: int | None = None,
+        rate: float | None = None,
+        bar: int | None = None,
+        ax: Any = None,
+        theme: str | Theme = "light",
+    ) -> Self:
+        """Encode a document and draw it.
+
+        Parameters
+        ----------
+        tok : Tokenizer
+            A tokenizer that encodes by merge rank.
+        doc
+            One document: integers, text, bytes or names.
+        values : function, optional
+            How integers are drawn: given the symbols, the height of each, NaN for none. By default the symbols themselves.
+        start, stop, rate, bar, ax, theme
+            As for `plot`.
+
+        Raises
+        ------
+        ValueError
+            If encodings by smaller vocabularies are not parts of this one (see `skyline`), and as `plot` raises it.
+        """
+        blocks = skyline(tok, tok.encode(doc))
+        alphabet, vocabulary, _ = tok._fitted()
+        n = vocabulary.n_alphabet
+        leaves = np.sort(blocks[tok.vocabulary._row[blocks["token"]] < 0], order="start")
+        number = np.full(len(tok.vocabulary), -1)
+        number[tok.vocabulary.symbol_ids[::-1]] = np.arange(n)[::-1]
+        known = number[leaves["token"]]
+        symbols: Any
+        if alphabet.kind == "int" and alphabet.names is None and known.min(initial=0) >= 0:
+            levels = alphabet.to_symbols(known.astype(np.int32))
+            symbols = np.asarray(levels if values is None else values(levels), np.float64)
+            if symbols.shape != levels.shape:
+                raise ValueError(f"values: expected a number for each of {levels.size} symbols, got shape {symbols.shape}")
+        else:
+            symbols = _written(alphabet, known, leaves, tok.vocabulary)
+        return cls(blocks, symbols, (n, len(vocabulary))).plot(ax, start=start, stop=stop, rate=rate, bar=bar, theme=theme)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        start: int = 0,
+        stop: int | None = None,
+        rate: float | None = None,
+        bar: int | None = None,
+        theme: str | Theme = "light",
+    ) -> Self:
+        """Draw again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure of pyplot.
+        start, stop : int
+            The symbols to show, of text in UTF-8 its bytes; by default all.
+        rate : float, optional
+            Symbols a second, for an axis in seconds.
+        bar : int, optional
+            Symbols a bar of music, for an axis of bars; values are drawn as notes, not as a curve.
+        theme : str or Theme
+            ``"light"`` or ``"dark"``.
+
+        Raises
+        ------
+        ValueError
+            If `start` and `stop` are no part of the document, `rate` is not above 0, `bar` is below 1, both are given, or for an
+            unknown theme.
+        TypeError
+            If one of them is no number.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from ubpe_numba import BPE
+        >>> from ubpe_numba.plot import skyline
+        >>> tok = BPE.from_merges([[0, 1]], alphabet="ab")
+        >>> display = SkylineDisplay(skyline(tok, [2, 0]), ["a", "b", "a"], (2, 3)).plot(Figure().subplots())
+        >>> len(display.blocks), display.ax_.get_yscale()
+        (4, 'log')
+        """
+        n = len(self.symbols)
+        stop = n if stop is None else integer(stop, "stop")
+        if not 0 <= integer(start, "start") < max(stop, 1) or stop > n:
+            raise ValueError(f"start: expected a part of the {n:,} symbols of the document, got {start} to {stop}")
+        check_rate(rate)
+        if bar is not None and (integer(bar, "bar") < 1 or rate is not None):
+            raise ValueError(f"bar: expected 1 symbol or more, and no rate, got {bar} and the rate {rate}")
+        chosen = theme_of(theme)
+        new, ax = ax is None, axes_for(ax, (11.0, 4.0), chosen)
+        bottom, top = self.sizes[0], self.sizes[1] + 1
+        ax.set(yscale="log", xlim=(start, max(stop, start + 1)), ylim=(bottom, top))
+        ax.set_facecolor(chosen.grid)  # the symbols
+        ticks = ticks_of(bottom, top)
+        ax.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+        ax.minorticks_off()
+        ax.set_ylabel("tokens in the vocabulary")
+        ax.set_title("Each height is the document by a vocabulary of that size", loc="left")
+        if isinstance(self.symbols, list):
+            ax.set_xlabel("symbols")
+        else:
+            ax.set_xlabel("sample" if rate is None else "seconds")
+        if new:
+            ax.figure.draw_without_rendering()  # the place of the axes
+        box = ax.get_window_extent()
+        wide, high = box.width / max(stop - start, 1), box.height / np.log(top / bottom)
+        there = self.blocks[(self.blocks["stop"] > start) & (self.blocks["start"] < stop) & (self.blocks["born"] > bottom)]
+        self._draw_blocks(ax, there, wide, chosen)
+        points = 72 / ax.figure.dpi
+        if isinstance(self.symbols, list):
+            self._write(ax, there, self.symbols, wide, high, points, (start, stop), chosen)
+        elif wide >= 0.25:
+            self._draw_values(ax, self.symbols, (start, stop), bar is not None, chosen)
+        if rate is not None or bar is not None:
+            self._scale(ax, start, stop, rate, bar)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_blocks(self, ax: Any, blocks: NDArray[np.void], wide: float, theme: Theme) -> None:
+        """Rectangles in the hues of tokens."""
+        hues = np.array([theme.hues[hue_of(token, 0)] for token in range(N_HUES)], object)
+        if wide < 1:  # as an image, which samples a symbol for each column
+            from matplotlib.colors import to_rgb
+
+            (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+            columns = left + (np.arange(_COLUMNS) + 0.5) * (right - left) / _COLUMNS
+            rows = np.geomspace(bottom, top, 2 * _ROWS + 1)[1::2]
+            image = np.tile(np.array(to_rgb(theme.grid)), (_ROWS, _COLUMNS, 1))
+            palette = np.array([to_rgb(hue) for hue in hues])
+            x = np.searchsorted(columns, [blocks["start"], blocks["stop"]])
+            hit = x[0] < x[1]
+            y = np.searchsorted(rows, [blocks["born"][hit], blocks["absorbed"][hit]])
+            of_each = palette[blocks["token"][hit] % N_HUES]
+            for a, b, low, high, colour in zip(*x[:, hit].tolist(), *y.tolist(), of_each, strict=True):
+                image[low:high, a:b] = colour
+            place: dict[str, Any] = {"extent": (0, 1, 0, 1), "transform": ax.transAxes, "origin": "lower", "aspect": "auto"}
+            ax.imshow(image, interpolation="nearest", zorder=1, **place)
+            return
+        from matplotlib.collections import PolyCollection
+
+        left, right, low, high = (blocks[name].astype(float) for name in ("start", "stop", "born", "absorbed"))
+        corners: Any = np.stack([left, low, right, low, right, high, left, high], axis=1).reshape(-1, 4, 2)
+        drawn = PolyCollection(corners, facecolors=hues[blocks["token"] % N_HUES].tolist(), edgecolors=theme.paper, zorder=1)
+        drawn.set_linewidth(0.7 if wide >= 2 else 0.3)
+        ax.add_collection(drawn, autolim=False)
+
+    def _draw_values(self, ax: Any, values: NDArray[np.float64], part: tuple[int, int], notes: bool, theme: Theme) -> None:
+        """A curve, or notes as dots, over the blocks; the heights are those of the part that is shown."""
+        from matplotlib.patheffects import withStroke
+
+        shown = values[slice(*part)]
+        finite = shown[np.isfinite(shown)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        y = 0.06 + 0.88 * (shown - low) / ((high - low) or 1.0)
+        look: dict[str, Any] = {"color": theme.ink, "transform": ax.get_xaxis_transform(), "zorder": 3}
+        halo = [withStroke(linewidth=2.6, foreground=theme.paper)]
+        if notes:
+            ax.plot(np.arange(*part) + 0.5, y, ls="", marker="o", ms=3.4, mec=theme.paper, mew=0.7, **look)
+        else:
+            ax.plot(np.arange(*part) + 0.5, y, lw=1.2, path_effects=halo, **look)
+
+    def _write(
+        self,
+        ax: Any,
+        blocks: NDArray[np.void],
+        symbols: list[str | None],
+        wide: float,
+        high: float,
+        points: float,
+        part: tuple[int, int],
+        theme: Theme,
+    ) -> None:
+        """Symbols below the axis, if there is room for all, and what tokens are in the blocks that hold it."""
+        begins = [i for i in range(*part) if symbols[i] is not None]
+        ends = [*begins[1:], part[1]]
+        texts = [str(symbols[i]) for i in begins]
+        least = min(((b - a) * wide * points / _cells(text) for a, b, text in zip(begins, ends, texts, strict=True)), default=99)
+        size = min(9.0, least / 0.62)
+        look = {"family": "monospace", "color": theme.dim}
+        middles = [(a + b) / 2 for a, b in zip(begins, ends, strict=True)]
+        if size >= 5.5:
+            ax.set_xticks(middles, texts, fontsize=size, **look)
+            ax.tick_params(axis="x", length=0)
+            ax.set_xlabel("")
+        elif wide * points >= 8 and max(map(len, texts)) <= 24:
+            ax.set_xticks(middles, texts, fontsize=7.5, rotation=90, **look)
+            ax.tick_params(axis="x", length=0)
+            ax.set_xlabel("")
+        for block in blocks[(blocks["stop"] - blocks["start"]) * wide * points >= 7]:
+            a, b, born, absorbed, token = block.tolist()
+            tall, broad = high * np.log(absorbed / born) * points, (b - a) * wide * points
+            parts = [symbol for symbol in symbols[a:b] if symbol is not None]
+            text = ("" if max(map(len, parts), default=0) < 3 else " · ").join(parts)
+            for turned, along, across in ((0, broad, tall), (90, tall, broad)):
+                size = min(9.0, (along - 5) / (0.62 * max(_cells(text), 1)), (across - 2) / 1.25)
+                if size >= 6 and a >= part[0] and b <= part[1]:
+                    middle = (a + b) / 2, (born * absorbed) ** 0.5
+                    ax.text(*middle, text.replace("$", r"\$"), fontsize=size, rotation=turned, ha="center", va="center",
+                            family="monospace", color=ON_HUES[hue_of(token, 0)], zorder=2, clip_on=True)  # fmt: skip
+                    break
+
+    def _scale(self, ax: Any, start: int, stop: int, rate: float | None, bar: int | None) -> None:
+        """Ticks in seconds, or numbers of bars, each where its bar begins."""
+        from matplotlib.ticker import MaxNLocator
+
+        unit, first = (bar, 1) if bar is not None else (rate or 1.0, 0)
+        locator = MaxNLocator(nbins=16 if bar else 9, integer=bar is not None, steps=[1, 2, 4, 5, 8, 10])
+        ticks = [tick for tick in locator.tick_values(start / unit, stop / unit) if start <= tick * unit <= stop]
+        ax.set_xticks([tick * unit for tick in ticks], [f"{tick + first:.10g}" for tick in ticks])
+        ax.set_xlabel("bar" if bar is not None else "seconds")
+
+
+def _cells(text: str) -> int:
+    """Cells of a fixed width that a text takes.
+
+    >>> _cells("ab"), _cells("\u4e2d")
+    (2, 2)
+    """
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _written(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], table: Any) -> list[str | None]:
+    """Name each symbol of a document of text, bytes or names, to be written below it; special tokens by their names.
+
+    `known`: the number of each symbol in the alphabet, -1 of a special token; `leaves`: their blocks, in order.
+    """
+    found: list[str | None] = []
+    for special, group in itertools.groupby(zip(known.tolist(), leaves, strict=True), key=lambda pair: pair[0] < 0):
+        some = list(group)
+        if special:
+            for _, leaf in some:
+                found += [str(table[int(leaf["token"])]), *[None] * int(leaf["stop"] - leaf["start"] - 1)]
+            continue
+        symbols = alphabet.output(alphabet.to_symbols(np.array([number for number, _ in some], np.int32)))
+        if isinstance(symbols, bytes):
+            for character in symbols.decode("utf-8", "surrogateescape"):
+                n = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())
+                text = f"{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff" else visible(character)[0]
+                found += [text, *[None] * (n - 1)]
+        elif isinstance(symbols, str):
+            found += visible(symbols)
+        else:
+            found += ["".join(visible(str(symbol))).replace("␣", " ") for symbol in symbols]
+    return found
