@@ -19,11 +19,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_210,
-    "lines of code": 30_791,
-    "functions": 2_351,
-    "classes": 202,
-    "modules": 245,
+    "lines": 51_696,
+    "lines of code": 31_054,
+    "functions": 2_363,
+    "classes": 203,
+    "modules": 248,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,
