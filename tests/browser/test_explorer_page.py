@@ -120,7 +120,7 @@ def test_what_is_seen_has_names_and_what_has_the_focus_is_seen(visit: Any, kind:
         elif tag in ("INPUT", "ARTICLE", "SECTION", "DIALOG") or role in named:
             assert label, (tag, role, ident)
     assert page.locator("h1").count() == 1 and page.get_attribute("html", "lang") == "en"
-    assert {element.get_attribute("id") for element in page.locator("[role=status]").all()} == {"listinfo", "status"}
+    assert {element.get_attribute("id") for element in page.locator("[role=status]").all()} == {"listinfo", "status", "typedinfo"}
     assert page.get_attribute("#grid", "aria-rowcount") == str(n_listed(page) + 1)
     sorts = [head.get_attribute("aria-sort") for head in page.locator("[role=columnheader]").all()]
     assert sorted(sorts) == ["descending", *["none"] * 5]

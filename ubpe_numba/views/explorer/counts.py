@@ -10,6 +10,7 @@ import numpy as np
 from ubpe_numba.documents.read import Documents, text_of
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import Named, describe, offsets_of
+from ubpe_numba.vocabulary.reserved import SPECIAL as RESERVED_SPECIAL
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -195,6 +196,47 @@ def births(tok: Tokenizer) -> np.ndarray | None:
     born = np.zeros(len(v), np.int32)
     born[v.merged] = sizes = np.arange(vocabulary.n_alphabet + 1, len(vocabulary) + 1)
     return None if (born[v.merges] >= sizes[:, None]).any() else born
+
+
+#: Named patterns that the page runs, given the classes of characters.
+_IN_PAGES = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "tekken", "starcoder")
+
+
+def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[str, Any] | str, dict[str, np.ndarray]]:
+    """How the page reads and cuts what is typed, or why it does not; and the arrays that it needs for it.
+
+    `kind`, `symbols`: as `kind_of` and `symbols_of` return them. The arrays are runs of code points with equal flags (bits 0 to
+    4 of text/kernels/utf8.py), if there is a pattern.
+    """
+    alphabet, _, segmenter = tok._fitted()
+    words, cutter = segmenter.special, segmenter.pretokenizer
+    reads = "characters" if alphabet.kind == "str" else "bytes"
+    if alphabet.kind == "int" or kind in ("signal", "notes"):
+        reads = "integers"
+    if symbols is not None and symbols.labels and kind in ("text", "dna"):
+        reads = "words" if isinstance(alphabet.kind, Named) else "letters"
+        if reads == "letters" and max(map(len, symbols.labels)) > 1:
+            return "letters of several characters are not read here", {}
+    plain = words is None or not (words.flags & ~np.uint16(RESERVED_SPECIAL)).any()
+    if segmenter.rewrites or segmenter.unknown is not None or alphabet.folded_ids.size:
+        return "the model changes text before it encodes it", {}
+    name: str = getattr(cutter, "name", None) or ""
+    if cutter is not None and (reads == "integers" or name not in _IN_PAGES):
+        return "the pattern by which the model cuts text is not computed here", {}
+    if segmenter.lone is not None or not plain or (words is not None and reads in ("integers", "words", "letters")):
+        return "the special tokens of the model are not found here", {}
+    own = tok._encodes_by
+    made = {"reads": reads, "special": tok.vocabulary.special, "pattern": None}
+    made["says"] = "" if own == "rank" else f"The objective of the model, {own}, is not computed here: tokens are by merge rank."
+    if cutter is None:
+        return made, {}
+    from ubpe_numba.text.patterns import NAMED  # here only, as the classes: integers need not wait for them
+    from ubpe_numba.text.unicode_classes import flags_of_code_points
+
+    flags = flags_of_code_points(cutter.unicode) & 31
+    bounds = np.flatnonzero(np.diff(flags, prepend=flags[0] + 1))
+    runs = {"classruns": np.diff(bounds, append=flags.size), "classflags": flags[bounds]}
+    return made | {"pattern": NAMED[name]}, runs
 
 
 AUTO = "auto"

@@ -81,6 +81,8 @@ SCRIPTS = (
     "facts.js",
     "charts.js",
     "alternatives.js",
+    "encode.js",
+    "link.js",
     "main.js",
 )
 

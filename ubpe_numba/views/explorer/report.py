@@ -28,6 +28,7 @@ from ubpe_numba.views.explorer.counts import (
     kinds_of,
     segmentations_of,
     symbols_of,
+    typing_of,
 )
 from ubpe_numba.views.explorer.page import as_html, packed, page_of
 
@@ -146,6 +147,8 @@ def explore(
     used = [np.unique(part) for part in (shown.values, v.arena) if part.size]
     symbols = symbols_of(as_kind, np.unique(np.concatenate(used)) if used else v.arena, letters, pitches)
     of_theme = ("paper", "ink", "dim", "grid", "highlight", "grey", "hues")
+    typing, classes = typing_of(tok, as_kind, symbols)
+    arrays = _arrays(tok, shown, drawn, cuts, symbols) | classes
     meta = {
         "title": name,
         "kind": as_kind,
@@ -165,7 +168,8 @@ def explore(
         "colours": {theme.name: {key: getattr(theme, key) for key in of_theme} for theme in (colours.LIGHT, colours.DARK)},
         "cuts": [{"name": cut.name, "tokens": cut.n_tokens} for cut in cuts],
         "alphabet": vocabulary.n_alphabet,
-        "arrays": _arrays(tok, shown, drawn, cuts, symbols),
+        "typing": typing if "born" in arrays else "only merge ranks, each merge made of earlier ones, are computed here",
+        "arrays": {name: packed(array) for name, array in arrays.items()},
     }
     told = ", ".join(f"{cut.n_tokens:,} by {cut.name}" for cut in cuts)
     summary = (  # for readers without scripts
@@ -185,8 +189,8 @@ def _arrays(
     drawn: np.ndarray,
     cuts: list[Cut],
     symbols: Symbols | None,
-) -> dict[str, Any]:
-    """All arrays of the page, packed."""
+) -> dict[str, np.ndarray]:
+    """The arrays of the page but those that typing needs."""
     v = tok.vocabulary
 
     def numbered(values: np.ndarray) -> np.ndarray:
@@ -220,4 +224,4 @@ def _arrays(
             arrays[f"widths{i}"] = cut.widths
         if cut.name == "rank" and same and (born := births(tok)) is not None:
             arrays["born"] = born
-    return {name: packed(array) for name, array in arrays.items()}
+    return arrays

@@ -12,14 +12,15 @@ const KEYS = [
   ["[", "a smaller vocabulary", () => resize(Math.min(sky.size - 1, sky.size / 1.1))],
   ["]", "a larger vocabulary", () => resize(Math.max(sky.size + 1, sky.size * 1.1))],
   ["t", "light or dark", otherTheme],
+  ["c", "as Python", showProgram],
   ["Escape", "no token", () => choose(-1)],
   ["?", "this help", () => $("keys").showModal()],
 ];
 const SHOWN = { ArrowRight: "→", ArrowLeft: "←", Escape: "Esc" };
 function keyPressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const inside = event.target.tagName;
-  if (inside === "INPUT") { if (event.key === "Escape") $("grid").focus(); return; }
+  if (inside === "INPUT" || inside === "TEXTAREA") { if (event.key === "Escape") $("grid").focus(); return; }
   if (event.target.getAttribute?.("role") === "radio" && event.key.startsWith("Arrow")) return;
   const key = event.key === "=" ? "+" : event.key, found = KEYS.find(([name]) => name === key);
   if (found) { event.preventDefault(); found[2](); return; }
@@ -40,6 +41,7 @@ function makeHelp() {
 const WAYS = { rank: "repeats the merges of the fit in their order", shortest: "takes the fewest tokens", tfidf: "prefers rare tokens", likelihood: "prefers probable tokens" };
 function makeSegmentations() {
   const box = $("cuts");
+  box.replaceChildren();
   for (const [j, cut] of cuts.entries()) {
     const button = element("button");
     button.type = "button";
@@ -104,7 +106,10 @@ startOverview();
 startSky();
 startLanes();
 startAlternatives();
+startTyping();
 view.start();
+$("code").onclick = showProgram;
+$("done").onclick = () => $("python").close();
 $("help").onclick = () => $("keys").showModal();
 $("close").onclick = () => $("keys").close();
 $("prev").onclick = () => step(-1);
@@ -122,4 +127,6 @@ view.make();
 segmentation(0);
 choose(mostTelling());
 drawRange();
+follow();
+addEventListener("hashchange", follow);
 document.body.dataset.ready = String(Math.round(performance.now()));

@@ -19,6 +19,7 @@ function drawRange() {
   drawOverview();
   drawLanes();
   updateAlternative("alt-view");
+  remember();
 }
 
 function go(a, b) {

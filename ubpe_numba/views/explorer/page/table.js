@@ -48,6 +48,7 @@ function fillList() {
   $("listinfo").textContent = wrong || (query ? `${n} of ${format(N)} tokens found` : `${n} of ${format(N)} tokens: those in use by ${state.cut.name}`);
   if (query || !listed.length) $("grid").scrollTop = 0;
   drawRows();
+  remember();
 }
 
 function cellOf(content, i) {
