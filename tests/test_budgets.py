@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_696,
-    "lines of code": 31_054,
-    "functions": 2_363,
+    "lines": 51_744,
+    "lines of code": 31_090,
+    "functions": 2_364,
     "classes": 203,
     "modules": 248,
     "lines of the longest file": 690,
