@@ -158,7 +158,7 @@ def short(job: Job) -> dict[str, Any]:
         taken, ids = calls(encoder.encode, _cut(whole[: length * job["n_calls"]], length))
         found[f"encode {length}"] = {"us": taken, "ids": _digest(np.concatenate([np.asarray(x, np.int64) for x in ids]))}
     ids = encoder.arrays(encoder.batch([whole[:1_000_000].decode()]))[0]
-    for n in (5, 50):
+    for n in (5, 50, 100):
         pieces = [encoder.given(piece) for piece in ids[: ids.size // n * n].reshape(-1, n)[: job["n_calls"]]]
         taken, texts = calls(encoder.decode, pieces)
         found[f"decode {n}"] = {"us": taken, "ids": _digest(np.frombuffer("".join(texts).encode(), np.uint8))}

@@ -1,8 +1,10 @@
 """Tokenizers in compiled functions: ids, counts and symbols are those of the library, for every objective and any document."""
 
+import gc
 import os
 import pathlib
 import pickle
+import weakref
 from typing import Any
 
 import numba
@@ -229,6 +231,18 @@ def test_memory_lives_as_long_as_compiled_code_holds_it() -> None:
     for i, ids in enumerate(expected):
         k = first(numba.typed.List([kept[i]]))
         assert np.array_equal(both(k, doc)[0], ids) and np.array_equal(k.encode(doc), ids)
+
+
+def test_a_tokenizer_is_freed_with_its_kernels() -> None:
+    tok = BPE(20).fit(corpus(), progress=False)
+    kept, plan = tok.kernels, weakref.ref(tok._plan())
+    assert np.array_equal(kept.encode(corpus(5)[0]), tok.encode(corpus(5)[0]))
+    del tok
+    gc.collect()
+    assert plan() is kept._plan
+    del kept
+    gc.collect()
+    assert plan() is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")

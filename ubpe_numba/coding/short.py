@@ -47,8 +47,7 @@ def encoder(plan: Any) -> One | None:
         else kernels.INTEGERS | kernels.OF_BYTES | (0 if segmenter.encoding is None else kernels.UTF8)
     )
     header = header_of(plan, "raise")
-    made: One = function(kernels.encode, forms, [header.ctypes.data], header)
-    return made
+    return function(kernels.encode, forms, [header.ctypes.data], header)  # type: ignore[no-any-return]
 
 
 def decoder(tables: Any) -> Callable[..., Any] | None:

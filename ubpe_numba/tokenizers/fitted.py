@@ -372,7 +372,8 @@ class Fitted(metaclass=_Class):
             from ubpe_numba.inside.header import Kernels  # here only: other calls need not wait for it
 
             now = self._now()
-            made = now.__dict__["_made_plans"]["kernels"] = Kernels(now, now._plan())
+            plan, plans = now._plan(), now.__dict__.pop("_made_plans")  # or a cycle through an array, which is never freed
+            made = plans["kernels"] = Kernels(now, plan)
         return made
 
     @property
