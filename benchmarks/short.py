@@ -12,7 +12,13 @@ from harness import NONE, OURS, Bench
 from suite import common
 
 #: action and length: our time over tiktoken's, or microseconds
-_GOALS = {"encode 20": (1.0, NONE), "encode 200": (0.4, NONE), "decode 5": (1.2, NONE), "decode 50": (1.2, NONE), "decode 100": (1.2, NONE)}
+_GOALS = {
+    "encode 20": (1.0, NONE),
+    "encode 200": (0.4, NONE),
+    "decode 5": (1.2, NONE),
+    "decode 50": (1.2, NONE),
+    "decode 100": (1.2, NONE),
+}
 _WHAT = {"encode": "encode of a str of {} B", "decode": "decode of {} ids to str"}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from processes import python
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged
 from ubpe_numba.coding import short
 from ubpe_numba.coding.plan import FIRST
 from ubpe_numba.coding.short import LONGEST, READY
@@ -181,6 +181,9 @@ def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[
                 is_same(tok, "encode", given)
                 is_same(tok, "encode", given, return_offsets=[True, "spans"][size % 2])
                 is_same(tok, "encode_batch", [given, doc])
+            rows = np.abs(doc[doc == doc.astype(np.int32)]).astype(np.int32)  # some may be unknown
+            for n in (0, 1, 2, 16, 17):
+                is_same(tok, "encode_batch", Ragged(rows, np.linspace(0, rows.size, n + 1).astype(int)))
             ids = tok.encode(doc, disallowed_special="none")
             for given in forms(ids[:100], rng) if size < 200 else ():
                 is_same(tok, "decode", given)

@@ -256,7 +256,7 @@ class Plan:
 
     def many(self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any]) -> Batch:
         """The ids of documents; with starts as a `Ragged`, with spans as rows of pairs. ValueError where int32 is too small."""
-        if not options and return_offsets is False and offsets is None and type(docs) is list:
+        if not options and return_offsets is False and offsets is None and type(docs) in (list, Ragged):
             self._count()
             if self.short is not None:
                 from ubpe_numba.coding.short import many

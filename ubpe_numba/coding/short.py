@@ -23,7 +23,7 @@ from ubpe_numba.runtime.machine.objects import READY, function_of, places
 
 __all__ = ["LONGEST", "READY", "decoder", "encoder", "function", "kernels", "many", "table_words"]
 
-_MOST = 1024  # documents of a list
+_MOST, _FEW = 1024, 16  # documents of a list, and of a `Ragged`, of which more are read in no time by the general reader
 #: Encodes one short document to int32 ids; None for what is unusual.
 One = Callable[[Any], "np.ndarray | None"]
 
@@ -69,13 +69,13 @@ def decoder(tables: Any) -> Callable[..., Any] | None:
 
 
 def many(one: One, docs: Any) -> Ragged | None:
-    """The ids of a list of short documents, encoded one after the other; None unless all are usual, and of one type."""
+    """The ids of a list or a `Ragged` of short documents, one after the other; None unless all are usual, and of one type."""
+    docs = [*docs] if type(docs) is Ragged and len(docs) <= _FEW else docs
     if type(docs) is not list or len(docs) > _MOST or len(types := set(map(type, docs))) != 1:
         return None
     (cls,) = types
-    if cls not in (list, tuple, bytes, str) and not (cls is np.ndarray and all(doc.ndim == 1 for doc in docs)):
-        return None  # such as integers, of a flat list: an error that the general way tells
-    if sum(map(len, docs)) > LONGEST:
+    is_known = cls in (list, tuple, bytes, str) or (cls is np.ndarray and all(doc.ndim == 1 for doc in docs))
+    if not is_known or sum(map(len, docs)) > LONGEST:  # such as integers, of a flat list: an error that the general way tells
         return None
     found = [ids for doc in docs if (ids := one(doc)) is not None]
     if len(found) < len(docs):
