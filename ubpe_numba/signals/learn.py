@@ -33,6 +33,7 @@ from ubpe_numba.signals.tokens import UNIT, Found, Goal, Token, Tokens, cheapest
 from ubpe_numba.tokenizers.ubpe import UBPE
 
 _MU = 0.3
+_LEAST = (4, 8, 16)  # occurrences of an exact token, which are tried
 _ROUNDS = 8
 _BLOCKS = 8  # of samples, of which that which gains most does not count
 _SHARE = 0.5  # of the tokens come in anew in a round, at most
@@ -153,13 +154,15 @@ def learn(
     made: dict[str, tuple[float, int, Tokens]] = {}
     singles = [(0, np.array([c * FINE], np.int32)) for c in _centres(settings)]
     base = rest if test.x.size else pieces
+    few = _sample(base, _SEARCHED)
     for name in ("levels", "differences"):
         if wanted in ("auto", name):
-            tokens = Tokens.of([*singles, *exact(base, name)])
-            made[name] = _score(tokens, base, test), 0, tokens
+            least = min(_LEAST, key=lambda least: _score(Tokens.of([*singles, *exact(few, name, least)]), few, test))
+            tokens = Tokens.of([*singles, *exact(base, name, least)])
+            made[name] = _score(tokens, base, test), least, tokens
+    least = made["differences"][1] if "differences" in made else _LEAST[-1]
     if wanted in ("auto", "both"):
-        few = _sample(base, _SEARCHED)
-        for name, start in _starts(base, singles, made):
+        for name, start in _starts(base, singles, least, made):
             trail: list[tuple[float, int, Tokens]] = []
             for i, tokens in enumerate(rounds(few, singles, start, _ROUNDS)):
                 trail.append((_score(tokens, few, test), i, tokens))
@@ -169,9 +172,9 @@ def learn(
     name = min(made, key=lambda name: made[name][0])
     _, best, tokens = made[name]
     if test.x.size and name in ("levels", "differences"):
-        tokens = Tokens.of([*singles, *exact(pieces, name)])
+        tokens = Tokens.of([*singles, *exact(pieces, name, best)])
     elif test.x.size and x.size <= _AGAIN:
-        start = dict(_starts(pieces, singles, {}, only=name))[name]
+        start = dict(_starts(pieces, singles, least, {}, only=name))[name]
         tokens = list(rounds(pieces, singles, start, best + 1))[-1]
     for _ in range(2):
         cost, counts, found = settled(tokens, whole)
@@ -187,12 +190,12 @@ def _centres(settings: Settings) -> range:
 
 
 def _starts(
-    text: Text, singles: list[Token], made: dict[str, tuple[float, int, Tokens]], only: str = ""
+    text: Text, singles: list[Token], least: int, made: dict[str, tuple[float, int, Tokens]], only: str = ""
 ) -> Iterator[tuple[str, list[Token]]]:
-    """Names of searches, and the tokens that each begins with."""
+    """Names of searches, and the tokens that each begins with; of exact ones those made, or those that occur so often."""
     step = (2 * text.settings.goal.tolerance + 1) * FINE
     if only in ("", "from differences"):
-        yield "from differences", list(made["differences"][2]) if "differences" in made else exact(text, "differences")
+        yield "from differences", list(made["differences"][2]) if "differences" in made else exact(text, "differences", least)
     if only in ("", "from nothing"):
         n = max(0, min(len(singles), text.settings.n_tokens - len(singles)))
         near = sorted(range(-len(singles), len(singles)), key=abs)[:n]
@@ -229,8 +232,11 @@ def _score(tokens: Tokens, text: Text, test: Text) -> float:
     return -float(logarithms(p)[np.concatenate([part.parts["token"] for part in found])].sum())
 
 
-def exact(text: Text, kind: str) -> list[Token]:
-    """Tokens of exact ``"levels"`` or ``"differences"``, refined, as many as there is room for beside the single levels."""
+def exact(text: Text, kind: str, least: int) -> list[Token]:
+    """Tokens of exact ``"levels"`` or ``"differences"``, refined, as many as there is room for beside the single levels.
+
+    Each occurs at least so often, and what it saves is counted without the piece in which it saves most.
+    """
     tolerance, step = text.settings.goal.tolerance, 2 * text.settings.goal.tolerance + 1
     levels = ((text.x.astype(np.int64) + FINE // 2) // FINE) // step
     is_relative = kind == "differences"
@@ -260,7 +266,7 @@ def exact(text: Text, kind: str) -> list[Token]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of fits that end early
             made = UBPE(n, 1, objective="shortest", alphabet=names.size, n_threads=text.settings.n_threads)
-            made = made.fit(docs, progress=False).refine(docs, progress=False)
+            made = made.fit(docs, progress=False).refine(docs, robust=True, min_count=least, progress=False)
         vocabulary = made._model.vocabulary
         found = [names[vocabulary.sequence(t)] for t in range(len(vocabulary))]
     else:
