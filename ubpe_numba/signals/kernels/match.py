@@ -79,14 +79,12 @@ def errors_of(x, i, arena, a, n, half, base):
 
     Errors are x less what is decoded, at most half: of the samples [70, 60] as [64, 64] with base 0 6 and -4, so 2 and 52. O(n).
     """
-    s1 = np.int64(0)
-    s2 = np.int64(0)
+    s1, s2 = np.int64(0), np.int64(0)
     k = np.int64(0)
     most = ((1 << 31) - 1) // (half * half)  # squares whose sum is an int32
     while k < n:
         many = min(n - k, most)
-        sum1 = np.int32(0)
-        sum2 = np.int32(0)
+        sum1, sum2 = np.int32(0), np.int32(0)
         for j in range(many):
             w = np.int32(x[i + k + j] - arena[a + k + j] - base)
             sum1 = np.int32(sum1 + w)
@@ -140,11 +138,8 @@ def look(x, i, way, m, start, end, tolerance, tables, lists, row, room, limits):
                     least = room[to] if room[to] < least else least
                 some = least < limits[r]
             if some:
-                low = np.int64(0)
-                high = np.int64(0)
-                if group.kind == 1:
-                    low = bases[0, k]
-                    high = bases[1, k]
+                low = bases[0, k] if group.kind == 1 else np.int64(0)
+                high = bases[1, k] if group.kind == 1 else np.int64(0)
                 near = np.int16((low - half) >> shift)
                 far = np.int16(((high + half) >> shift) + 2)
                 x0 = np.int64(x[p + group.place0])
@@ -210,9 +205,8 @@ def kept(x, i, end, row, a, z, low, high, tolerance, entries, picked, room, sign
         n = min(np.int64(entries[p].length), end - i)
         w = np.int64(x[i + n - 1]) - (entries[p].last << 6)
         picked[few] = p
-        few += (
-            (n == entries[p].length) & (w >= near) & (w < far) & (sign * room[row + n] + entries[p].cost < limit)
-        )  # fmt: skip
+        is_near = (n == entries[p].length) & (w >= near) & (w < far)
+        few += is_near & (sign * room[row + n] + entries[p].cost < limit)
     return few
 
 
@@ -237,8 +231,7 @@ def matched(x, i, entry, arena, tolerance, low, high, at, here, row, p, there, q
         first += 1
     while first <= last and p * here[row, last + at] + q * there[row + n, last + shift] >= limit:
         last -= 1
-    s1 = np.int64(0)
-    s2 = np.int64(0)
+    s1, s2 = np.int64(0), np.int64(0)
     if first <= last:
         low, high = narrowed(x, i, arena, entry.start, n, half, first * FINE, last * FINE)
         first = low >> 6
