@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import pathlib
 import pickle
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from reference.quantize import level_by_step, level_of_equal, position_by_mu
 from tables import each
 
-from ubpe_numba import BPE
+from ubpe_numba import BPE, Ragged
 from ubpe_numba.documents import quantization
 from ubpe_numba.documents.quantization import Quantization, mu_borders, quantize
 from ubpe_numba.errors import ModelFormatError
@@ -230,6 +231,30 @@ def test_recordings_have_the_scale_of_all_together(n_channels: int) -> None:
             )
 
 
+def test_recordings_in_every_form(tmp_path: pathlib.Path) -> None:
+    rows = [[0, 5, 9, 4], [2, 2], [7]]
+    symbols, scale = quantize([np.array(row) for row in rows], step=3)
+    expected = [part.tolist() for part in symbols]
+    mapped = np.memmap(tmp_path / "a", np.int16, "w+", shape=7)
+    mapped[:] = np.concatenate(rows)
+    objects = np.empty(3, object)
+    objects[:] = [np.array(row) for row in rows]
+    forms: list[Any] = [rows, tuple(rows), Ragged.from_lists(rows), objects, [mapped[:4], mapped[4:6], mapped[6:]]]
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    forms += [pandas.Series(rows), pyarrow.array(rows), pyarrow.chunked_array([rows[:1], rows[1:]])]
+    for form in forms:
+        assert Quantization.learn(form, step=3) == scale and [part.tolist() for part in scale.apply(form)] == expected
+        assert [part.tolist() for part in scale.restore(scale.apply(form))] == [part.tolist() for part in scale.restore(symbols)]
+    for form in (mapped, pandas.Series(mapped), pyarrow.array(mapped)):
+        assert scale.apply(form).tolist() == np.concatenate(expected).tolist()
+    assert quantize(pandas.DataFrame({"a": [1, 2], "b": [5, 9]}), step=1)[0].tolist() == [[0, 0], [1, 4]]
+    for gap in (pandas.Series([1, None]), pyarrow.array([1.0, None]), [1.0, np.nan]):
+        with pytest.raises(ValueError, match="position 1: expected a finite number, got nan; drop or fill"):
+            scale.apply(gap)
+    with pytest.raises(ValueError, match="signal: recording 1: position 0: expected a finite number"):
+        scale.apply([[1.0, 2.0], [np.nan]])
+
+
 def test_the_first_symbols_of_very_many_channels() -> None:
     """In time that grows with the channels, not with their square."""
     signal = np.tile([[0], [1]], 5_000)
@@ -274,7 +299,7 @@ REFUSED: dict[type[Exception], list[tuple[Any, str]]] = {
         (lambda: quantize(np.ones((2, 5)), step=1), r"signal: expected \[n, channels\], got 2 .* of 5 channels; signal.T"),
         (lambda: quantize(np.ones((2, 2, 2)), step=1), r"signal: expected the shape \[n\] or .* \(2, 2, 2\); numpy.moveaxis"),
         (lambda: quantize(np.ones((2, 5)), step=1, low=0, high=1), "otherwise give low and high of each channel"),
-        (lambda: quantize([[1], [1, 2]], levels=2), "signal: expected an array, got list .*; recordings are a list of arrays"),
+        (lambda: quantize([[[1], [1, 2]]], levels=2), "signal: expected an array, got list "),
         (lambda: quantize([np.ones(3), np.array([1, np.nan])], levels=2), "signal: recording 1: position 1: expected a finite"),
         (lambda: ONE.apply([np.zeros(3), np.array([7.0])]), "signal: recording 1: position 0: expected a sample in 0..1"),
         (lambda: quantize([np.ones(3), np.ones((3, 2))], levels=2), "signal: expected recordings of the same channels; numpy"),

@@ -211,7 +211,7 @@ def test_counts_of_parts_by_the_middle(data: st.DataObject, n_symbols: int, n_pa
             at += size
         lists.append(row)
         expected.append([counts[i] for i in range(5 * n_parts)])
-    found = counts_of_parts(Ragged.from_lists(lists), np.arange(1, 6), n_parts, 5, n_symbols)
+    found = counts_of_parts(Ragged.from_lists(lists), np.arange(1, 6), n_parts, 5)
     assert found.toarray().tolist() == expected
 
 
@@ -266,6 +266,29 @@ def test_channels_have_vocabularies_of_their_own() -> None:
         bag.transform(both[:, :1])
     with pytest.raises(ValueError, match="X: expected 3 dimensions as in fit"):
         bag.transform(left[:, :2])
+
+
+def test_series_of_other_lengths_are_counted_each_for_itself() -> None:
+    rows = series(samples=40)
+    mixed = [row[: 40 - 7 * (i % 3)] for i, row in enumerate(rows)]
+    bag = SeriesBag(n_tokens=20, segments=(1, 3)).fit(rows).fit(mixed)
+    found = bag.transform(mixed).toarray()
+    assert all(np.array_equal(found[i], bag.transform(row[None]).toarray()[0]) for i, row in enumerate(mixed))
+    assert SeriesBag(n_tokens=20).fit(rows).transform(mixed).shape[0] == len(rows)
+    again = SeriesBag(**ONE_VIEW, n_tokens=20).fit(mixed)
+    two = SeriesBag(**ONE_VIEW, n_tokens=20).fit([np.stack([row, -row]) for row in mixed])
+    assert np.array_equal(
+        two.transform([np.stack([mixed[1], -mixed[1]])]).toarray()[:, :20], again.transform([mixed[1]]).toarray()
+    )
+    for bad, message in (
+        ([rows[0], rows[1][:9] * np.nan], "X: series of 9 samples, the first is 1: .*NaN"),
+        ([rows[0], np.stack([rows[1][:30]] * 2)], "X: series of 30 samples, the first is 1: "),
+        ([np.stack([rows[0]] * 2), np.stack([rows[1][:30]] * 3)], "X: expected 3 channels in all series, got 2 in 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            SeriesBag(n_tokens=20).fit(bad)
+    with pytest.raises(ValueError, match="X: expected 2 channels in all series, got 1 in 1"):
+        two.transform([rows[:1], rows[:1, :30]])
 
 
 def test_series_bags_refuse_wrong_parameters() -> None:

@@ -56,7 +56,8 @@ def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
     averaged, window = RATE // rate, rate + 1
     sums = load_ecg()[0].reshape(-1, averaged).sum(axis=1, dtype=np.int64)
     before = np.concatenate([[0], np.cumsum(np.pad(sums, window // 2, mode="edge"))])
-    return (window * sums - (before[window:] - before[:-window])) / (window * averaged)
+    signal: NDArray[np.float64] = (window * sums - (before[window:] - before[:-window])) / (window * averaged)
+    return signal
 
 
 def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Quantization]:

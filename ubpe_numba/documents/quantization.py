@@ -65,8 +65,8 @@ def quantize(
     Parameters
     ----------
     signal : int or float [n] or [n, channels], list
-        The samples, all finite; a list of arrays are recordings, of any lengths, with one scale. Integers of any type are cut
-        exactly by an integer step.
+        The samples, all finite; a list of arrays, a `Ragged` or a column of lists (Arrow, pandas) are recordings, of any lengths,
+        with one scale. Integers of any type are cut exactly by an integer step.
     step : number, or one for each channel, optional
         Levels are the multiples of `step`: a sample goes to ``round(sample / step)``, halves to the even one. The lowest level
         that occurs, or that of `low`, is symbol 0.
@@ -563,11 +563,19 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def _each(call: Callable[[Any], Any], signal: Any) -> list[Any] | None:
-    """Results of a call for each recording of a list of arrays or a `Ragged`, which errors name; None for one signal."""
-    is_list = isinstance(signal, (list, tuple)) and any(
-        hasattr(part, "__array__") and getattr(part, "ndim", 0) for part in signal
-    )
-    if not is_list and not isinstance(signal, Ragged):
+    """Results of a call for each recording of those that were given, which errors name; None for one signal.
+
+    Recordings are a list of arrays, or of lists of different lengths, a `Ragged`, a column of lists of Arrow or pandas.
+    """
+    if not isinstance(signal, (list, tuple, Ragged, np.ndarray)) and hasattr(signal, "__array__"):
+        signal = np.asarray(signal)
+    if isinstance(signal, np.ndarray) and signal.dtype == object:
+        signal = list(signal) if all(map(np.ndim, signal)) else signal
+    if isinstance(signal, (list, tuple)):
+        is_one = not any(hasattr(part, "__array__") and getattr(part, "ndim", 0) for part in signal)
+        if is_one and len({len(part) if isinstance(part, (list, tuple)) else -1 for part in signal}) < 2:
+            return None
+    elif not isinstance(signal, Ragged):
         return None
     found = []
     for i, part in enumerate(signal):
@@ -590,8 +598,7 @@ def _as_columns(
     try:
         array = np.asarray(values)
     except ValueError as error:  # lists of different lengths
-        way = "; recordings are a list of arrays"
-        raise ValueError(f"{name}: expected an array, got {describe(values)} ({error}){way}") from None
+        raise ValueError(f"{name}: expected an array, got {describe(values)} ({error})") from None
     if array.size == 0 and not isinstance(values, np.ndarray):
         array = array.astype(np.int64)  # an empty list has no type of its own
     if array.dtype.kind not in kinds or array.dtype.itemsize > 8:

@@ -25,21 +25,22 @@ def counts_of(ids: Ragged, n_columns: int) -> Any:
     return made
 
 
-def counts_of_parts(ids: Ragged, lengths: np.ndarray, n_parts: int, n_columns: int, n_symbols: int) -> Any:
-    """Counts for each of `n_parts` equal parts of documents of `n_symbols` symbols, csr_matrix[d, n_parts * n_columns].
+def counts_of_parts(ids: Ragged, lengths: np.ndarray, n_parts: int, n_columns: int) -> Any:
+    """Counts for each of `n_parts` equal parts of documents, csr_matrix[d, n_parts * n_columns].
 
     The parts are side by side. A token belongs to the part in which its middle is; `lengths` are those of tokens, in symbols.
     In the example document the middle of the second token is at 3 of 4 symbols.
 
-    >>> counts_of_parts(Ragged.from_lists([[1, 1]]), np.array([1, 2]), 2, 2, 4).toarray().tolist()
+    >>> counts_of_parts(Ragged.from_lists([[1, 1]]), np.array([1, 2]), 2, 2).toarray().tolist()
     [[0.0, 1.0, 0.0, 1.0]]
     """
     tokens = ids.compact()
     sizes = lengths[tokens.values]
-    ends = np.cumsum(sizes)
-    document = np.repeat(np.arange(len(ids)), np.diff(tokens.offsets))
-    doubled = 2 * (ends - document * n_symbols) - sizes  # twice the place of the middle
-    part = np.minimum(doubled * n_parts // (2 * max(n_symbols, 1)), n_parts - 1)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    edges = ends[tokens.offsets]
+    begins, symbols = (np.repeat(each, np.diff(tokens.offsets)) for each in (edges[:-1], np.diff(edges)))
+    doubled = 2 * (ends[1:] - begins) - sizes  # twice the place of the middle
+    part = np.minimum(doubled * n_parts // (2 * np.maximum(symbols, 1)), n_parts - 1)
     columns = part * n_columns + tokens.values
     made = sparse.csr_matrix((np.ones(columns.size), columns, tokens.offsets), shape=(len(ids), n_parts * n_columns), copy=True)
     made.sum_duplicates()

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ubpe_numba.documents.quantization import Quantization, refuse_masked
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.integrations.scikit_learn import columns as names
 from ubpe_numba.integrations.scikit_learn.columns import counts_of_parts, parts_of_tokens
-from ubpe_numba.runtime.arrays import describe, positive, told
+from ubpe_numba.runtime.arrays import describe, offsets_of, positive, told
 from ubpe_numba.tokenizers.bpe import BPE
 
 
@@ -71,7 +71,8 @@ class SeriesBag(TransformerMixin, BaseEstimator):
     views_ : list of SeriesView
         The ways in which each channel is seen: `channel`, `window`, `differences`, `quantization` and `tokenizer`.
     n_features_in_ : int
-        The number of samples of a series; of channels, if series have channels.
+        The number of samples of a series; of channels, if series have channels. Not there if series of several
+        lengths were fitted.
 
     Examples
     --------
@@ -125,8 +126,9 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : float[n, samples] or float[n, channels, samples]
-            The series, all of one length, all samples finite. Each channel has vocabularies of its own.
+        X : float[n, samples] or float[n, channels, samples], or list
+            The series, all samples finite. Each channel has vocabularies of its own. A list of arrays, of [samples] or [channels,
+            samples], holds series of any lengths.
         y : None
             Ignored.
 
@@ -149,14 +151,15 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         if any(not isinstance(value, (bool, np.bool_)) for value in differences):
             raise TypeError(f"differences: expected booleans, got {quoted(self.differences)}")
         size = positive(self.n_tokens, "n_tokens")
-        channels = self._channels(X, reset=True)
+        groups = self._groups(X, reset=True)
+        n_channels = groups[0][1].shape[1]
         views = []
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "n_tokens: the fit ended")  # wide windows of short series leave few pairs
-            for channel, window, difference in product(range(channels.shape[1]), windows, differences):
-                values = self._values(channels[:, channel], window, bool(difference))
+            for channel, window, difference in product(range(n_channels), windows, differences):
+                values = self._values(groups, channel, window, bool(difference))
                 for n in levels:
-                    scale = Quantization.learn(values.ravel(), levels=n)
+                    scale = Quantization.learn(np.concatenate(values), levels=n)
                     tokenizer = BPE(max(size, n), alphabet=n).fit(_documents(values, scale), progress=False)
                     views.append(SeriesView(channel, window, bool(difference), scale, tokenizer))
         self.views_ = views
@@ -167,8 +170,8 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : float[n, samples] or float[n, channels, samples]
-            As many samples as in `fit`; of series with channels, as many channels.
+        X : float[n, samples] or float[n, channels, samples], or list
+            As many samples as in `fit`; of series with channels, as many channels. In a list, series of any lengths.
 
         Returns
         -------
@@ -188,18 +191,18 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         [[2.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 2.0]]
         """
         check_is_fitted(self)
-        channels = self._channels(X, reset=False)
+        groups = self._groups(X, reset=False)
         blocks: list[Any] = []
         seen: tuple[int, int, bool] | None = None
         for view in self.views_:
             if seen != view[:3]:
                 seen = view[:3]
-                values = self._values(channels[:, view.channel], view.window, view.differences)
+                values = self._values(groups, *view[:3])
             ids = view.tokenizer.encode_batch(_documents(values, view.quantization))
             v = view.tokenizer.vocabulary
             whole = parts_of_tokens(v) if self.parts else sparse.identity(len(v))
             for n in _integers(self.segments, "segments", 1):
-                counts = counts_of_parts(ids, v.lengths, n, len(v), values.shape[1])
+                counts = counts_of_parts(ids, v.lengths, n, len(v))
                 blocks.append(counts @ sparse.block_diag([whole] * n, format="csr"))
         found = sparse.csr_matrix(sparse.hstack(blocks, format="csr"))
         found.sort_indices()
@@ -246,10 +249,30 @@ class SeriesBag(TransformerMixin, BaseEstimator):
                     made += [start + token for token in tokens]
         return np.array(made, dtype=object)
 
-    def _channels(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
-        """The series as float64[n, channels, samples]."""
+    def _groups(self, X: Any, *, reset: bool) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Series of one length together: their places in X, and their samples float64[n, channels, samples]."""
+        if isinstance(X, (list, tuple)) and X and all(map(np.ndim, X)) and len({np.shape(row) for row in X}) > 1:
+            if reset:
+                self.__dict__.pop("n_features_in_", None)  # there is no number that all have
+                self._ndim = np.ndim(X[0]) + 1
+            sizes, found = np.array([np.shape(row)[-1] for row in X]), []
+            for size in np.unique(sizes).tolist():
+                rows = np.flatnonzero(sizes == size)
+                try:
+                    group = check_array([X[i] for i in rows.tolist()], dtype=np.float64, allow_nd=True, input_name="X")
+                    found.append((rows, self._checked(group, False)))
+                except ValueError as error:
+                    raise ValueError(f"X: series of {size} samples, the first is {rows[0]}: {error}") from None
+                expected = found[0][1].shape[1] if reset else self.views_[-1].channel + 1
+                if (got := found[-1][1].shape[1]) != expected:
+                    raise ValueError(f"X: expected {expected} channels in all series, got {got} in {rows[0]}")
+            return found
         refuse_masked(X, "X")
-        values: NDArray[np.float64] = validate_data(self, X, dtype=np.float64, allow_nd=True, reset=reset)
+        channels = self._checked(validate_data(self, X, dtype=np.float64, allow_nd=True, reset=reset), reset)
+        return [(np.arange(len(channels)), channels)]
+
+    def _checked(self, values: NDArray[np.float64], reset: bool) -> NDArray[np.float64]:
+        """Series of one length as float64[n, channels, samples]."""
         if values.ndim > 3 or 0 in values.shape:
             raise ValueError(f"X: expected [n, samples] or [n, channels, samples], got {describe(values)}")
         if values.ndim == 3 and values.shape[1] > values.shape[2]:
@@ -261,8 +284,16 @@ class SeriesBag(TransformerMixin, BaseEstimator):
             raise ValueError(f"X: expected {self._ndim} dimensions as in fit, got {describe(values)}")
         return values[:, None] if values.ndim == 2 else values
 
-    def _values(self, series: NDArray[np.float64], window: int, differences: bool) -> NDArray[np.float64]:
-        """Values of series float64[n, samples] becomes levels."""
+    def _values(self, groups: Any, channel: int, window: int, differences: bool) -> list[NDArray[np.float64]]:
+        """What becomes levels of one channel of each series."""
+        made = [np.zeros(0)] * sum(len(rows) for rows, _ in groups)
+        for rows, channels in groups:
+            for row, values in zip(rows.tolist(), self._seen(channels[:, channel], window, differences), strict=True):
+                made[row] = values
+        return made
+
+    def _seen(self, series: NDArray[np.float64], window: int, differences: bool) -> NDArray[np.float64]:
+        """Values of which series float64[n, samples] become levels."""
         values = series
         if self.normalize:  # by a power of two, which changes nothing but that no sum or square overflows or vanishes
             values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True))[1])
@@ -288,10 +319,9 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _documents(values: NDArray[np.float64], scale: Quantization) -> Ragged:
-    """A document of levels for each row."""
-    symbols = scale.apply(values.ravel(), clip=True)
-    return Ragged(symbols, np.arange(len(values) + 1) * values.shape[1])
+def _documents(values: list[NDArray[np.float64]], scale: Quantization) -> Ragged:
+    """A document of levels for each series."""
+    return Ragged(scale.apply(np.concatenate(values), clip=True), offsets_of(np.array([part.size for part in values])))
 
 
 def _one_or_more(value: Any, name: str) -> list[Any]:
