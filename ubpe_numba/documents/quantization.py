@@ -250,16 +250,7 @@ class Quantization:
             got = f"{len(columns)} samples of {n} channels; signal.T if channels come first"
             raise ValueError(f"signal: expected [n, channels], got {got}; otherwise give low and high of each channel")
         lowest, highest = _range_of(columns, ndim, low, high, symmetric=law == "mu")
-        return cls(
-            low=lowest,
-            high=highest,
-            step=step,
-            levels=levels,
-            law=law,
-            mu=mu,
-            channels=channels,
-            ndim=ndim,
-        )
+        return cls(low=lowest, high=highest, step=step, levels=levels, law=law, mu=mu, channels=channels, ndim=ndim)
 
     @cached_property
     def _scales(self) -> tuple[_Scale, ...]:
