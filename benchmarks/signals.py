@@ -6,13 +6,14 @@
 A row is signal:tolerance:tokens. `ecg` is the record of the package, averaged to 120 Hz, without drift, with a step of 6: the
 first 60 % are learned from. The others are files of integers, of which the first half of the documents is learned from. Exact
 levels and exact differences have the same largest error. Bits are those of independent tokens, with the counts of the half that
-was learned from; with the vocabulary: and its tokens, compressed by zlib. SZ3 (pysz) and zfp (zfpy) are taken where they are
-installed.
+was learned from; with the vocabulary: and its tokens, compressed by zlib. SZ3 (pysz), zfp (zfpy) and FLAC (soundfile) are taken
+where they are installed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pathlib
 import sys
@@ -63,19 +64,32 @@ def measured(tok: SignalTokenizer, train: list[np.ndarray], test: list[np.ndarra
 
 
 def compressors(test: list[np.ndarray], bound: float) -> None:
-    """Bits of SZ3 and zfp at the same largest error, where they are installed."""
+    """Bits and rms of SZ3, zfp and FLAC at the same largest error, where they are installed; FLAC packs levels 2 bounds apart."""
     x = np.concatenate(test).astype(np.float32)
+
+    def row(name: str, size: int, back: Any) -> None:
+        error = np.abs(np.asarray(back, np.float64).ravel() - x)
+        print(f"  {name:12} {size * 8 / x.size:.3f} bits, rms {np.sqrt((error**2).mean()):.3g}, largest {error.max():.4g}")
+
     with contextlib.suppress(ImportError):
         from pysz import sz, szConfig, szErrorBoundMode
 
         config = szConfig()
         config.errorBoundMode, config.absErrorBound = szErrorBoundMode.ABS, bound
         packed: Any = sz.compress(x, config)[0]
-        print(f"  SZ3          {packed.size * 8 / x.size:.3f} bits")
+        row("SZ3", packed.size, sz.decompress(packed, np.float32, x.shape)[0])
     with contextlib.suppress(ImportError):
         import zfpy
 
-        print(f"  zfp          {len(zfpy.compress_numpy(x, tolerance=bound)) * 8 / x.size:.3f} bits")
+        zfp = zfpy.compress_numpy(x, tolerance=bound)
+        row("zfp", len(zfp), zfpy.decompress_numpy(zfp))
+    with contextlib.suppress(ImportError):
+        import soundfile
+
+        step, file = max(1.0, 2 * bound), io.BytesIO()
+        levels = np.rint(x / step)
+        soundfile.write(file, levels.astype(np.int16), 44_100, format="FLAC", subtype="PCM_16")
+        row("FLAC", file.getbuffer().nbytes, levels * step)
 
 
 def main(rows: list[str]) -> None:
