@@ -155,6 +155,8 @@ def test_the_bound_is_reached_and_not_passed(steps: int, seed: int) -> None:
     off = np.abs(tok.decode(tok(drawn), time_horizon=steps, action_dim=2) - drawn)
     assert off.max() <= tok.error_bound(steps)
     assert np.sqrt((off**2).mean(axis=1)).max() <= 0.5 / tok.scale + 1e-12
+    asked = ActionTokenizer.fit(drawn, vocab_size=4000, max_error=0.07, progress=False)
+    assert np.abs(asked.decode(asked(drawn)) - drawn).max() <= asked.error_bound() <= 0.07 <= 1.00001 * asked.error_bound()
 
 
 # ---------------------------------------------------------------------------------------------------- samplers
@@ -342,6 +344,8 @@ def test_arguments_of_a_fit() -> None:
         (CHUNKS, {"vocab_size": 0}, ValueError, "vocab_size: expected at least 1"),
         (CHUNKS, {"vocab_size": 1e3}, TypeError, "vocab_size: expected an int"),
         (CHUNKS, {"scale": math.nan}, ValueError, "scale: expected a number above 0"),
+        (CHUNKS, {"max_error": 0}, ValueError, "max_error: expected a number above 0"),
+        (CHUNKS, {"max_error": 0.1, "scale": 5}, ValueError, "max_error: expected one of scale and max_error, got 5 and 0.1"),
         (CHUNKS, {"action_dim": 4}, ValueError, "chunks: chunk 0: expected 4 dimensions, action_dim, got 3"),
         (CHUNKS, {"out_of_range": "ignore"}, ValueError, "out_of_range: expected 'warn', 'clip', 'raise', got 'ignore'"),
         (CHUNKS, {"tokenizer": "BPE"}, TypeError, "tokenizer: expected BPE, UBPE, UBPEClassic or None, got str"),

@@ -160,6 +160,7 @@ class ActionTokenizer:
         scale: float = 10,
         vocab_size: int = 1024,
         *,
+        max_error: float | None = None,
         time_horizon: int | None = None,
         action_dim: int | None = None,
         frequency_barriers: bool = False,
@@ -176,6 +177,9 @@ class ActionTokenizer:
             lengths. Normalised, without NaN.
         scale, frequency_barriers, out_of_range
             As for the constructor.
+        max_error
+            How far a decoded value may be from a given one, in the unit of the actions, such as radians of joints; the scale
+            follows. Instead of `scale`.
         vocab_size
             How many ids there may be, those of all coefficients from the lowest to the highest included.
         time_horizon, action_dim
@@ -206,9 +210,16 @@ class ActionTokenizer:
         >>> tok = ActionTokenizer.fit(chunks, vocab_size=100)
         >>> tok.min_token, tok.max_token, tok.action_dim, tok.time_horizon
         (-35, 35, 2, None)
+        >>> bool(ActionTokenizer.fit(chunks, vocab_size=300, max_error=0.1).error_bound(50) <= 0.1)
+        True
         """
-        scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
+        if max_error is not None and scale != 10:
+            raise ValueError(f"max_error: expected one of scale and max_error, got {quoted(scale)} and {quoted(max_error)}")
         blocks = as_blocks(chunks)
+        if max_error is not None:  # of floats some may be lost, too
+            given = _checked_scale(max_error, "max_error")
+            scale = max((_gain(block.shape[1]) for block in blocks if block.size), default=1) / given * (1 + 1e-6)
+        scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
         if getattr(chunks, "ndim", 3) == 2:  # one chunk is a column of a data set in most cases
             raise ValueError(
                 f"chunks: expected [chunks, steps, dimensions], got {describe(chunks)}: cut it, or [it] is one chunk"
@@ -543,13 +554,9 @@ class ActionTokenizer:
         steps = self.time_horizon if time_horizon is None else positive(time_horizon, "time_horizon")
         if steps is None:
             raise ValueError("time_horizon: expected an int, since the chunks of the fit had different ones")
-        # a value is the sum of all coefficients, each of which is off by half a level, times the entries of a row of the inverse
-        frequencies = np.arange(1, steps) * (np.pi / steps)
-        sums = [float(np.abs(np.cos(frequencies * (t + 0.5))).sum()) for t in range((steps + 1) // 2)]
-        rounding = (
-            1e-12 * math.sqrt(steps) * (max(-self.min_token, self.max_token) + 1) / self.scale
-        )  # of floats, in both transforms
-        return (1 + math.sqrt(2) * max(sums)) / math.sqrt(steps) * 0.5 / self.scale + rounding
+        # of floats, in both transforms
+        rounding = 1e-12 * math.sqrt(steps) * (max(-self.min_token, self.max_token) + 1) / self.scale
+        return _gain(steps) / self.scale + rounding
 
     # ---------------------------------------------------------------------------------------------- files
 
@@ -655,10 +662,23 @@ def _checked_shape(time_horizon: Any, action_dim: Any) -> tuple[int | None, int 
     return steps, dimensions
 
 
-def _checked_scale(scale: Any) -> float:
+def _gain(steps: int) -> float:
+    """How far a value may be off if each of the coefficients of a chunk is off by half.
+
+    It is the sum of all coefficients times the entries of a row of the inverse transform.
+
+    >>> _gain(1), round(_gain(8), 3)
+    (0.5, 1.321)
+    """
+    frequencies = np.arange(1, steps) * (np.pi / steps)
+    sums = [float(np.abs(np.cos(frequencies * (t + 0.5))).sum()) for t in range((steps + 1) // 2)]
+    return (1 + math.sqrt(2) * max(sums)) / math.sqrt(steps) * 0.5
+
+
+def _checked_scale(scale: Any, name: str = "scale") -> float:
     if isinstance(scale, (bool, np.bool_)) or not isinstance(scale, (int, float, np.integer, np.floating)):
-        raise TypeError(f"scale: expected a number, got {describe(scale)}")
+        raise TypeError(f"{name}: expected a number, got {describe(scale)}")
     scale = scale.item() if isinstance(scale, np.generic) else scale  # a float32 cannot be compared with what it cannot hold
     if not 1e-100 < scale < 1e100:  # the inverse has to stay a float
-        raise ValueError(f"scale: expected a number above 0, between 1e-100 and 1e100, got {scale!s:.40}")
+        raise ValueError(f"{name}: expected a number above 0, between 1e-100 and 1e100, got {scale!s:.40}")
     return float(scale)
