@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_774,
-    "lines of code": 31_110,
-    "functions": 2_366,
+    "lines": 51_794,
+    "lines of code": 31_114,
+    "functions": 2_367,
     "classes": 203,
     "modules": 248,
     "lines of the longest file": 690,

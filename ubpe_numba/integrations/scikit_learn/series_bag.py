@@ -285,7 +285,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         return values[:, None] if values.ndim == 2 else values
 
     def _values(self, groups: Any, channel: int, window: int, differences: bool) -> list[NDArray[np.float64]]:
-        """What becomes levels of one channel of each series."""
+        """Values of one channel of each series that become levels."""
         made = [np.zeros(0)] * sum(len(rows) for rows, _ in groups)
         for rows, channels in groups:
             for row, values in zip(rows.tolist(), self._seen(channels[:, channel], window, differences), strict=True):
@@ -293,7 +293,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         return made
 
     def _seen(self, series: NDArray[np.float64], window: int, differences: bool) -> NDArray[np.float64]:
-        """Values of which series float64[n, samples] become levels."""
+        """Values of series float64[n, samples] that become levels."""
         values = series
         if self.normalize:  # by a power of two, which changes nothing but that no sum or square overflows or vanishes
             values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True))[1])
