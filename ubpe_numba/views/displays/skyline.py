@@ -166,24 +166,26 @@ class SkylineDisplay:
         ax.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
         ax.minorticks_off()
         ax.set_ylabel("tokens in the vocabulary")
-        ax.set_title("Each height is the document by a vocabulary of that size", loc="left")
+        ax.set_title("Each height is the document, cut by a vocabulary of that size", loc="left")
         if isinstance(self.symbols, list):
             ax.set_xlabel("symbols")
         else:
             ax.set_xlabel("sample" if rate is None else "seconds")
-        if new:
-            ax.figure.draw_without_rendering()  # the place of the axes
+        wide, points = ax.get_window_extent().width / max(stop - start, 1), 72 / ax.figure.dpi
+        if isinstance(self.symbols, list):
+            _write_below(ax, self.symbols, wide * points, (start, stop), chosen)
+        elif rate is not None or bar is not None:
+            self._scale(ax, start, stop, rate, bar)
+        for _ in range(2 * new):  # the layout that the figure will have
+            ax.figure.draw_without_rendering()
         box = ax.get_window_extent()
         wide, high = box.width / max(stop - start, 1), box.height / np.log(top / bottom)
         there = self.blocks[(self.blocks["stop"] > start) & (self.blocks["start"] < stop) & (self.blocks["born"] > bottom)]
         self._draw_blocks(ax, there, wide, chosen)
-        points = 72 / ax.figure.dpi
         if isinstance(self.symbols, list):
             self._write(ax, there, self.symbols, wide, high, points, (start, stop), chosen)
         elif wide >= 0.25:
             self._draw_values(ax, self.symbols, (start, stop), bar is not None, chosen)
-        if rate is not None or bar is not None:
-            self._scale(ax, start, stop, rate, bar)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -241,29 +243,15 @@ class SkylineDisplay:
         part: tuple[int, int],
         theme: Theme,
     ) -> None:
-        """Symbols below the axis, if there is room for all, and what tokens are in the blocks that hold it."""
-        begins = [i for i in range(*part) if symbols[i] is not None]
-        ends = [*begins[1:], part[1]]
-        texts = [str(symbols[i]) for i in begins]
-        least = min(((b - a) * wide * points / _cells(text) for a, b, text in zip(begins, ends, texts, strict=True)), default=99)
-        size = min(9.0, least / 0.62)
-        look = {"family": "monospace", "color": theme.dim}
-        middles = [(a + b) / 2 for a, b in zip(begins, ends, strict=True)]
-        if size >= 5.5:
-            ax.set_xticks(middles, texts, fontsize=size, **look)
-            ax.tick_params(axis="x", length=0)
-            ax.set_xlabel("")
-        elif wide * points >= 8 and max(map(len, texts)) <= 24:
-            ax.set_xticks(middles, texts, fontsize=7.5, rotation=90, **look)
-            ax.tick_params(axis="x", length=0)
-            ax.set_xlabel("")
+        """What tokens are, in the blocks that hold it."""
         for block in blocks[(blocks["stop"] - blocks["start"]) * wide * points >= 7]:
             a, b, born, absorbed, token = block.tolist()
             tall, broad = high * np.log(absorbed / born) * points, (b - a) * wide * points
             parts = [symbol for symbol in symbols[a:b] if symbol is not None]
-            text = ("" if max(map(len, parts), default=0) < 3 else " · ").join(parts)
+            letters = all(len(each) == 1 or each[0] == "\\" for each in parts)
+            text = ("" if letters else " · " if any(" " in each for each in parts) else " ").join(parts)
             for turned, along, across in ((0, broad, tall), (90, tall, broad)):
-                size = min(9.0, (along - 5) / (0.62 * max(_cells(text), 1)), (across - 2) / 1.25)
+                size = min(9.0, (along - 4) / (0.67 * max(_cells(text), 1)), (across - 2) / 1.25)
                 if size >= 6 and a >= part[0] and b <= part[1]:
                     middle = (a + b) / 2, (born * absorbed) ** 0.5
                     ax.text(*middle, text.replace("$", r"\$"), fontsize=size, rotation=turned, ha="center", va="center",
@@ -275,10 +263,26 @@ class SkylineDisplay:
         from matplotlib.ticker import MaxNLocator
 
         unit, first = (bar, 1) if bar is not None else (rate or 1.0, 0)
-        locator = MaxNLocator(nbins=16 if bar else 9, integer=bar is not None, steps=[1, 2, 4, 5, 8, 10])
+        locator = MaxNLocator(nbins=16 if bar else 9, integer=bar is not None, steps=[1, 2, 4, 5, 10] if bar else [1, 2, 5, 10])
         ticks = [tick for tick in locator.tick_values(start / unit, stop / unit) if start <= tick * unit <= stop]
         ax.set_xticks([tick * unit for tick in ticks], [f"{tick + first:.10g}" for tick in ticks])
         ax.set_xlabel("bar" if bar is not None else "seconds")
+
+
+def _write_below(ax: Any, symbols: list[str | None], wide: float, part: tuple[int, int], theme: Theme) -> None:
+    """Symbols below the axis, `wide` points each, if there is room for all of them, upright or turned."""
+    begins = [i for i in range(*part) if symbols[i] is not None] if wide > 1 else []
+    ends = [*begins[1:], part[1]]
+    texts = [str(symbols[i]) for i in begins]
+    size = min((9.0, *((b - a) * wide / 0.62 / _cells(text) for a, b, text in zip(begins, ends, texts, strict=False))))
+    turned = size < 5.5
+    if not texts or (turned and (wide < 8 or max(map(len, texts)) > 32)):
+        return
+    middles = [(a + b) / 2 for a, b in zip(begins, ends, strict=True)]
+    look: dict[str, Any] = {"family": "monospace", "color": theme.dim, "rotation": 90 if turned else 0}
+    ax.set_xticks(middles, texts, fontsize=7.5 if turned else size, **look)
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlabel("")
 
 
 def _cells(text: str) -> int:
