@@ -26,6 +26,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "_extensions.commands",
+    "_extensions.gallery",
     "_extensions.library",
     "_extensions.mathml",
     "_extensions.names",
