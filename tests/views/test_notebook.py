@@ -121,7 +121,7 @@ def test_a_hundred_thousand_tokens_stay_below_the_limit(alphabet: Any) -> None:
     tok = BPE.from_merges(np.column_stack([first, np.where(second < 256, second, second + 10_000)]), alphabet=alphabet)
     root = parsed(tokenizer_html(tok))
     assert "100,000 tokens" in words(root) and pictures(root)
-    text = words(parsed(vocabulary_html(tok.vocabulary), 12_000))
+    text = words(parsed(vocabulary_html(tok.vocabulary), 30_000))
     assert "Vocabulary: 100,000 ids" in text and "longest tokens" in text
 
 
@@ -138,7 +138,7 @@ def test_long_tokens_are_cut() -> None:
 def test_a_vocabulary_shows_sizes_and_tokens() -> None:
     docs = [[0, 1, 2, 0, 1, 2, 0, 1], [0, 1, 2, 2]]
     vocabulary = BPE(6, alphabet=3).fit(docs).vocabulary
-    root = parsed(vocabulary_html(vocabulary), 12_000)
+    root = parsed(vocabulary_html(vocabulary), 30_000)
     text = words(root)
     for part in ("Vocabulary: 5 ids", "3 symbols, the ids 0 to 2", "2 tokens, known as pairs", "12 symbols in 2 documents"):
         assert part in text
@@ -146,7 +146,8 @@ def test_a_vocabulary_shows_sizes_and_tokens() -> None:
     for token in (3, 4):
         row = f"{token} {vocabulary.occurrences[token]} {vocabulary.lengths[token]} "
         assert row + " ".join(map(str, vocabulary[token])) in text
-    assert len(pictures(root)) == 1
+    shapes = [str(picture[1].get("d"))[1:].split() for picture in pictures(root)[1:]]
+    assert [len(shape) for shape in shapes] == [3, 2, 3, 2]  # the most frequent tokens, and the longest
 
 
 def test_a_vocabulary_shows_what_is_known() -> None:
@@ -155,6 +156,8 @@ def test_a_vocabulary_shows_what_is_known() -> None:
     fitted = UBPE(6, objective="shortest").fit([[0, 1, 2] * 4, [0, 1]])
     flat = words(parsed(vocabulary_html(fitted.refine([[0, 1, 2] * 4], progress=False).vocabulary)))
     assert "known as flat sequences" in flat
+    named = BPE.from_merges([[0, 1], [2, 0]], ["go", "on"]).vocabulary
+    assert "3 0 3 go on go" in words(parsed(vocabulary_html(named)))
     empty = parsed(vocabulary_html(BPE.from_merges([], 2).vocabulary))
     assert "nothing yet" in words(empty) and not pictures(empty)
     text = BPE.for_text(258, special_tokens=["<end>"]).fit(["lé lé lé"], progress=False).vocabulary

@@ -86,16 +86,40 @@ def vocabulary_html(v: TokenTable) -> str:
         best = largest(by, _TOKENS)
         tokens = learned[best[by[best] > 0]].tolist()
         if tokens:
-            parts.append(f"<div>{title}</div>" + table([_row(v, t, known) for t in tokens], ("id", name, "length", "token")))
+            head = ("id", name, "length", "token", "shape")
+            parts.append(f"<div>{title}</div>" + table([_row(v, t, known) for t in tokens], head[: 5 if _is_signal(v) else 4]))
     return block(f"Vocabulary: {len(v):,} ids", *parts)
 
 
 def _row(v: TokenTable, token: int, known: NDArray[np.int64]) -> tuple[object, ...]:
     symbols: Any = v[token]
-    if isinstance(symbols, list):
-        symbols = " ".join(map(str, symbols[:_SYMBOLS])) + "…" * (len(symbols) > _SYMBOLS)
-    shown = _visible(symbols) if isinstance(symbols, (str, bytes)) else some(symbols, _SYMBOLS)
-    return token, f"{known[token]:,}", v.lengths[token], shown
+    facts = token, f"{known[token]:,}", v.lengths[token]
+    if isinstance(symbols, list):  # names, with their own blanks
+        text = " ".join(map(str, symbols[:_SYMBOLS])) + "…" * (len(symbols) > _SYMBOLS)
+        return *facts, _visible(text).replace("␣", " ")
+    if isinstance(symbols, (str, bytes)):
+        return *facts, _visible(symbols)
+    shape = symbols[evenly(symbols.size, _POINTS // 4)].astype(float)
+    title = f"The shape of token {token}"
+    return *facts, some(symbols, _SYMBOLS), _sketch(shape, float(np.ptp(shape)), token, _HEIGHT // 2, title)
+
+
+def _is_signal(v: TokenTable) -> bool:
+    """Whether tokens are drawn: those of integers without names."""
+    return v._alphabet.kind == "int" and v._alphabet.names is None
+
+
+class _Html(str):
+    """A cell of a table that is HTML already."""
+
+
+def _sketch(shape: NDArray[np.float64], scale: float, token: int, height: int, title: str) -> _Html:
+    """A picture of a shape in the hue of its token, `scale` values high."""
+    x = np.linspace(3, _WIDTH - 3, shape.size)
+    y = height / 2 - (shape - (shape.min() + shape.max()) / 2) * ((height - 8) / (scale or 1.0))
+    points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    line = f'<path d="M{points}" fill="none" stroke="{HUES[hue_of(token, 0)]}" stroke-width="2" stroke-linejoin="round"/>'
+    return _Html(svg(line, _WIDTH, height, title))
 
 
 def tokenizer_html(tok: Tokenizer) -> str:
@@ -104,7 +128,7 @@ def tokenizer_html(tok: Tokenizer) -> str:
     Tokens of integers are drawn as signals, those of text and bytes are written. An unfitted one shows its parameters.
     """
     try:
-        alphabet, vocabulary, _ = tok._fitted()
+        vocabulary = tok._fitted().vocabulary
     except NotFittedError:
         params = tok.get_params()
         if isinstance(prepared := params["preprocessing"], Preprocessing):
@@ -115,7 +139,7 @@ def tokenizer_html(tok: Tokenizer) -> str:
     if (learned := np.flatnonzero(v._learned)).size:
         counts = (v.counts if v.occurrences is None else v.occurrences)[learned].astype(np.float64)
         known = bool(counts.any())
-        drawn = _signals if alphabet.kind == "int" and alphabet.names is None else _strings
+        drawn = _signals if _is_signal(v) else _strings
         motifs = drawn(v, learned, counts if known else np.ones(counts.size), known)
     return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
 
@@ -168,11 +192,8 @@ def _signals(v: TokenTable, learned: NDArray[np.int64], counts: NDArray[np.float
         token, length = int(learned[at]), int(lengths[at])
         low, high = (symbols[begins[at] : begins[at] + length].min(), symbols[begins[at] : begins[at] + length].max())
         times = f", {_times(counts[at])}" if known else ""
-        x = np.linspace(3, _WIDTH - 3, shapes[i].size)
-        y = _HEIGHT / 2 - (shapes[i] - (shapes[i].min() + shapes[i].max()) / 2) * ((_HEIGHT - 8) / (scale or 1.0))
-        points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-        line = f'<path d="M{points}" fill="none" stroke="{HUES[hue_of(token, 0)]}" stroke-width="2" stroke-linejoin="round"/>'
-        picture = svg(line, _WIDTH, _HEIGHT, f"Token {token}: {length:,} symbols from {low} to {high}{times}")
+        title = f"Token {token}: {length:,} symbols from {low} to {high}{times}"
+        picture = _sketch(shapes[i], scale, token, _HEIGHT, title)
         caption = f"{token}: {length:,} long{times}"
         style = "display:inline-block;margin:4px 14px 4px 0;vertical-align:top"
         figures.append(f'<div style="{style}">{picture}<div style="font-size:11px">{escaped(caption)}</div></div>')
@@ -263,7 +284,8 @@ def table(rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
         lines.append("".join(f'<th scope="col" style="{_CELL};opacity:.75">{escaped(cell)}</th>' for cell in head))
     for first, *rest in rows:
         cells = f'<{beginning} style="{_CELL}{quiet}">{escaped(first)}</{beginning[:2]}>'
-        lines.append(cells + "".join(f'<td style="{_CELL}">{escaped(cell)}</td>' for cell in rest))
+        shown = (cell if isinstance(cell, _Html) else escaped(cell) for cell in rest)
+        lines.append(cells + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in shown))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f'<table style="border-collapse:collapse;margin:4px 0"><tbody>{body}</tbody></table>'
 
