@@ -19,10 +19,10 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_794,
-    "lines of code": 31_114,
-    "functions": 2_367,
-    "classes": 203,
+    "lines": 51_819,
+    "lines of code": 31_123,
+    "functions": 2_370,
+    "classes": 204,
     "modules": 248,
     "lines of the longest file": 690,
     "files of a fit": 12,
