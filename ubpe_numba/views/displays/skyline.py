@@ -243,7 +243,7 @@ class SkylineDisplay:
         part: tuple[int, int],
         theme: Theme,
     ) -> None:
-        """What tokens are, in the blocks that hold it."""
+        """Label blocks with what their tokens are, where it fits."""
         for block in blocks[(blocks["stop"] - blocks["start"]) * wide * points >= 7]:
             a, b, born, absorbed, token = block.tolist()
             tall, broad = high * np.log(absorbed / born) * points, (b - a) * wide * points
