@@ -16,6 +16,7 @@ import dask
 import dask.array as da
 import dask.bag as db
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from echo_host import left_on
 from hypothesis import given
@@ -24,7 +25,7 @@ from polling import eventually
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents
 from ubpe_numba.cli.demo import load_ecg
-from ubpe_numba.distributed import fit, fitting, hosts
+from ubpe_numba.distributed import decode, fit, fitting, hosts
 from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.remote_text import RemoteText, until_done
 from ubpe_numba.errors import UnknownSymbolError
@@ -243,7 +244,22 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], Any, str]] = [
     (BPE(300), [[1, 2]], {}, TypeError, "partition 0"),
     (BPE(300), [[[[1.5]]], [[1]]], {}, TypeError, "partition 0"),
     (BPE(300), [[[1]], ["a"]], {}, TypeError, "parts: expected documents of one kind, got int and str"),
+    (
+        BPE(300),
+        [[["b", "b"]], [["a", "b"]]],
+        {},
+        TypeError,
+        "partition .: docs: a cluster learns no alphabet of words; give",
+    ),
 ]
+
+
+def test_words_of_a_given_alphabet(client: Any, tmp_path: Path) -> None:
+    docs = [["open", "read", "open", "read"], ["later", "open"], ["read", "open", "read"]]
+    tok = BPE(7, alphabet=["read", "later", "open"])
+    same(fit(tok, split(docs, 1), client, progress=False), here(BPE(7, alphabet=["read", "later", "open"]), docs))
+    written = decode(tok, [tok.encode_batch(docs).to_lists()], tmp_path / "words", client=client, progress=False)
+    assert pq.read_table(written[0]).column(0).to_pylist() == docs
 
 
 def test_what_is_refused(client: Any) -> None:

@@ -15,7 +15,7 @@ from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 NAMES = [f"w{i}" for i in range(5)]
-OTHERS = [("note", 60), "rest", 7, b"x", ("note", 62)]  # in no order
+OTHERS = [("note", 60), "rest", 7, b"x", ("note", 62, True, None, 0.5)]  # in no order
 EVENTS = [["open", "read", "read", "close"], ["open", "read", "close"]] * 4
 DOCUMENTS = st.lists(st.lists(st.integers(0, 4), max_size=20), min_size=1, max_size=8).filter(any)
 
@@ -94,6 +94,9 @@ def test_columns_that_hold_numbers_of_words_are_read_as_their_lists() -> None:
         found, expected = words_documents(form, cuts), words_documents(same, None)
         assert found.kind.names == expected.kind.names == tuple(sorted(words.tolist()))
         assert np.array_equal(found.values, expected.values) and np.array_equal(found.offsets, expected.offsets)
+    tok, table = BPE(9).fit(docs, progress=False), pandas.DataFrame({"case": owner, "what": flat})
+    assert tok.count(table.groupby("case")["what"]).tolist() == tok.count(filled).tolist()
+    assert tok.count(pandas.Series([*map(tuple, docs)]), unknown="skip").tolist() == tok.count(docs).tolist()
     mixed = pandas.Series([("b", 1), "a", 7] * 500)
     found = words_document(mixed)
     assert found.kind.names == (("b", 1), "a", 7) and found.values.tolist() == [0, 1, 2] * 500
@@ -201,6 +204,7 @@ REFUSED = [
     (lambda: BPE(9, preprocessing=Preprocessing(break_tokens=["fly"])).fit(EVENTS), ValueError, "break_tokens: 'fly' is not in"),
     (lambda: BPE(9, preprocessing=Preprocessing(break_tokens=[[0]])).fit(EVENTS), TypeError, "break_tokens: expected names"),
     (lambda: BPE(9, preprocessing=Preprocessing(runs=["open"])).fit(EVENTS), TypeError, "runs: expected symbols"),
+    (lambda: Preprocessing(runs="NX", break_tokens="|X"), ValueError, "runs: 'X' is one of break_tokens too"),
     (lambda: BPE.for_text(300).fit(EVENTS), TypeError, "expected an integer, got 'open'"),
     (lambda: Alphabet.from_state("name", 2, ["a"]), ModelFormatError, "expected 2, the size, got 1"),
     (lambda: Alphabet.from_state("name", 1, [{"list": []}]), ModelFormatError, "expected names"),

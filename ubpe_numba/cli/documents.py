@@ -289,7 +289,8 @@ def _arrays(path: str, name: str, form: Form) -> Documents:
     else:
         array, offsets = _loaded(path, name)
     if array.dtype.kind not in "iu" and array.shape != (0,):
-        raise ValueError(f"{path}: expected integers, got {describe(array)}: round or quantise samples first")
+        way = "words are read from jsonl" if array.dtype.kind in "US" else "round or quantise samples first"
+        raise ValueError(f"{path}: expected integers, got {describe(array)}: {way}")
     if name in RECORDS and form.record is not None:
         if array.size % form.record:
             raise ValueError(f"{path}: {array.size} symbols are no whole number of records of {form.record}")

@@ -80,6 +80,8 @@ def _count_parts(
     plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]
 ) -> NDArray[np.int64] | None:
     """The counts, group by group; None for documents in a form that has no slices, or of several types."""
+    if plan is not None and plan.model.alphabet.names is not None:  # a column may be one document or many
+        return None
     if offsets is None and plan is not None and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1):
         docs = [docs]
     elif isinstance(docs, Ragged) and offsets is None:

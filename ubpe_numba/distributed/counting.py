@@ -21,7 +21,7 @@ import numpy as np
 from dask import delayed
 
 from ubpe_numba.distributed.cluster import results, using, with_name
-from ubpe_numba.distributed.sources import Partitions, documents_of, no_documents, partitions_of
+from ubpe_numba.distributed.sources import Partitions, corpus_of, documents_of, no_documents, partitions_of
 from ubpe_numba.documents.counts import Counts, count_documents, distinct, side_by_side
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime.arrays import describe, positive
@@ -187,7 +187,7 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
         return counts, 0 if isinstance(docs, Counts) else int(counts.weights @ np.diff(counts.flat.offsets))
     if no_documents(docs):  # they are of any kind, which only a tokenizer that is given all of them knows
         return count_documents([]), 0
-    corpus = tokenizer._corpus(docs, None, None, None)
+    corpus = corpus_of(tokenizer, docs)
     given = corpus.given
     changed = any(getattr(tokenizer._prepared, name) is not None for name in _CHANGES)
     are_segments = changed or (isinstance(docs, Counts) and docs.are_segments)

@@ -305,9 +305,9 @@ def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
 
     if isinstance(found, Ragged):
         return pa.array(found).cast(pa.list_(pa.int32()))
-    kind = tokenizer._model.alphabet.kind
+    kind, names = tokenizer._model.alphabet.kind, tokenizer._model.alphabet.names
     if kind == "int":
-        return pa.array(found, pa.list_(pa.int64()))
+        return pa.array(found, pa.list_(pa.int64() if names is None else pa.infer_type(names)))
     try:
         return pa.array(found, pa.binary() if kind == "bytes" and tokenizer._model.segmenter.encoding is None else pa.string())
     except UnicodeEncodeError as error:
@@ -329,7 +329,8 @@ def _write_tables(tables: Iterator[Any], new: str, file: Any) -> None:
     leaves = [column.path for column in pq.ParquetFile(empty).schema]
     others = [leaf for leaf in leaves if leaf.split(".")[0] != new]
     options: dict[str, Any] = {"use_dictionary": others, "write_statistics": others}
-    if pa.types.is_list(table.schema.field(new).type):
+    kind = table.schema.field(new).type
+    if pa.types.is_list(kind) and pa.types.is_integer(kind.value_type):  # not of words
         options["column_encoding"] = {leaf: "DELTA_BINARY_PACKED" for leaf in leaves if leaf not in others}
         options["compression"] = {leaf: "snappy" if leaf in others else "none" for leaf in leaves}
     with pq.ParquetWriter(file, table.schema, **options) as writer:

@@ -25,7 +25,7 @@ from distributed import get_worker
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.kernels.remote import MOST, add_neighbours, give_first, rewrite, take_over
-from ubpe_numba.distributed.sources import documents_of, no_documents
+from ubpe_numba.distributed.sources import corpus_of, documents_of, no_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, Documents, as_corpus
 from ubpe_numba.errors import UnknownSymbolError
@@ -403,7 +403,7 @@ def make_host(parts: list[Any], how: bytes) -> Host:
             if no_documents(documents):  # they are of any kind
                 corpora.append(as_corpus([], None, weights, boundaries))
             else:
-                corpora.append(_narrow(tokenizer._corpus(documents, None, weights, boundaries)))
+                corpora.append(_narrow(corpus_of(tokenizer, documents, weights, boundaries)))
         except (TypeError, ValueError, OSError) as error:
             raise with_name(error, name) from None
     if joined:

@@ -26,9 +26,9 @@ from fsspec.core import url_to_fs
 from fsspec.utils import read_block
 
 from ubpe_numba.documents.counts import Counts
-from ubpe_numba.documents.read import as_documents
+from ubpe_numba.documents.read import Corpus, as_documents
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.runtime.arrays import Named, describe, positive
 
 BLOCKSIZE = 64 << 20  # bytes of a column or of a text file that are a partition
 _BATCH_BYTES = 1 << 24  # of the documents of a table that are worked on at a time
@@ -129,6 +129,14 @@ def documents_of(part: Any, column: str | None = None) -> Any:
     if _is_a(part, "pandas", "Series") or (hasattr(part, "type") and type(part).__module__.startswith("pyarrow")):
         return _checked(part, "docs")
     return list(part) if hasattr(part, "__next__") else part
+
+
+def corpus_of(tokenizer: Any, docs: Any, weights: Any = None, boundaries: Any = None) -> Corpus:
+    """The documents of a partition as a fit reads them; TypeError for words that are numbered in each partition by itself."""
+    corpus: Corpus = tokenizer._corpus(docs, None, weights, boundaries)
+    if isinstance(corpus.given.kind, Named) and tokenizer.alphabet is None:
+        raise TypeError("docs: a cluster learns no alphabet of words; give alphabet= with all of them")
+    return corpus
 
 
 def no_documents(docs: Any) -> bool:

@@ -13,6 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set, Sized
 from itertools import chain, count
+from math import isfinite
 from typing import Any, cast
 
 import numpy as np
@@ -32,8 +33,9 @@ def read_words(docs: Any, offsets: NDArray[np.int64] | None, surely: bool) -> tu
 
     `surely`: they have, as those of a tokenizer of words; else the first symbol tells.
     """
+    docs = _unpacked(docs)
     if not surely:
-        if isinstance(docs, Iterable) and not isinstance(docs, Sized):  # may be read once only
+        if isinstance(docs, Iterable) and not isinstance(docs, Sized) and not hasattr(docs, "agg"):  # may be read once only
             docs, held = iter(docs), list[Any]()
             for doc in docs:  # up to the first that is not empty
                 held.append(doc)
@@ -53,8 +55,8 @@ def _holds_words(docs: Any, flat: bool) -> bool:
         return False
     if isinstance(docs, np.ndarray) and docs.dtype.kind in "US" and (flat or docs.ndim == 2):
         return True
-    if type(docs).__name__ == "SeriesGroupBy":  # of pandas
-        return _holds_words(docs.obj, True)
+    if type(docs).__name__.endswith("GroupBy"):
+        return type(docs).__name__ == "SeriesGroupBy" and _holds_words(docs.obj, True)  # of pandas
     if "list" in _type_of(docs) and any(kind in _type_of(docs) for kind in _COLUMNS):
         return True
     if not isinstance(docs, Iterable) or getattr(getattr(docs, "dtype", None), "kind", "O") not in "OUS":
@@ -64,6 +66,11 @@ def _holds_words(docs: Any, flat: bool) -> bool:
         return False
     is_column = isinstance(doc, (list, tuple)) or any(kind in _type_of(doc) for kind in ("<u", "|s", "object", *_COLUMNS))
     return is_column and isinstance(doc, Sized) and len(doc) > 0 and is_word(next(iter(cast(Any, doc))))
+
+
+def _unpacked(docs: Any) -> Any:
+    """The array of words in a container, as of xarray; others as they are."""
+    return np.asarray(docs) if getattr(getattr(docs, "dtype", None), "kind", "") in ("U", "S") else docs
 
 
 def _filled(doc: Any) -> bool:
@@ -89,7 +96,7 @@ def is_word(item: object) -> bool:
 
 def rows_of(docs: Any, name: str) -> list[Sequence[Any]]:
     """Documents of words as lists: of lists, arrays, columns of Arrow, pandas and polars, a matrix, or an iterator of such."""
-    if hasattr(docs, "columns"):
+    if hasattr(docs, "columns") or type(docs).__name__.endswith("GroupBy"):
         raise TypeError(f"{name}: expected documents of words, got {describe(docs)}; give one column of it")
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(docs, method) and not isinstance(docs, (list, tuple)):
@@ -117,6 +124,7 @@ def words_document(doc: Any, name: str = "doc") -> Documents:
     >>> words_document(["b", "a", "b"])
     Documents(values=array([1, 0, 1], dtype=int32), offsets=array([0, 3]), kind='int')
     """
+    doc = _unpacked(doc)
     return _of_column(doc, name) or _numbered([_row(doc, name)], name, None)
 
 
@@ -145,7 +153,7 @@ def _of_columns(docs: Any, name: str) -> Documents | None:
                 columns = arrow.read_arrow(docs, name, words=True)
                 return _ordered(*columns) if isinstance(columns.kind, Named) else None
         return None
-    if not docs or not all((hasattr(doc, "dtype") and doc.shape) or hasattr(doc, "type") for doc in docs):
+    if not docs or not all(getattr(doc, "shape", ()) or hasattr(doc, "type") for doc in docs):
         return None
     lengths = np.array([*map(len, docs)])
     arrays = docs if {*map(type, docs)} == {np.ndarray} else ()
@@ -271,26 +279,30 @@ def names_of(given: Any) -> tuple[Any, ...]:
     return tuple(names[i] for i in documents.values.tolist())
 
 
-def to_state(names: Iterable[Any]) -> list[Any]:
+def to_state(names: Iterable[Any], inside: bool = False) -> list[Any]:
     """Names for a model file: `str` and `int` as they are, others by their type; TypeError for what has no form there.
 
-    >>> to_state(["open", 3, b"x", ("note", 60)])
-    ['open', 3, {'bytes': [120]}, {'tuple': ['note', 60]}]
+    `inside` of a tuple may also be a bool, None, and a finite float.
+
+    >>> to_state(["open", 3, b"x", ("note", 60, False)])
+    ['open', 3, {'bytes': [120]}, {'tuple': ['note', 60, False]}]
     """
     found: list[Any] = []
     for name in names:
-        if type(name) in (str, int):
+        is_part = inside and (type(name) in (bool, type(None)) or (type(name) is float and isfinite(name)))
+        if type(name) in (str, int) or is_part:
             found.append(name)
         elif type(name) is bytes:
             found.append({"bytes": list(name)})
         elif type(name) is tuple:
-            found.append({"tuple": to_state(name)})
+            found.append({"tuple": to_state(name, inside=True)})
         else:
-            raise TypeError(f"alphabet: a model file holds names that are str, int, bytes and tuples of them, not {quoted(name)}")
+            held = "str, int, bytes, and tuples of them, bools, None and floats"
+            raise TypeError(f"alphabet: a model file holds names that are {held}, not {quoted(name)}")
     return found
 
 
-def from_state(state: Any) -> tuple[Any, ...]:
+def from_state(state: Any, inside: bool = False) -> tuple[Any, ...]:
     """The inverse of `to_state`; ModelFormatError for anything else.
 
     >>> from_state(["open", 3, {"bytes": [120]}, {"tuple": ["note", 60]}])
@@ -298,14 +310,14 @@ def from_state(state: Any) -> tuple[Any, ...]:
     """
     found: list[Any] = []
     for item in state if isinstance(state, list) else [None]:
-        if type(item) in (str, int):
+        if type(item) in (str, int) or (inside and type(item) in (bool, type(None), float)):
             found.append(item)
             continue
         (form, value), = item.items() if isinstance(item, dict) and len(item) == 1 else [("", None)]  # fmt: skip
         if form == "bytes" and isinstance(value, list) and all(type(b) is int and 0 <= b < 256 for b in value):
             found.append(bytes(value))
         elif form == "tuple" and isinstance(value, list):
-            found.append(from_state(value))
+            found.append(from_state(value, inside=True))
         else:
             raise ModelFormatError("symbols: expected names")
     return tuple(found)

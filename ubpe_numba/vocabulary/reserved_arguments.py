@@ -24,7 +24,11 @@ def checked(
     made = {"special_tokens": _words(special_tokens, "special_tokens"), "known_words": _words(known_words, "known_words")}
     words = [*(made["special_tokens"] or ()), *(made["known_words"] or ())]
     made |= {"break_tokens": _symbols(break_tokens, "break_tokens"), "stop_tokens": _symbols(stop_tokens, "stop_tokens")}
-    return made | {"flags": _flags(flags, words), "runs": _symbols(runs, "runs")}
+    made |= {"flags": _flags(flags, words), "runs": _symbols(runs, "runs")}
+    for name in ("break_tokens", "stop_tokens"):
+        if made["runs"] is not None and (both := [symbol for symbol in made["runs"] if symbol in (made[name] or ())]):
+            raise ValueError(f"runs: {quoted(both[0])} is one of {name} too, which are always a token of their own")
+    return made
 
 
 def _taken(given: Iterable[Any], name: str) -> list[Any]:
