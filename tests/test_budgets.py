@@ -19,9 +19,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_819,
-    "lines of code": 31_123,
-    "functions": 2_370,
+    "lines": 51_847,
+    "lines of code": 31_142,
+    "functions": 2_372,
     "classes": 204,
     "modules": 248,
     "lines of the longest file": 690,
