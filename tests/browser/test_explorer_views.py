@@ -4,6 +4,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+import pytest
 from explorer_page import choose, marked, number, press, rows_of, search, settle
 from explorer_reports import Made
 from tables import each
@@ -66,6 +67,17 @@ def test_each_segmentation_of_text_marks_what_the_library_counts(visit: Any, tex
     choose(page, text.tok.vocabulary.special["<|end|>"])
     assert number(page, "#count") == 1 and "a special token" in page.inner_text("#facts")
     assert page.inner_text(".tok.on") == "<|end|>"
+
+
+@each("kind", ["text", "dna"])
+def test_tokens_have_thumbnails_and_marks_are_narrow(visit: Any, kind: str, request: pytest.FixtureRequest) -> None:
+    page = visit(request.getfixturevalue(kind).path)
+    for row in page.locator("#rows .row").all()[:9]:
+        length = int(row.locator("[role=gridcell]").nth(2).inner_text())
+        assert row.locator("svg rect").count() == length
+    styles = "(part) => { const s = getComputedStyle(document.querySelector(part)); return [s.outlineWidth, s.outlineOffset]; }"
+    width, offset = (float(value.removesuffix("px")) for value in page.evaluate(styles, ".tok.here"))
+    assert width >= 1 and 2 * (width + offset) <= 3  # pixels wider than what is marked
 
 
 def test_lines_of_text_end_with_their_documents(visit: Any, text: Made) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.documents.read import Documents, text_of
+from ubpe_numba.coding.occurrences import spans_of
+from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import Named, describe, offsets_of
 from ubpe_numba.vocabulary.reserved import SPECIAL as RESERVED_SPECIAL
+from ubpe_numba.vocabulary.unknown import choice_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -44,19 +47,6 @@ def choose(lengths: np.ndarray, max_symbols: int) -> tuple[np.ndarray, int | Non
     return np.flatnonzero(lengths)[:1], max_symbols
 
 
-def as_given(documents: Documents) -> tuple[object, np.ndarray]:
-    """The flat document and the offsets as `encode_batch` takes them.
-
-    >>> as_given(Documents(np.array([32, 104, 105], np.uint32), np.array([1, 2, 3]), "str"))
-    ('hi', array([0, 1, 2]))
-    """
-    values, offsets = documents.values[documents.offsets[0] : documents.offsets[-1]], documents.offsets - documents.offsets[0]
-    if isinstance(documents.kind, Named):
-        return list(map(documents.kind.names.__getitem__, values.tolist())), offsets
-    return _GIVEN[documents.kind](values), offsets
-
-
-_GIVEN: dict[str, Callable[[Any], object]] = {"int": np.asarray, "str": text_of, "bytes": memoryview}
 KINDS = ("signal", "text", "dna", "notes")
 UNITS = {"signal": "sample", "text": "character", "dna": "base", "notes": "note"}
 _LETTERS = "ACGTUNRYKMSWBDHVacgtunrykmswbdhv-*\n"
@@ -210,9 +200,8 @@ def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[
     """
     alphabet, _, segmenter = tok._fitted()
     words, cutter = segmenter.special, segmenter.pretokenizer
-    reads = "characters" if alphabet.kind == "str" else "bytes"
-    if alphabet.kind == "int" or kind in ("signal", "notes"):
-        reads = "integers"
+    is_text = alphabet.kind != "int" and kind not in ("signal", "notes")
+    reads = "integers" if not is_text else "characters" if alphabet.kind == "str" else "bytes"
     if symbols is not None and symbols.labels and kind in ("text", "dna"):
         reads = "words" if isinstance(alphabet.kind, Named) else "letters"
         if reads == "letters" and max(map(len, symbols.labels)) > 1:
@@ -225,9 +214,8 @@ def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[
         return "the pattern by which the model cuts text is not computed here", {}
     if segmenter.lone is not None or not plain or (words is not None and reads in ("integers", "words", "letters")):
         return "the special tokens of the model are not found here", {}
-    own = tok._encodes_by
-    made = {"reads": reads, "special": tok.vocabulary.special, "pattern": None}
-    made["says"] = "" if own == "rank" else f"The objective of the model, {own}, is not computed here: tokens are by merge rank."
+    says = f"The objective of the model, {tok._encodes_by}, is not computed here: tokens are by merge rank."
+    made = {"reads": reads, "special": tok.vocabulary.special, "says": "" if tok._encodes_by == "rank" else says, "pattern": None}
     if cutter is None:
         return made, {}
     from ubpe_numba.text.patterns import NAMED  # here only, as the classes: integers need not wait for them
@@ -304,11 +292,13 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
     `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn` and `limit`: as `choose` returns
     them; `options`: arguments of `encode_batch`. Returns the segmentation.
     """
-    ids = tok.encode_batch(*as_given(documents), **options)
+    (alphabet, _, segmenter), plan = tok._fitted(), tok._plan()
+    unknown = choice_of(options["unknown"], alphabet, segmenter.special)
+    how = unknown, (options["allowed_special"], options["disallowed_special"]), "docs"
+    ids, _ = plan.documents(documents, *how)  # which are read and numbered: words need not be again
     usage = tok.usage(ids=ids)
     counts, frequencies, total = usage.counts, usage.document_frequencies, ids.total
     # whether the tokens of a document cover all its symbols one after the other, and have the ids of the vocabulary
-    segmenter = tok._fitted().segmenter
     others = segmenter._replace(encoding=None, reserved=None)
     covers_all = segmenter.special is None and all(part is None or part is False for part in others)
     if covers_all and options["unknown"] != "skip":
@@ -321,7 +311,9 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
         return Cut(name, counts, frequencies, total, values, per_document)
     del ids
     part = documents.take(drawn)
-    spans = tok.spans(*as_given(part), **options)
+    encoded, places = plan.documents(part, *how, trace=True)
+    ends = None if tok.is_lossless and unknown == "raise" else np.diff(part.offsets)
+    spans = spans_of(encoded, Ragged._trusted(np.asarray(places)[0], encoded._offsets), tok._tables.decoder.lengths, ends)
     values, starts, widths, owners = spans.ids, spans.starts, spans.lengths, spans.documents
     if limit is not None:
         stay = starts + widths <= limit

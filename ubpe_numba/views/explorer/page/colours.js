@@ -33,11 +33,10 @@ const FONT = "12px system-ui, sans-serif", MONO = "13px ui-monospace, monospace"
 
 // A canvas of its width on the page and a given height, with a context that counts in pixels of the page.
 function prepared(canvas, height) {
-  const r = devicePixelRatio || 1, width = Math.max(1, canvas.clientWidth);
-  canvas.width = Math.round(width * r);
-  canvas.height = Math.round(height * r);
-  canvas.style.height = height + "px";
+  const r = devicePixelRatio || 1, width = Math.max(1, canvas.clientWidth), [w, h] = [Math.round(width * r), Math.round(height * r)];
+  if (canvas.width !== w || canvas.height !== h) { [canvas.width, canvas.height] = [w, h]; canvas.style.height = height + "px"; }
   const g = canvas.getContext("2d");
+  if (g.reset) g.reset(); else canvas.width = w; // all that was set and drawn goes
   g.setTransform(r, 0, 0, r, 0, 0);
   return [g, width, height];
 }

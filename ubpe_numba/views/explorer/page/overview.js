@@ -46,14 +46,14 @@ function drawOverview() {
       if (x - last >= 1) { g.fillRect(x, bottom + 2, 1.5, 11); last = x; }
     }
   }
-  const [from, to] = state.range, x = (from * width) / S, w = Math.max(4, ((to - from) * width) / S);
+  const [from, to] = state.range, x = (from * width) / S, w = Math.max(3, ((to - from) * width) / S);
   g.fillStyle = palette.ink;
   g.globalAlpha = 0.1;
   g.fillRect(x, 0, w, HIGH);
   g.globalAlpha = 1;
   g.strokeStyle = palette.ink;
   g.lineWidth = 1.5;
-  g.strokeRect(x + 0.75, 0.75, Math.max(2.5, w - 1.5), HIGH - 1.5);
+  g.strokeRect(x + 0.75, 0.75, Math.max(1.5, w - 1.5), HIGH - 1.5);
   const slider = $("overview");
   slider.setAttribute("aria-valuemax", Math.max(0, Math.round(S - (to - from))));
   slider.setAttribute("aria-valuenow", Math.round(from));

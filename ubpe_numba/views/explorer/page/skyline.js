@@ -16,7 +16,7 @@ function skyPixels(g, left, W, H, r) {
   const inks = (t) => {
     const key = t === state.token ? -2 : hueOf(t);
     if (!rgba.has(key)) {
-      const [paper, ink, amount] = [palette.paper, key === -2 ? colourOf(t) : colour(key), key === -2 ? 1 : key < 0 ? 0.25 : 0.45];
+      const [paper, ink, amount] = [palette.paper, key === -2 ? colourOf(t) : colour(key), key === -2 ? 0.75 : key < 0 ? 0.25 : 0.45];
       const [p, q] = [paper, ink].map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
       const [x, y, z] = p.map((v, i) => Math.round(v + (q[i] - v) * amount));
       rgba.set(key, (255 << 24) | (z << 16) | (y << 8) | x);

@@ -14,10 +14,11 @@ function refresh() {
   if (!pending) pending = requestAnimationFrame(() => { pending = 0; drawRange(); });
 }
 function drawRange() {
-  view.draw();
+  if (!isTextual) view.draw(); // lanes and skyline are below one another with the plot; text is laid out once, at the end
   drawSky();
   drawOverview();
   drawLanes();
+  if (isTextual) view.draw();
   updateAlternative("alt-view");
   remember();
 }

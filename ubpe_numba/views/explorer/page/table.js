@@ -66,14 +66,12 @@ function rowOf(t, i) {
   row.setAttribute("role", "row");
   row.setAttribute("aria-rowindex", i + 2);
   row.setAttribute("aria-selected", String(t === state.token));
-  let shown;
+  const shown = element("span");
   if (isTextual) {
-    shown = document.createElement("span");
-    shown.className = "word";
-    shown.textContent = nameOf(t);
-    shown.style.borderColor = colourOf(t);
+    const word = element("span", nameOf(t), "word");
+    word.style.borderColor = colourOf(t);
+    shown.append(word, picture(t, 96, 4));
   } else {
-    shown = document.createElement("span");
     shown.append(picture(t, 96, 26));
     shown.setAttribute("role", "img");
     shown.setAttribute("aria-label", nameOf(t));

@@ -46,9 +46,10 @@ function fillLine(box, cut, a, b, low, high) {
   }
   return marked;
 }
-// The part of the range that is there as text: elements of more would take too long.
-const MOST_TEXT = 4000;
-const inText = () => { const a = Math.floor(state.range[0]); return [a, Math.min(S, Math.ceil(state.range[1]), a + MOST_TEXT)]; };
+// The part of the range that is there as text: elements of more would take too long, and of a range that has more than can be read a
+// beginning is enough, which is drawn with every step of a zoom.
+const MOST_TEXT = 4000, BEGINNING = 400;
+const inText = () => { const [a, b] = [Math.floor(state.range[0]), Math.min(S, Math.ceil(state.range[1]))]; return [a, b - a > MOST_TEXT ? a + BEGINNING : b]; };
 const textView = {
   start() {
     const box = $("plot");
