@@ -19,8 +19,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_847,
-    "lines of code": 31_142,
+    "lines": 51_858,
+    "lines of code": 31_150,
     "functions": 2_372,
     "classes": 204,
     "modules": 248,

@@ -104,10 +104,10 @@ def test_a_large_fit_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     part = BPE(60, alphabet=4).fit(docs, offsets=offsets, progress=False).fit_more(docs, 150, offsets=offsets, progress=False)
     assert part.fingerprint == whole.fingerprint
     assert len(swept) > 100
-    limited = BPE(150, alphabet=4).fit(docs, offsets=offsets, memory_limit=44_000_000, progress=False)
+    limited = BPE(150, alphabet=4).fit(docs, offsets=offsets, memory_limit=16_500_000, progress=False)
     assert limited.fingerprint == whole.fingerprint
-    with pytest.raises(MemoryError, match="300007 symbols and separators need at least 42.5 MB"):
-        one.fit(docs, offsets=offsets, memory_limit=42_000_000, progress=False)
+    with pytest.raises(MemoryError, match="300007 symbols and separators need at least 14.9 MB"):
+        one.fit(docs, offsets=offsets, memory_limit=14_000_000, progress=False)
     docs[offsets[3] + 7] = 9
     with pytest.raises(UnknownSymbolError, match="document 3, position 7"):
         one.fit(docs, offsets=offsets, progress=False)

@@ -499,6 +499,8 @@ def test_the_least_and_the_most_that_a_limit_can_be() -> None:
     n = 1_000_000
     fixed = memory.Memory.within(50 * n, n, 10, True).fixed
     most = fixed + (memory._MOST - 4) * n
+    few, many = (memory.Memory.within(k * n, n, 10, True, n_tokens=size).fixed for k, size in ((30, 300), (60, 40_000)))
+    assert few < fixed - 25_000_000 and many == fixed + memory._TOKEN * (40_000 - 4096)
     assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n
     for limit, divisible in ((fixed + n - 1, True), (most - 1, False)):
         with pytest.raises(MemoryError):

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 PART = 512
 _NARROW, _WIDE = 254, 2048  # separators of cells of one byte, and of two: ids are below, so that a table of pairs has 34 MB
-_FEW = 192  # symbols whose text has become so short when it needs two bytes a cell that there is room for both
+FEW = 192  # symbols whose text has become so short when it needs two bytes a cell that there is room for both
 _BATCH = 64  # most merges of a sweep
 _PIECE = 1 << 24  # most cells that are swept between two looks at Ctrl-C: 50 ms
 _NEAR = 4096  # cells in which a piece may begin later
@@ -43,7 +43,7 @@ class DenseText:
     def __init__(self, corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, threads: int) -> None:
         first, offsets = int(corpus.offsets[0]), corpus.offsets - corpus.offsets[0]
         n, v = int(offsets[-1]), alphabet.size
-        narrow = v < _FEW
+        narrow = v < FEW
         self.threads, self.separator = threads, _NARROW if narrow else _WIDE
         self.document_of = corpus.document_of
         self.lengths = [1] * v if lengths is None else lengths.tolist()
@@ -77,15 +77,21 @@ class DenseText:
 
         One merge after the other would choose the same; the proof is in kernels/choose.py.
         """
-        v, lengths = len(self.lengths), np.array(self.lengths)
+        v = len(self.lengths)
         if v == self.separator == _NARROW and v < limit:
             self._widen()
+        counts, lengths = self.counts, np.array(self.lengths)
+
+        def look(a: int) -> tuple[int, int]:
+            """The right token of the most frequent pair with `a`, of equal ones the smallest, and how often it occurs."""
+            row = np.where(lengths + lengths[a] <= longest, counts[a, :v], 0)
+            return int(row.argmax()), int(row.max())
+
         least = max(min_count, self.used * self.cells.itemsize // PART)
-        rows = np.where(np.add.outer(lengths, lengths) <= longest, self.counts[:v, :v], 0)
-        best = rows.argmax(axis=1)  # of the pairs with each left token, those taken apart; of equal ones the smallest
-        most = rows[np.arange(v), best]
+        best, most = np.array([look(a) for a in range(v)]).T  # of the pairs with each left token, those taken apart
         used_left, used_right, twins = np.zeros(v, bool), np.zeros(v, bool), 0
         batch: list[tuple[int, int, int]] = []
+        taken: list[int] = []
         for new in range(v, min(v + _BATCH, limit, self.separator)):
             a = int(most.argmax())
             b, count = int(best[a]), int(most[a])
@@ -94,9 +100,11 @@ class DenseText:
             used_left[a] = used_right[b] = True
             twins = max(twins, count) if a == b else twins
             batch.append((a, b, new))
-            rows[a, b] = 0
-            best[a] = rows[a].argmax()
-            most[a] = rows[a, best[a]]
+            taken.append(count)
+            counts[a, b] = 0  # in place: a copy of the table would be as large as a small genome
+            best[a], most[a] = look(a)
+        for (a, b, _), count in zip(batch, taken, strict=True):
+            counts[a, b] = count
         return batch
 
     def merge(self, batch: list[tuple[int, int, int]]) -> None:

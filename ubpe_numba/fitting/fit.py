@@ -182,7 +182,7 @@ class Loop:
                     more_room = reason == rounds.FULL and full_at == last  # a slice to be moved is longer than what is left
                     self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
                     if more_room and self.memory is not None:
-                        raise MemoryError(f"memory_limit: a round needs more than the limit of {self.memory}")
+                        raise MemoryError(f"memory_limit: a round needs more than the limit of {self.memory.limit / 1e6:.3g} MB")
                     full_at = last if reason == rounds.FULL else full_at
                     self._begin_epoch()
                 elif reason == rounds.GROW:
@@ -422,14 +422,15 @@ def fit(
     n_symbols, n_segments = int(corpus.offsets[-1] - corpus.offsets[0]), corpus.offsets.size
     if not plain or not single or n_symbols < SWEPT:
         return loop_of(corpus, alphabet, settings, lengths).run(progress)
-    from ubpe_numba.fitting.dense import merge_dense  # here only: other fits need not load it
+    from ubpe_numba.fitting.dense import FEW, merge_dense  # here only: other fits need not load it
 
+    how = settings.n_tokens + settings.rules.overshoot, settings.longest, settings.rules.min_count, settings.n_threads
     if settings.memory_limit is not None:
         from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
 
-        Memory.within(settings.memory_limit, n_symbols + n_segments, n_segments, True, swept=True)
+        size = settings.memory_limit, n_symbols + n_segments, n_segments
+        Memory.within(*size, True, 1 if alphabet.size < FEW else 2, swept=True, n_tokens=how[0])
 
-    how = settings.n_tokens + settings.rules.overshoot, settings.longest, settings.rules.min_count, settings.n_threads
     corpus, lengths, first, symbols = merge_dense(corpus, alphabet, lengths, *how, progress)
     cell = np.int16 if how[0] <= text_cells.NARROW else np.int32
     loop = loop_of(corpus, Alphabet.dense(lengths.size), settings, lengths, cell)
@@ -455,7 +456,8 @@ def loop_of(
         from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
 
         divisible = corpus.weights is None and n_cells < MOST_CELLS and settings.mirror is None
-        memory = Memory.within(settings.memory_limit, n_cells, corpus.offsets.size, divisible, np.dtype(cell).itemsize)
+        given = settings.memory_limit, n_cells, corpus.offsets.size, divisible
+        memory = Memory.within(*given, np.dtype(cell).itemsize, n_tokens=settings.n_tokens)
     threads, n_shards = plan(n_cells, settings.n_threads if memory is None else 1, settings.n_shards)  # one shard takes the least
     if settings.mirror is not None:  # a pair and its mirror may overlap at a border
         threads = n_shards = 1

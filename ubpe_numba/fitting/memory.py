@@ -6,7 +6,10 @@ import logging
 
 import numpy as np
 
-_TABLES = 40 << 20  # bytes of the driver, and of dense counts
+from ubpe_numba.fitting.kernels.text_cells import DENSE
+
+_TABLES = 40 << 20  # bytes of the driver, a third, and of dense counts of as many tokens as are counted so
+_TOKEN = 200  # bytes in the tables, of tokens beyond four times as many
 _BLOCK = 4 / 16  # bytes a cell, beside the text: the segment of each block of cells
 _PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
 _NOTED = 12  # bytes that a batch records for each occurrence
@@ -22,23 +25,21 @@ class Memory:
     def __init__(self, limit: int, fixed: int) -> None:
         self.limit, self.fixed = limit, fixed
 
-    def __str__(self) -> str:
-        return _megabytes(self.limit)
-
     @classmethod
     def within(
-        cls, limit: int, n_cells: int, n_segments: int, divisible: bool, cell: int = 4, swept: bool = False
+        cls, limit: int, n_cells: int, n_segments: int, divisible: bool, cell: int = 4, swept: bool = False, n_tokens: int = DENSE
     ) -> Memory | None:
         """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
 
         `divisible`: positions may be left out, which fits of one shard without weights can do; `cell`, bytes of one; `swept`: a
-        dense phase comes first. Raises MemoryError if the limit is below what the fit needs at least.
+        dense phase comes first, in these cells. Raises MemoryError if the limit is below what the fit needs at least.
         """
-        fixed = _TABLES + 4 * n_segments + int(n_cells * (cell + _BLOCK + _PAIR / 128))
+        tables = int(_TABLES * (1 + 2 * min(n_tokens / DENSE, 1) ** 2) / 3) + _TOKEN * max(0, n_tokens - 4 * DENSE)
+        fixed = tables + 4 * n_segments + int(n_cells * (cell + _BLOCK + _PAIR / 128))
         most = fixed + (_MOST - 4) * n_cells
         least = fixed + n_cells if divisible else most  # a position for every fourth cell
         if swept:  # how much it leaves is not known
-            least = _TABLES + 2 * n_cells + 24 * n_segments
+            least = tables + cell * n_cells + 24 * n_segments
         if limit >= most:
             return None
         if limit < least:
