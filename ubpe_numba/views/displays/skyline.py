@@ -92,20 +92,20 @@ class SkylineDisplay:
         """
         blocks = skyline(tok, tok.encode(doc))
         alphabet, vocabulary, _ = tok._fitted()
-        n = vocabulary.n_alphabet
-        leaves = np.sort(blocks[tok.vocabulary._row[blocks["token"]] < 0], order="start")
-        number = np.full(len(tok.vocabulary), -1)
-        number[tok.vocabulary.symbol_ids[::-1]] = np.arange(n)[::-1]
+        leaves = blocks[(table := tok.vocabulary)._row[blocks["token"]] < 0]
+        leaves = leaves[np.argsort(leaves["start"], kind="stable")]
+        number = np.full(len(table), -1)
+        number[table.symbol_ids[::-1]] = np.arange(table.n_alphabet)[::-1]
         known = number[leaves["token"]]
-        symbols: Any
         if alphabet.kind == "int" and alphabet.names is None and known.min(initial=0) >= 0:
             levels = alphabet.to_symbols(known.astype(np.int32))
-            symbols = np.asarray(levels if values is None else values(levels), np.float64)
+            symbols: Any = np.asarray(levels if values is None else values(levels), np.float64)
             if symbols.shape != levels.shape:
                 raise ValueError(f"values: expected a number for each of {levels.size} symbols, got shape {symbols.shape}")
         else:
-            symbols = _written(alphabet, known, leaves, tok.vocabulary)
-        return cls(blocks, symbols, (n, len(vocabulary))).plot(ax, start=start, stop=stop, rate=rate, bar=bar, theme=theme)
+            symbols = _written(alphabet, known, leaves, table)
+        made = cls(blocks, symbols, (table.n_alphabet, len(vocabulary)))
+        return made.plot(ax, start=start, stop=stop, rate=rate, bar=bar, theme=theme)
 
     def plot(
         self,
@@ -176,7 +176,7 @@ class SkylineDisplay:
             _write_below(ax, self.symbols, wide * points, (start, stop), chosen)
         elif rate is not None or bar is not None:
             self._scale(ax, start, stop, rate, bar)
-        for _ in range(2 * new):  # the layout that the figure will have
+        for _ in range(2 if new and wide >= 1 else 0):  # the layout that the figure will have
             ax.figure.draw_without_rendering()
         box = ax.get_window_extent()
         wide, high = box.width / max(stop - start, 1), box.height / np.log(top / bottom)
