@@ -60,8 +60,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs")
 
 
+#: Those that take minutes come first, so that one process of pytest-xdist does not end with them alone.
+_LONGEST = ("test_plain_numba_and_another_version_give_the_same", "test_ctrl_c_is_heard_and_changes_nothing")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is run in full only, unless its file is named."""
+    items.sort(key=lambda item: not item.name.startswith(_LONGEST))
     named = {pathlib.Path(arg.partition("::")[0]).name for arg in config.args}
     kept, left = [], []
     for item in items:

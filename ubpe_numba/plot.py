@@ -15,13 +15,5 @@ from ubpe_numba.views.displays.skyline import SkylineDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
 from ubpe_numba.views.displays.tree import TreeDisplay
 
-__all__ = [
-    "CompressionDisplay",
-    "CountsDisplay",
-    "MotifsDisplay",
-    "PianoRollDisplay",
-    "SkylineDisplay",
-    "TokensDisplay",
-    "TreeDisplay",
-    "skyline",
-]
+__all__ = ["CompressionDisplay", "CountsDisplay", "MotifsDisplay", "PianoRollDisplay", "TokensDisplay", "TreeDisplay"]
+__all__ += ["SkylineDisplay", "skyline"]

@@ -136,6 +136,8 @@ def test_configurations_that_once_differed_agree(text: str) -> None:
         (_file({}, **BYTES_FIRST), "added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes"),
         (_file({}, **BYTES_FIRST | {"added_tokens": [_word("é", 6, normalized=True)]}), "one beyond visible ASCII needs it as"),
         (_file({}, normalizer=ENDS), "'$': it may match nothing"),
+        (_file({}, added_tokens=[_word("a", 1, normalized=True), _word("a", 1)]), "'a' is there twice, once normalized"),
+        (_file({"fuse_unk": True}, added_tokens=[_word("a", 1, single_word=True, lstrip=True)]), "not supported with fuse_unk"),
         (_file(PIECES, post_processor=TRIMS), "trim_offsets is not supported with a Unigram model"),
         (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
         (

@@ -51,7 +51,7 @@ def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
     sample are repeated). Sums are those of integers, so that the result is the same on every machine.
 
     >>> load_signal(60).size, float(np.ptp(load_signal(60)).round(1))
-    (18000, 131.3)
+    (18000, 130.6)
     """
     averaged, window = RATE // rate, rate + 1
     sums = load_ecg()[0].reshape(-1, averaged).sum(axis=1, dtype=np.int64)

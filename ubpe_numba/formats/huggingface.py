@@ -71,6 +71,8 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
     names = vocab
     if by_bytes:
         vocab = {name: i for name, i in vocab.items() if name not in BYTE_NAMES or name in special or name in known}
+    if unknown is not None and unknown.fuse and any(mask & SINGLE_WORD and mask & FLAGS["lstrip"] for mask in flags.values()):
+        raise ModelFormatError("added_tokens: one with lstrip and single_word: not supported with fuse_unk")
     has_affixes = bool(model.get("continuing_subword_prefix") or model.get("end_of_word_suffix"))
     if has_affixes:
         if over_characters is bytewise or by_bytes:
@@ -363,7 +365,9 @@ def added_of(
         if odd := next((name for name in (*FLAGS, "special") if type(token.get(name, False)) is not bool), None):
             raise ModelFormatError(f"added_tokens[{i}]: {odd}: expected true or false, got {quoted(token[odd])}")
         found[not (token.get("special") or word in found[0])][word] = token_id  # of a word that is there twice the last counts
-        flags[word] = sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
+        before, flags[word] = flags.get(word), sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
+        if before is not None and (before ^ flags[word]) & NORMALIZED:
+            raise ModelFormatError(f"added_tokens[{i}]: {quoted(word)} is there twice, once normalized: not supported")
         if normalizer is not None and flags[word] & NORMALIZED:
             if late.setdefault(shown := normalizer.apply(word), word) != word:
                 same = f"is {quoted(shown)} in normalised text, as another, or nothing: tokenizers takes one by chance, or fails"

@@ -74,9 +74,8 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     born, parts = np.full(lengths.size, n, np.int32), np.full((lengths.size, 2), -1, np.int32)
     there = np.flatnonzero(number >= 0)
     lengths[number[there]] = np.diff(vocabulary.offsets)[there]
-    last = (
-        np.arange(size) if now._tables.mirror is None else np.maximum(np.arange(size), now._tables.mirror)
-    )  # they come together
+    mirror = np.arange(size) if now._tables.mirror is None else now._tables.mirror
+    last = np.maximum(np.arange(size), mirror)  # a token and its mirror come together
     born[number[n:]], parts[number[n:]] = last[n:] + 1, number[vocabulary.merges]
     if segmenter.whole_words:
         whole = np.isin(given, number[[*now._tables.unstable.values()]])
