@@ -29,8 +29,8 @@ class SkylineDisplay:
     """A document by every size of the vocabulary: x is the document, y the size, each horizontal line an encoding.
 
     A block is a token: as wide as its symbols, from the size of the vocabulary at which it is learned, to that at which a longer
-    token takes it in. The ground is symbols of the alphabet. Where a symbol has less than a pixel, blocks are an image that samples
-    the document, and below a quarter of one there is no curve.
+    token takes it in. The ground is symbols of the alphabet. Where a symbol has less than a pixel, blocks are an image of a
+    sample of the symbols, and below a quarter of one there is no curve.
 
     Parameters
     ----------
