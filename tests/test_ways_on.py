@@ -365,7 +365,7 @@ OTHERS: list[Row] = [
       )],
     (lambda: without("scipy", lambda: ActionTokenizer.fit(np.zeros((2, 4, 1)))), ImportError,
      r"ActionTokenizer needs scipy: pip install 'ubpe-numba\[actions\]'"),
-    (lambda: without("matplotlib", lambda: CountsDisplay.from_docs(INTS, DOCS)), ImportError,
+    (lambda: without("matplotlib", lambda: CountsDisplay.from_usage(INTS, INTS.usage(DOCS))), ImportError,
      r"drawing needs matplotlib.*pip install 'ubpe-numba\[plot\]'"),
     (lambda: without("regex", lambda: BPE.for_text(300, pretokenizer=r"\p{L}+x").fit("a")), ImportError,
      r"needs regex.*pip install 'ubpe-numba\[text\]'"),

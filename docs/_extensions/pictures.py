@@ -11,7 +11,7 @@ from _extensions.ecg import RATE, beats, tokenizer
 from _extensions.made import when_changed
 from ubpe_numba.plot import MotifsDisplay, TokensDisplay
 from ubpe_numba.views.colours import THEMES
-from ubpe_numba.views.motifs import choose_motifs
+from ubpe_numba.views.motifs import say_most
 
 _SECONDS = (2, 7)  # what is shown of the record
 _MOTIFS, _LEAST = 4, 5  # of the gallery, and how often each occurs at least
@@ -28,8 +28,7 @@ def _save(figure: Figure, path: pathlib.Path) -> None:
 def _draw(folder: pathlib.Path) -> None:
     (values, offsets), tok = beats(), tokenizer()
     first, last = offsets[list(_SECONDS)]
-    symbols = tok.vocabulary.arena.astype(float)
-    tokens = choose_motifs(tok._model.vocabulary, symbols, tok.usage(values, offsets=offsets).counts, _MOTIFS, least=_LEAST)
+    tokens = say_most(tok.vocabulary, tok.usage(values, offsets=offsets).counts, _MOTIFS, _LEAST)
     for theme in THEMES:
         figure = Figure(figsize=(11, 2.6), layout="constrained")
         ax = figure.subplots()
@@ -38,7 +37,7 @@ def _draw(folder: pathlib.Path) -> None:
         ax.set_axis_off()
         _save(figure, folder / f"ecg_{theme}.svg")
         figure = Figure(figsize=(11, 2.0), layout="constrained")
-        axes = figure.subplots(1, _MOTIFS, squeeze=False, sharey=True)
+        axes = figure.subplots(1, _MOTIFS, squeeze=False)
         MotifsDisplay.from_batch(tok, values, offsets, tokens=tokens, most=60, rate=RATE, ax=axes, theme=theme)
         _save(figure, folder / f"motifs_{theme}.svg")
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubpe_numba.views.motifs import choose_diverse, choose_motifs, evenly, likeness
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
+from ubpe_numba import BPE
+from ubpe_numba.views.motifs import choose_diverse, evenly, likeness, say_most
 
 BEAT = np.array([0.0, 1, 7, 3, 0])
 
@@ -31,12 +31,13 @@ def test_variations_of_one_shape_are_passed_over() -> None:
 
 
 def test_what_says_nothing_is_not_chosen() -> None:
-    v = Vocabulary.from_merges(2, [[0, 1], [0, 0], [1, 0]])  # 3 is level
-    symbols = np.array([0.0, 4])[v.arena]
-    for diverse in (True, False):
-        assert choose_motifs(v, symbols, np.array([9, 9, 5, 9, 1]), 4, diverse).tolist() == [2]
+    v = BPE.from_merges([[0, 1], [0, 0], [1, 0]], alphabet=[0, 4]).vocabulary  # 3 is level
+    assert say_most(v, np.array([9, 9, 5, 9, 1]), 4).tolist() == [2]
     for options, chosen in (({"n": 4}, [4, 2]), ({"n": 4, "least": 6}, [4]), ({"n": 1}, [4])):
-        assert choose_motifs(v, symbols, np.array([9, 9, 5, 9, 7]), **options).tolist() == chosen
+        assert say_most(v, np.array([9, 9, 5, 9, 7]), **options).tolist() == chosen
+    assert say_most(v, np.zeros(5, int), 4).tolist() == [2, 4]  # not known
+    text = BPE.from_merges([[0, 1], [2, 0], [0, 0]], alphabet="ab").vocabulary
+    assert say_most(text, np.array([0, 0, 9, 8, 2]), 4).tolist() == [3, 4]  # "ab" is a part of "aba"
 
 
 @given(st.integers(0, 300), st.integers(2, 50))

@@ -101,14 +101,14 @@ def draw(
     gallery.plot(
         axes,
         rate=rate,
-        names=[f"{name}  token {token}" for token, name in names.items()],
-        colours=list(colours.values()),
+        colours=colours,
         theme=chosen,
     )
-    for ax, shape in zip(axes.flat, shapes.shapes, strict=False):
+    for ax, shape, (token, name) in zip(axes.flat, shapes.shapes, names.items(), strict=False):
+        ax.set_title(f"{name}  token {token}", loc="left")
         ax.fill_between(np.arange(shape.size), shape - bound, shape + bound, color=chosen.paper, alpha=0.8, lw=0, zorder=0.5)
     above = TokensDisplay(found.decoded[begin:end], ids, starts - begin, lengths, 0)
-    above.plot(top, rate=rate, colours=colours, theme=chosen)
+    above.plot(top, rate=rate, token=colours, theme=chosen)
     low, high = top.get_ylim()  # the letters of the gallery above the tokens that it shows
     ceiling = high + 0.16 * (high - low)
     top.plot(np.arange(end - begin) / rate, found.signal[begin:end], color=chosen.ink, lw=0.8, alpha=0.55, zorder=4)

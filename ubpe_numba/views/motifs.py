@@ -1,11 +1,16 @@
-"""Motifs of a signal: which say most, which to show so that they differ, and their occurrences in context."""
+"""Tokens that are shown: which say most and differ, their occurrences in context, and how text and names are written."""
 
 from __future__ import annotations
+
+import itertools
+import unicodedata
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.vocabulary.vocabulary import Vocabulary
+if TYPE_CHECKING:
+    from ubpe_numba.tokenizers.token_table import TokenTable
 
 
 def evenly(n: int, most: int) -> NDArray[np.int64]:
@@ -41,7 +46,22 @@ def contexts_of(
     return np.where(inside, values[np.clip(at, 0, values.size - 1)], np.nan)
 
 
+def choose_apart(strings: list[Any], n: int) -> list[int]:
+    """The first `n` indices of strings, or of lists of names, of which none is a part of one before it, nor holds it.
+
+    >>> choose_apart(["the ", "he", "cat", ["go", "on"], ["on"]], 3)
+    [0, 2, 3]
+    """
+    chosen: list[tuple[int, Any]] = []
+    for i, given in enumerate(strings):
+        string: Any = " ".join(map(str, given)) if isinstance(given, list) else given
+        if len(chosen) < n and not any(string in other or other in string for _, other in chosen):
+            chosen.append((i, string))
+    return [i for i, _ in chosen]
+
+
 _CANDIDATES = 24  # times as many motifs as are wanted are compared: the others say too little
+_POINTS = 256  # of a shape that is compared
 
 
 def says_most(
@@ -55,12 +75,6 @@ def says_most(
     [18.0, 0.0, 0.0]
     """
     return ranges * np.where(counts >= least, counts * (lengths - 1), 0)
-
-
-def ranges_of(vocabulary: Vocabulary, symbols: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The range of values of every token, of the values that the arena's symbols represent."""
-    begins = vocabulary.offsets[:-1]
-    return np.maximum.reduceat(symbols, begins) - np.minimum.reduceat(symbols, begins)
 
 
 def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
@@ -100,25 +114,110 @@ def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64
     return sorted(chosen, key=lambda i: -left[i])
 
 
-def choose_motifs(
-    vocabulary: Vocabulary,
-    symbols: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    n: int,
-    diverse: bool = True,
-    least: int = 2,
-) -> NDArray[np.int64]:
-    """The tokens to show: of those that say most `n` that differ, or simply the first `n`.
+def is_signal(v: TokenTable) -> bool:
+    """Whether tokens are drawn: those of integers without names; others are written."""
+    return v._alphabet.kind == "int" and v._alphabet.names is None
 
-    `vocabulary`: the tokens; `symbols` (float64[s]): the value of every symbol of its arena; `counts` (int64[V]): how often each
-    token occurs; `n`: how many to choose; fewer if fewer say anything; `diverse`: whether variations of one shape are passed
-    over; `least`: how often a motif must occur. Returns int64[k]: tokens, the one that says most first.
+
+def say_most(v: TokenTable, counts: NDArray[np.int64], n: int, least: int = 2) -> NDArray[np.int64]:
+    """The tokens to show: at most `n` of those that say most, none a variation or a part of another; the first says most.
+
+    `counts` (int64[V]): how often each occurs, and `least` how often one must; if nothing is known, 0 of all, lengths decide.
+    Tokens that are written say as much as they save. O(vocabulary).
     """
-    offsets = vocabulary.offsets
-    scores = says_most(ranges_of(vocabulary, symbols), counts, np.diff(offsets), least)
-    order = np.argsort(-scores, kind="stable")[: _CANDIDATES * n if diverse else n]
-    order = order[scores[order] > 0]
-    if diverse:
-        shapes = [symbols[offsets[token] : offsets[token + 1]] for token in order.tolist()]
-        order = order[choose_diverse(shapes, scores[order], n)]
-    return order
+    learned = np.flatnonzero(v._learned)
+    lengths, known = v.lengths[learned], bool(counts.any())
+    ranges = np.ones(learned.size)
+    if is_signal(v) and learned.size:  # as floats: the difference of two 64-bit integers may overflow
+        ends = np.stack([v.offsets[learned], v.offsets[learned + 1]], axis=1).ravel()
+        values = np.append(v.arena, v.arena[:1]).astype(float)
+        ranges = (np.maximum.reduceat(values, ends) - np.minimum.reduceat(values, ends))[::2]
+    scores = says_most(ranges, counts[learned] if known else np.ones_like(lengths), lengths, least if known else 1)
+    best = np.argsort(-scores, kind="stable")[: _CANDIDATES * n]
+    best = best[scores[best] > 0]
+    parts: list[Any] = [v[token] for token in learned[best].tolist()]
+    if not is_signal(v):
+        return learned[best[choose_apart(parts, n)]]
+    shapes = [part[evenly(part.size, _POINTS)].astype(float) for part in parts]
+    return learned[best[choose_diverse(shapes, scores[best], n)]]
+
+
+def sides_of(
+    v: TokenTable,
+    symbols: NDArray[Any],
+    offsets: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    length: int,
+    side: int,
+) -> list[tuple[str, str]]:
+    """What is written before and after occurrences: `contexts_of` of text, whose characters are whole, and of names."""
+    found = []
+    for document, start in zip(documents.tolist(), starts.tolist(), strict=True):
+        low, high = offsets[document : document + 2].tolist()
+        a = low + start
+        ends: list[Any] = [v._alphabet.output(symbols[max(low, a - side) : a])]
+        ends.append(v._alphabet.output(symbols[a + length : min(high, a + length + side)]))
+        if isinstance(ends[0], bytes):
+            ends = [end.decode("utf-8", "replace").strip("\ufffd") for end in ends]
+        gap = " " if isinstance(ends[0], list) else ""
+        before, after = (line_of(end, 99 * side) for end in ends)
+        found.append((before + gap, gap + after))
+    return found
+
+
+def visible(string: str | bytes) -> list[str]:
+    """The characters of a string: spaces as ␣, others that do not show as escapes."""
+    text = string.decode("utf-8", "backslashreplace") if isinstance(string, bytes) else string
+    return ["␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode() for c in text]
+
+
+def cells_of(text: str) -> int:
+    """Cells of a fixed width that a text takes.
+
+    >>> cells_of("ab"), cells_of("\u4e2d")
+    (2, 2)
+    """
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def line_of(value: Any, most: int = 34) -> str:
+    r"""A token in one line of at most `most` cells and a sign that it goes on: text, bytes, or names, with their own blanks.
+
+    >>> line_of(b"low\xff"), line_of("a b\n"), line_of(["go on", "x"]), line_of("x" * 40, 5)
+    ('low\\xff', 'a␣b\\n', 'go on x', 'xxxxx…')
+    """
+    names = isinstance(value, list)
+    shown, room = "", most
+    for character in visible(" ".join(map(str, value[: most + 1])) if names else value[: 4 * most + 4]):
+        part = " " if names and character == "␣" else character
+        room -= cells_of(part)
+        if room < 0:
+            return shown + "…"
+        shown += part
+    return shown
+
+
+def labels_of(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], table: Any) -> list[str | None]:
+    """Name each symbol of a document of text, bytes or names, to be written below it; special tokens by their names.
+
+    `known`: the number of each symbol in the alphabet, -1 of a special token; `leaves`: their blocks, in order.
+    """
+    found: list[str | None] = []
+    for special, group in itertools.groupby(zip(known.tolist(), leaves, strict=True), key=lambda pair: pair[0] < 0):
+        some = list(group)
+        if special:
+            for _, leaf in some:
+                found += [str(table[int(leaf["token"])]), *[None] * int(leaf["stop"] - leaf["start"] - 1)]
+            continue
+        symbols = alphabet.output(alphabet.to_symbols(np.array([number for number, _ in some], np.int32)))
+        if isinstance(symbols, bytes):
+            for character in symbols.decode("utf-8", "surrogateescape"):
+                n = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())
+                text = f"{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff" else visible(character)[0]
+                found += [text, *[None] * (n - 1)]
+        elif isinstance(symbols, str):
+            found += visible(symbols)
+        else:
+            found += ["".join(visible(str(symbol))).replace("␣", " ") for symbol in symbols]
+    return found

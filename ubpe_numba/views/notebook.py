@@ -9,8 +9,7 @@ from __future__ import annotations
 import html
 import re
 import reprlib
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.views.colours import HUES, hue_of
-from ubpe_numba.views.motifs import choose_diverse, evenly
+from ubpe_numba.views.motifs import evenly, is_signal, line_of, say_most
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 
 if TYPE_CHECKING:
@@ -34,12 +33,7 @@ _BINS = 24
 _CELL = "text-align:left;vertical-align:top;padding:1px 14px 1px 0;font-weight:400"
 _DOCUMENTS, _VALUES = 5, 16  # documents of a batch, and values of one
 _TOKENS, _SYMBOLS = 10, 12  # tokens in a list, and symbols of one
-_MOTIFS = 10
-_CANDIDATES = 120  # tokens of the best scores that are compared, to choose motifs that differ
-_POINTS = 96  # of a sketch
-_WIDTH, _HEIGHT = 112, 40  # pixels of a sketch
-_ROW, _TEXT, _BAR = 20, 270, 180  # pixels of a line, of a string and of the longest bar
-_COLUMNS = 34  # width of a string in characters
+_POINTS, _WIDTH, _HEIGHT = 24, 112, 24  # of a sketch, which is so many pixels wide and high
 _KINDS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 
 
@@ -81,45 +75,36 @@ def vocabulary_html(v: TokenTable) -> str:
     learned = np.flatnonzero(v._learned)
     lengths = v.lengths[learned]
     parts = [table(rows), histogram(lengths, "learned tokens", "symbols")]
-    known, name = (v.counts, "merged") if v.occurrences is None else (v.occurrences, "occurrences")
+    known = v.counts if v.occurrences is None else v.occurrences
     for title, by in (("most frequent learned tokens", known[learned]), ("longest tokens", lengths)):
         best = largest(by, _TOKENS)
-        tokens = learned[best[by[best] > 0]].tolist()
-        if tokens:
-            head = ("id", name, "length", "token", "shape")
-            parts.append(f"<div>{title}</div>" + table([_row(v, t, known) for t in tokens], head[: 5 if _is_signal(v) else 4]))
+        parts.append(_tokens(v, learned[best[by[best] > 0]], title))
     return block(f"Vocabulary: {len(v):,} ids", *parts)
 
 
-def _row(v: TokenTable, token: int, known: NDArray[np.int64]) -> tuple[object, ...]:
-    symbols: Any = v[token]
-    facts = token, f"{known[token]:,}", v.lengths[token]
-    if isinstance(symbols, list):  # names, with their own blanks
-        text = " ".join(map(str, symbols[:_SYMBOLS])) + "…" * (len(symbols) > _SYMBOLS)
-        return *facts, _visible(text).replace("␣", " ")
-    if isinstance(symbols, (str, bytes)):
-        return *facts, _visible(symbols)
-    shape = symbols[evenly(symbols.size, _POINTS // 4)].astype(float)
-    title = f"The shape of token {token}"
-    return *facts, some(symbols, _SYMBOLS), _sketch(shape, float(np.ptp(shape)), token, _HEIGHT // 2, title)
+def _tokens(v: TokenTable, tokens: NDArray[np.int64], title: str) -> str:
+    """A table of tokens below its title: how often each occurs, and its text, or its symbols and shape, all to one scale."""
+    if not tokens.size:
+        return ""
+    known, name = (v.counts, "merged") if v.occurrences is None else (v.occurrences, "occurrences")
+    drawn, rows, sketches = is_signal(v), [], []
+    parts: list[Any] = [v[token] for token in tokens.tolist()]
+    scale = max(float(part.max()) - float(part.min()) for part in parts) if drawn else 0.0
+    for token, part in zip(tokens.tolist(), parts, strict=True):
+        rows.append((token, f"{known[token]:,}", f"{v.lengths[token]:,}", some(part, _SYMBOLS) if drawn else line_of(part)))
+        sketches.append(_sketch(part, scale, token) if drawn else "")
+    return f"<div>{title}</div>" + table(rows, ("id", name, "length", "token", *["shape"] * drawn), sketches)
 
 
-def _is_signal(v: TokenTable) -> bool:
-    """Whether tokens are drawn: those of integers without names."""
-    return v._alphabet.kind == "int" and v._alphabet.names is None
-
-
-class _Html(str):
-    """A cell of a table that is HTML already."""
-
-
-def _sketch(shape: NDArray[np.float64], scale: float, token: int, height: int, title: str) -> _Html:
-    """A picture of a shape in the hue of its token, `scale` values high."""
+def _sketch(symbols: NDArray[Any], scale: float, token: int) -> str:
+    """A picture of symbols in the hue of their token, `scale` values high."""
+    shape = symbols[evenly(symbols.size, _POINTS)].astype(float)
     x = np.linspace(3, _WIDTH - 3, shape.size)
-    y = height / 2 - (shape - (shape.min() + shape.max()) / 2) * ((height - 8) / (scale or 1.0))
+    y = _HEIGHT / 2 - (shape - (shape.min() + shape.max()) / 2) * ((_HEIGHT - 8) / (scale or 1.0))
     points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
     line = f'<path d="M{points}" fill="none" stroke="{HUES[hue_of(token, 0)]}" stroke-width="2" stroke-linejoin="round"/>'
-    return _Html(svg(line, _WIDTH, height, title))
+    title = f"Token {token}: {symbols.size:,} symbols from {symbols.min()} to {symbols.max()}"
+    return svg(line, _WIDTH, _HEIGHT, title)
 
 
 def tokenizer_html(tok: Tokenizer) -> str:
@@ -135,12 +120,8 @@ def tokenizer_html(tok: Tokenizer) -> str:
             params = {name: value for name, value in params.items() if name != "preprocessing"} | vars(prepared)
         given = [(name, _short(value)) for name, value in params.items() if value is not None]
         return block(f"{type(tok).__name__}, not fitted", table(given) if given else "")
-    v, motifs = tok.vocabulary, ""
-    if (learned := np.flatnonzero(v._learned)).size:
-        counts = (v.counts if v.occurrences is None else v.occurrences)[learned].astype(np.float64)
-        known = bool(counts.any())
-        drawn = _signals if _is_signal(v) else _strings
-        motifs = drawn(v, learned, counts if known else np.ones(counts.size), known)
+    v = tok.vocabulary
+    motifs = _tokens(v, say_most(v, v.counts if v.occurrences is None else v.occurrences, _TOKENS), "tokens that say most")
     return block(f"{type(tok).__name__}: {len(vocabulary):,} tokens", table(_facts(tok)), motifs)
 
 
@@ -168,91 +149,6 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
     return facts
 
 
-def _signals(v: TokenTable, learned: NDArray[np.int64], counts: NDArray[np.float64], known: bool) -> str:
-    """Sketches of the tokens of the largest range times symbols saved, some that differ; heights are to scale."""
-    symbols, begins, lengths = v.arena, v.offsets[learned], v.lengths[learned]
-    ends = np.stack([begins, begins + lengths], axis=1).ravel()
-    # as floats: the difference of two 64-bit integers may overflow
-    values = np.append(symbols, symbols[:1]).astype(float)
-    ranges: NDArray[np.float64] = (np.maximum.reduceat(values, ends) - np.minimum.reduceat(values, ends))[::2].astype(float)
-    scores = ranges * (lengths - 1) * np.where(counts > 1, counts, 0.0 if known else 1.0)  # one that occurs once is no motif
-    order = largest(scores, _CANDIDATES)
-    order = order[scores[order] > 0]
-    shapes = [
-        symbols[begins[i] + evenly(int(lengths[i]), _POINTS)].astype(np.float64) - float(symbols[begins[i]])
-        for i in order.tolist()
-    ]
-    chosen = choose_diverse(shapes, scores[order], _MOTIFS)
-    if not chosen:
-        return ""
-    scale = max(float(np.ptp(shapes[i])) for i in chosen)
-    figures = []
-    for i in chosen:
-        at = int(order[i])
-        token, length = int(learned[at]), int(lengths[at])
-        low, high = (symbols[begins[at] : begins[at] + length].min(), symbols[begins[at] : begins[at] + length].max())
-        times = f", {_times(counts[at])}" if known else ""
-        title = f"Token {token}: {length:,} symbols from {low} to {high}{times}"
-        picture = _sketch(shapes[i], scale, token, _HEIGHT, title)
-        caption = f"{token}: {length:,} long{times}"
-        style = "display:inline-block;margin:4px 14px 4px 0;vertical-align:top"
-        figures.append(f'<div style="{style}">{picture}<div style="font-size:11px">{escaped(caption)}</div></div>')
-    return f"<div>motifs: range of values times symbols saved, heights to scale</div><div>{''.join(figures)}</div>"
-
-
-def _strings(v: TokenTable, learned: NDArray[np.int64], counts: NDArray[np.float64], known: bool) -> str:
-    """The strings that save most symbols, none of which is a part of another; a bar says how many."""
-    saved = counts * (v.lengths[learned] - 1)
-    chosen: list[tuple[int, Any]] = []
-    for at in largest(saved, _CANDIDATES).tolist():
-        string: Any = v[int(learned[at])]
-        string = " ".join(map(str, string)) if isinstance(string, list) else string
-        if not any(string in other or other in string for _, other in chosen):
-            chosen.append((at, string))
-        if len(chosen) == _MOTIFS:
-            break
-    most = max(saved[at] for at, _ in chosen)
-    rows, texts = [], []
-    for row, (at, string) in enumerate(chosen):
-        token, shown, y = int(learned[at]), _visible(string), row * _ROW + 14
-        times = _times(counts[at]) if known else f"{len(string):,} long"
-        bar = max(2, round(_BAR * saved[at] / max(most, 1.0)))
-        rows.append(
-            f'<text x="56" y="{y}" text-anchor="end" opacity=".75">{token}</text>'
-            f'<svg x="64" y="{row * _ROW}" width="{_TEXT}" height="{_ROW}">'
-            f'<text y="14" font-family="monospace">{escaped(shown)}</text></svg>'
-            f'<rect x="{_TEXT + 70}" y="{row * _ROW + 4}" width="{bar}" height="12" fill="{HUES[hue_of(token, 0)]}"/>'
-            f'<text x="{_TEXT + 76 + bar}" y="{y}">{times}</text>'
-        )
-        texts.append(f"{shown} ({times})")
-    body = f'<g font-size="12.5" fill="currentColor">{"".join(rows)}</g>'
-    picture = svg(
-        body, _TEXT + _BAR + 160, len(chosen) * _ROW + 2, f"{len(chosen)} tokens that save most symbols", "; ".join(texts)
-    )
-    return f"<div>motifs: the tokens that save most symbols</div>{picture}"
-
-
-def _times(count: float) -> str:
-    return "once" if count == 1 else f"{count:,.0f} times"
-
-
-def _visible(string: str | bytes) -> str:
-    """A string in one line of at most 34 cells."""
-    shown, cells = "", 0
-    for part in visible(string[: 4 * _COLUMNS]):
-        cells += sum(2 if unicodedata.east_asian_width(p) in "WF" else 1 for p in part)
-        if cells > _COLUMNS:
-            return shown + "…"
-        shown += part
-    return shown
-
-
-def visible(string: str | bytes) -> list[str]:
-    """The characters of a string: spaces as ␣, others that do not show as escapes."""
-    text = string.decode("utf-8", "backslashreplace") if isinstance(string, bytes) else string
-    return ["␣" if c == " " else c if c.isprintable() else c.encode("unicode_escape").decode() for c in text]
-
-
 def _short(value: Any) -> str:
     """The beginning of what a value looks like, made without looking at all of it."""
     brief = reprlib.Repr()
@@ -276,16 +172,19 @@ def block(title: str, *parts: str) -> str:
     return f'<div style="{style}"><div><strong>{escaped(title)}</strong></div>{"".join(parts)}</div>'
 
 
-def table(rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
-    """Rows of text; the first cell of each says what the others are, unless there is a head of columns."""
+def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), drawn: Sequence[str] = ()) -> str:
+    """Rows of text, each with what is drawn, HTML, at its end.
+
+    The first cell of each says what the others are, unless there is a head of columns.
+    """
     beginning, quiet, lines = 'th scope="row"', ";opacity:.75", []
     if head:
         beginning, quiet = "td", ""
         lines.append("".join(f'<th scope="col" style="{_CELL};opacity:.75">{escaped(cell)}</th>' for cell in head))
-    for first, *rest in rows:
-        cells = f'<{beginning} style="{_CELL}{quiet}">{escaped(first)}</{beginning[:2]}>'
-        shown = (cell if isinstance(cell, _Html) else escaped(cell) for cell in rest)
-        lines.append(cells + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in shown))
+    for (first, *rest), picture in zip(rows, drawn or [""] * len(rows), strict=True):
+        cells = [f'<{beginning} style="{_CELL}{quiet}">{escaped(first)}</{beginning[:2]}>']
+        cells += [f'<td style="{_CELL}">{cell}</td>' for cell in (*map(escaped, rest), *filter(None, [picture]))]
+        lines.append("".join(cells))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f'<table style="border-collapse:collapse;margin:4px 0"><tbody>{body}</tbody></table>'
 

@@ -41,7 +41,7 @@ DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
     "skyline": (lambda **how: SkylineDisplay.from_document(TOK, DOC, **how), {hue_of(part, 3) for part in (3, 4, 5)}),
     "motifs": (lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 4], side=1, **how), {hue_of(5, 3), hue_of(4, 3)}),
     "tree": (lambda **how: TreeDisplay.from_token(TOK, 5, **how), {hue_of(part, 3) for part in (5, 4, 3, 0)}),
-    "rank": (lambda **how: CountsDisplay.from_docs(TOK, [DOC], **how), {0}),
+    "rank": (lambda **how: CountsDisplay.from_usage(TOK, TOK.usage([DOC]), **how), {0}),
     "length": (lambda **how: CountsDisplay([5, 0, 2], [1, 1, 3]).plot(by="length", **how), {0}),
     "curves": (lambda **how: CompressionDisplay(CURVES).plot(**how), {0, 1}),
 }
@@ -68,7 +68,6 @@ def test_text_is_no_signal(tok: BPE, doc: Any) -> None:
     for name, draw in (
         ("TokensDisplay", lambda: TokensDisplay.from_document(tok, doc)),
         ("PianoRollDisplay", lambda: PianoRollDisplay.from_document(tok, doc, **READ)),
-        ("MotifsDisplay", lambda: MotifsDisplay.from_batch(tok, [doc])),
     ):
         with pytest.raises(
             ValueError, match=f"^tok: {name} draws signals of integers, and the documents of this tokenizer are {kind}"
@@ -93,10 +92,6 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
         (lambda: TokensDisplay.from_document(TOK, DOC, token="4"), TypeError, "^token: expected an integer, got str"),
         (lambda: TokensDisplay.from_document(TOK, [[0, 2]]), ValueError, r"doc: expected the symbols of .*shape \(1, 2\)"),
         (
-            lambda: TokensDisplay.from_document(TOK, DOC).plot(token=1, colours={5: "#ff0000"}), ValueError,
-            "colours: expected either token or colours, got both",
-        ),
-        (
             lambda: PianoRollDisplay.from_document(TOK, DOC, pitch=lambda s: s[1:], duration=np.ones_like), ValueError,
             "^pitch: expected a pitch, an onset and a duration for each symbol",
         ),
@@ -106,13 +101,11 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
                 ({"n": 0}, ValueError, "^n: expected 1 or more, got 0"),
                 ({"most": 0}, ValueError, "^most: expected 1 or more"),
                 ({"side": -1}, ValueError, "^side: expected 0 or more"),
-                ({"columns": 0}, ValueError, "^columns: expected 1 or more"),
                 ({"rate": "1"}, TypeError, "^rate: expected a number, got str"),
                 ({"tokens": [3, 8]}, IndexError, r"^tokens: expected ids in 0\.\.7, got 8"),
                 ({"tokens": [-1]}, IndexError, r"^tokens: expected ids in 0\.\.7, got -1"),
                 ({"tokens": [3.5]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
                 ({"n": 1.5}, TypeError, "^n: expected an integer"),
-                ({"columns": 1.5}, TypeError, "^columns: expected an integer"),
             )
         ],
         *[
@@ -130,9 +123,9 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
         (lambda: TreeDisplay.from_token(TOK, 5, depth=-1), ValueError, "^depth: expected at least 0"),
         (lambda: CountsDisplay([1], [1]).plot(by="size"), ValueError, "^by: expected 'rank' or 'length', got 'size'"),
         (lambda: CountsDisplay(np.zeros(3), np.ones(3)).plot(), ValueError, "^counts: expected a token that occurs"),
-        (lambda: CompressionDisplay({}).plot(), ValueError, "^curves: expected at least one"),
-        (lambda: CompressionDisplay({"a": ([], [])}).plot(), ValueError, "^curves: 'a': expected as many ratios as sizes"),
-        (lambda: CompressionDisplay({"a": ([1, 2], [1])}).plot(), ValueError, r"^curves: 'a': .*, got \(1,\) and \(2,\)"),
+        (lambda: CompressionDisplay({}), ValueError, "^curves: expected at least one"),
+        (lambda: CompressionDisplay({"a": ([], [])}), ValueError, "^curves: 'a': expected as many ratios as sizes"),
+        (lambda: CompressionDisplay({"a": ([1, 2], [1])}), ValueError, r"^curves: 'a': .*, got \(1,\) and \(2,\)"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw: Callable[[], Any], error: type[Exception], message: str) -> None:
@@ -144,11 +137,11 @@ def test_what_cannot_be_drawn_is_refused(draw: Callable[[], Any], error: type[Ex
 
 
 def test_too_few_axes_are_refused() -> None:
-    assert grid_for(Figure().subplots(), 3, 2, (2, 1), LIGHT, share_y=False).shape == (2, 2)  # one is divided
+    assert grid_for(Figure().subplots(), 5, (2, 1), LIGHT).shape == (2, 4)  # one is divided
     with pytest.raises(ValueError, match="^ax: expected at least 3 axes, one for each motif, got 2"):
-        grid_for(Figure().subplots(1, 2), 3, 4, (2, 1), LIGHT, share_y=True)
+        grid_for(Figure().subplots(1, 2), 3, (2, 1), LIGHT)
     with pytest.raises(ValueError, match="^ax: expected axes of a grid"):
-        grid_for(Figure().add_axes((0, 0, 1, 1)), 2, 4, (2, 1), LIGHT, share_y=True)
+        grid_for(Figure().add_axes((0, 0, 1, 1)), 2, (2, 1), LIGHT)
 
 
 def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
@@ -178,13 +171,13 @@ def test_counts_are_those_of_loops(tok: BPE, docs: Any) -> None:
     for token, n in counts.items():
         lengths[tok._model.vocabulary.sequence(token).size] += n
     ranks, by_length = Figure().subplots(1, 2)
-    display = CountsDisplay.from_docs(tok, docs, ax=ranks)
+    display = CountsDisplay.from_usage(tok, tok.usage(docs), ax=ranks)
     assert display.counts.tolist() == [counts[token] for token in range(len(tok._model.vocabulary))]
     assert ranks.lines[0].get_ydata().tolist() == sorted(counts.values(), reverse=True)
     assert ranks.lines[0].get_xdata().tolist() == list(range(1, len(counts) + 1))
     assert ranks.get_title(loc="left") == f"{len(counts)} of {len(tok._model.vocabulary)} tokens occur"
-    other = CountsDisplay.from_ids(tok, tok.encode_batch(docs), by="length", ax=by_length)
-    assert other.counts.tolist() == display.counts.tolist()
+    other = display.plot(by_length, by="length")
+    assert other is display and other.ax_ is by_length
     bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in by_length.patches if bar.get_height()}
     assert bars == dict(lengths)
     mean = sum(length * n for length, n in lengths.items()) / sum(lengths.values())
@@ -193,7 +186,7 @@ def test_counts_are_those_of_loops(tok: BPE, docs: Any) -> None:
 
 def test_counts_leave_special_tokens_out_and_are_logarithmic_by_rank(axes: Any) -> None:
     tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
-    assert CountsDisplay.from_ids(tok, [[2, 3]], ax=axes).counts.tolist() == [0, 0, 1, 0]
+    assert CountsDisplay.from_usage(tok, tok.usage(ids=[[2, 3]]), ax=axes).counts.tolist() == [0, 0, 1, 0]
     assert axes.get_xscale() == axes.get_yscale() == "log"
     ax = CountsDisplay([5, 0, 2, 0], [1, 1, 3, 90]).plot(by="length").ax_
     assert ax.get_xscale() == "linear" and ax.get_xlim() == (0.4, 3.6)  # it ends at the longest in use

@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from tables import each
 
-from ubpe_numba import Ragged
+from ubpe_numba import BPE, Ragged
 from ubpe_numba.plot import MotifsDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.views.colours import DARK, hue_of
+from ubpe_numba.views.colours import DARK, LIGHT, hue_of
 
 DOCS = [[0, 2, 8, 2, 0, 0], [8, 0, 2, 8, 2], [2, 0, 2, 8, 2, 0, 2, 8, 8], [], [0, 2, 8, 2]]
 
@@ -54,12 +53,9 @@ def test_every_context_is_drawn_in_grey_and_the_motif_in_its_hue(tok: Tokenizer)
         assert ax.get_xlim() == (-2.5, motif.size + 1.5)
     first = display.axes_[0, 0]
     assert (first.get_title(loc="left"), first.get_title(loc="right")) == ("token 5", "4 times · 0.50 s")
-    first = display.plot(Figure().subplots(1, 2), names=["a beat", "a rest"], colours=["#123456", "#654321"]).axes_[0]
-    assert (first.get_title(loc="left"), first.get_title(loc="right")) == ("a beat", "4 times · 4 samples")
-    assert first.lines[-1].get_color() == "#123456"
-    for given in ("names", "colours"):
-        with pytest.raises(ValueError, match=f"^{given}: expected 2, one for each motif, got 0"):
-            display.plot(**{given: []})
+    first, other = display.plot(Figure().subplots(1, 2), colours={5: "#123456"}).axes_
+    assert first.get_title(loc="right") == "4 times · 4 samples" and first.lines[-1].get_color() == "#123456"
+    assert other.lines[-1].get_color() == LIGHT.grey
 
 
 def test_most_occurrences_are_drawn_at_even_distances(tok: Tokenizer) -> None:
@@ -72,3 +68,22 @@ def test_most_occurrences_are_drawn_at_even_distances(tok: Tokenizer) -> None:
     for docs in ([[0, 0]], [[]]):
         nowhere = gallery(tok, docs, tokens=[5], side=2)
         assert nowhere.counts.tolist() == [0] and nowhere.contexts[0].shape == (0, 8)
+
+
+@each(
+    "tok, docs, token, motif, sides",
+    [
+        (BPE.from_merges([[0, 1], [2, 2]], alphabet="AC"), ["CACACC", "AC"], 3, "ACAC", [("C", "C")]),
+        (BPE.from_merges([[0, 1]], alphabet=["go on", "b"]), [["b", "go on", "b", "go on"]], 2, "go on b", [("b ", " go on")]),
+        (BPE.for_text(257, pretokenizer=None).fit(["\xe4ab$ab"] * 2), ["\xe4ab$ab"], 256, "ab", [("\xe4", "$a"), ("b$", "")]),
+    ],
+)
+def test_what_is_written_has_its_occurrences_in_lines(
+    tok: BPE, docs: Any, token: int, motif: str, sides: list[tuple[str, str]]
+) -> None:
+    display = gallery(tok, docs, tokens=[token], side=2)
+    (ax,) = display.axes_.flat
+    assert display.motifs == [motif] and display.contexts == [sides]
+    assert [text.get_text() for text in ax.texts] == [part for before, after in sides for part in (motif, before, after)]
+    chosen = gallery(tok, docs * 2, shape=(2, 3)).tokens.tolist()
+    assert token in chosen and len(chosen) == len(set(chosen))

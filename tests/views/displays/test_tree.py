@@ -50,7 +50,7 @@ def test_every_part_is_drawn_once_with_its_shape_in_its_hue(tok: Tokenizer, toke
     [
         (BPE.from_merges([[0, 1], [4, 2]], alphabet="ACGT"), ["ACG", "AC", "A", "C", "G"]),
         (BPE.from_merges([[0, 1], [2, 0]], alphabet=b"\xff "), [r"\xff␣\xff", r"\xff␣", r"\xff", "␣", r"\xff"]),
-        (BPE.from_merges([[0, 1]], alphabet="$\n"), [r"\$\n", r"\$", r"\n"]),
+        (BPE.from_merges([[0, 1]], alphabet="$\n"), [r"$\n", "$", r"\n"]),
     ],
 )
 def test_parts_of_text_are_strings(tok: Tokenizer, strings: list[str]) -> None:

@@ -1,9 +1,9 @@
-"""Where displays draw: axes that are given or made, in the colours of a theme."""
+"""What displays share: axes that are given or made, in the colours of a theme, and checks of what is drawn."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,46 +11,70 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.tokenizers.base import given_tokenizer
-from ubpe_numba.views.colours import Theme
+from ubpe_numba.views.colours import Theme, theme_of
 
 
-def axes_for(ax: Any, size: tuple[float, float], theme: Theme) -> Any:
-    """The axes that are given, or those of a new figure of pyplot, styled; ImportError if matplotlib is missing.
+class Display:
+    """Arrays as they were given, and what they were drawn on last: `ax_` and `figure_`."""
 
-    `size` is that of a new figure in inches.
-    """
-    require_matplotlib()
-    if ax is None:
-        import matplotlib.pyplot as plt
+    _size = (11.0, 3.2)  # inches of a new figure
 
-        _, ax = plt.subplots(figsize=size, layout="constrained", facecolor=theme.paper)
-    style(ax, theme)
-    return ax
+    def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
+        """Draw again.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default a new figure of pyplot.
+        theme : str or Theme
+            ``"light"`` or ``"dark"``.
+
+        Raises
+        ------
+        ValueError
+            For an unknown theme.
+        """
+        chosen = theme_of(theme)
+        self._draw(self._axes(ax, chosen), chosen)
+        return self
+
+    def _draw(self, ax: Any, theme: Theme) -> None:
+        """Draw on styled axes: of a display without options of its own."""
+        raise NotImplementedError
+
+    def _axes(self, ax: Any, theme: Theme) -> Any:
+        """The axes that are given, or those of a new figure of pyplot, styled; ImportError if matplotlib is missing."""
+        require_matplotlib()
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=self._size, layout="constrained", facecolor=theme.paper)
+        style(ax, theme)
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
 
 
-def grid_for(ax: Any, n: int, columns: int, size: tuple[float, float], theme: Theme, share_y: bool) -> np.ndarray:
+def grid_for(ax: Any, n: int, size: tuple[float, float], theme: Theme) -> np.ndarray:
     """At least `n` axes: of a new figure of pyplot, in the place of one that is given, or those of an array that is given.
 
-    A new figure has rows of `columns` axes of `size` inches each. Raises as `axes_for`, and ValueError for fewer axes than `n`,
-    or a single one outside of a grid.
+    A new figure has rows of four axes of `size` inches each. Raises ImportError if matplotlib is missing; ValueError for fewer
+    axes than `n`, or a single one outside of a grid.
     """
     require_matplotlib()
     axes: np.ndarray
-    columns = min(columns, max(n, 1))
+    columns = min(4, max(n, 1))
     rows = -(-max(n, 1) // columns)
     if ax is None:
         import matplotlib.pyplot as plt
 
         whole = (size[0] * columns, size[1] * rows)
-        axes = plt.figure(figsize=whole, layout="constrained", facecolor=theme.paper).subplots(
-            rows, columns, squeeze=False, sharey=share_y
-        )
+        axes = plt.figure(figsize=whole, layout="constrained", facecolor=theme.paper).subplots(rows, columns, squeeze=False)
     elif hasattr(ax, "get_subplotspec"):
         place = ax.get_subplotspec()
         if place is None:
             raise ValueError("ax: expected axes of a grid (`subplots`), which can be divided, or an array of axes")
         ax.set_axis_off()
-        axes = place.subgridspec(rows, columns).subplots(squeeze=False, sharey=share_y)
+        axes = place.subgridspec(rows, columns).subplots(squeeze=False)
     else:
         axes = np.asarray(ax, object)
         if axes.size < n:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import told
-from ubpe_numba.views.colours import N_HUES, Theme, theme_of
-from ubpe_numba.views.displays.canvas import axes_for
+from ubpe_numba.views.colours import N_HUES, Theme
+from ubpe_numba.views.displays.canvas import Display
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -20,7 +20,7 @@ __all__ = ["CompressionDisplay"]
 
 
 @told
-class CompressionDisplay:
+class CompressionDisplay(Display):
     """Symbols a token at every size of the vocabulary: a curve for each tokenizer, with its name and last value at its end.
 
     Parameters
@@ -40,22 +40,29 @@ class CompressionDisplay:
     ([2, 3, 4], [1.0, 1.6, 2.67])
     """
 
+    _size = (7.0, 4.0)
+
     def __init__(self, curves: Mapping[str, tuple[Any, Any]]) -> None:
         self.curves: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {
             name: (np.asarray(sizes), np.asarray(ratios, np.float64)) for name, (sizes, ratios) in curves.items()
         }
+        if not self.curves:
+            raise ValueError("curves: expected at least one curve")
+        for name, (sizes, ratios) in self.curves.items():
+            if not sizes.size or sizes.shape != ratios.shape:
+                raise ValueError(
+                    f"curves: {quoted(name)}: expected as many ratios as sizes, got {ratios.shape} and {sizes.shape}"
+                )
 
     @classmethod
-    def from_tokenizers(
-        cls, tokenizers: Tokenizer | Mapping[str, Tokenizer], *, ax: Any = None, theme: str | Theme = "light"
-    ) -> Self:
+    def from_tokenizers(cls, tokenizers: Tokenizer | Mapping[str, Tokenizer], **how: Any) -> Self:
         """Draw the curves of tokenizers (`history_.compression`).
 
         Parameters
         ----------
         tokenizers : Tokenizer or dict of str to Tokenizer
             One, or several with their names.
-        ax, theme
+        **how
             As for `plot`.
 
         Raises
@@ -67,43 +74,13 @@ class CompressionDisplay:
         if isinstance(tokenizers, (list, tuple)):
             raise TypeError("tokenizers: expected a tokenizer, or a dict of names and tokenizers, got a list; give each a name")
         curves = {name: tok.history_.compression(tok._model.vocabulary.n_alphabet) for name, tok in named.items()}
-        return cls(curves).plot(ax, theme=theme)
+        return cls(curves).plot(**how)
 
-    def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
-        """Draw again.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure of pyplot.
-        theme : str or Theme
-            ``"light"`` or ``"dark"``.
-
-        Raises
-        ------
-        ValueError
-            If there is no curve, one is empty or has arrays of different lengths, or for an unknown theme.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> display = CompressionDisplay({"BPE": ([256, 257], [1.0, 1.25])}).plot(Figure().subplots())
-        >>> [text.get_text() for text in display.ax_.texts]
-        ['BPE 1.25']
-        """
-        if not self.curves:
-            raise ValueError("curves: expected at least one curve")
-        for name, (sizes, ratios) in self.curves.items():
-            if not sizes.size or sizes.shape != ratios.shape:
-                raise ValueError(
-                    f"curves: {quoted(name)}: expected as many ratios as sizes, got {ratios.shape} and {sizes.shape}"
-                )
-        chosen = theme_of(theme)
-        ax = axes_for(ax, (7.0, 4.0), chosen)
+    def _draw(self, ax: Any, theme: Theme) -> None:
         top = max(float(ratios.max()) for _, ratios in self.curves.values()) * 1.06
         at = _apart([float(ratios[-1]) for _, ratios in self.curves.values()], 0.065 * top)
         for i, (name, (sizes, ratios)) in enumerate(self.curves.items()):
-            colour = chosen.hues[i % N_HUES]
+            colour = theme.hues[i % N_HUES]
             ax.plot(sizes, ratios, color=colour, lw=2.2)
             ax.plot(sizes[-1:], ratios[-1:], color=colour, marker="o", ms=5)
             ax.annotate(
@@ -119,15 +96,13 @@ class CompressionDisplay:
         ax.set(xscale="log", ylim=(0, top))
         ax.set_xlabel("tokens in the vocabulary")
         ax.set_ylabel("symbols a token")
-        ax.grid(color=chosen.grid, lw=0.8)
+        ax.grid(color=theme.grid, lw=0.8)
         ax.set_axisbelow(True)
         from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
         ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))  # of each decade
         ax.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:,.0f}"))
         ax.xaxis.set_minor_formatter(NullFormatter())
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 def _apart(heights: list[float], gap: float) -> list[float]:

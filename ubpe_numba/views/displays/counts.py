@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import told
 from ubpe_numba.views.colours import Theme, theme_of
-from ubpe_numba.views.displays.canvas import axes_for
+from ubpe_numba.views.displays.canvas import Display
 
 if TYPE_CHECKING:
+    from ubpe_numba.coding.occurrences import Usage
     from ubpe_numba.tokenizers.base import Tokenizer
 
 __all__ = ["CountsDisplay"]
@@ -21,7 +22,7 @@ _BY = ("rank", "length")
 
 
 @told
-class CountsDisplay:
+class CountsDisplay(Display):
     """How often tokens occur in an encoding: the n-th most frequent on logarithmic axes, or those of each length.
 
     Parameters
@@ -36,51 +37,33 @@ class CountsDisplay:
     >>> from matplotlib.figure import Figure
     >>> from ubpe_numba import BPE
     >>> tok = BPE.from_merges([[0, 1]], alphabet=[0, 1])
-    >>> display = CountsDisplay.from_docs(tok, [[0, 1, 1]], by="length", ax=Figure().subplots())
+    >>> display = CountsDisplay.from_usage(tok, tok.usage([[0, 1, 1]]), by="length", ax=Figure().subplots())
     >>> display.counts.tolist(), display.lengths.tolist()
     ([0, 1, 1], [1, 1, 2])
     """
+
+    _size = (6.0, 3.6)
 
     def __init__(self, counts: Any, lengths: Any) -> None:
         self.counts: NDArray[np.int64] = np.asarray(counts, np.int64)
         self.lengths: NDArray[np.int64] = np.asarray(lengths, np.int64)
 
     @classmethod
-    def from_docs(cls, tok: Tokenizer, docs: Any, *, by: str = "rank", ax: Any = None, theme: str | Theme = "light") -> Self:
-        """Encode documents, count their tokens (`Tokenizer.usage`) and draw the counts.
+    def from_usage(cls, tok: Tokenizer, usage: Usage, **how: Any) -> Self:
+        """Draw counts, but those of special tokens, which represent no symbols.
 
         Parameters
         ----------
         tok : Tokenizer
-            A tokenizer.
-        docs
-            Documents, as `Tokenizer.usage` takes them.
-        by, ax, theme
+            The tokenizer.
+        usage : Usage
+            What `Tokenizer.usage` counted of documents, or of ids.
+        **how
             As for `plot`.
         """
-        return cls._of_usage(tok, tok.usage(docs)).plot(ax, by=by, theme=theme)
-
-    @classmethod
-    def from_ids(cls, tok: Tokenizer, ids: Any, *, by: str = "rank", ax: Any = None, theme: str | Theme = "light") -> Self:
-        """Count the tokens of encoded documents and draw the counts.
-
-        Parameters
-        ----------
-        tok : Tokenizer
-            The tokenizer that encoded them.
-        ids
-            Documents of ids, as `Tokenizer.usage` takes them.
-        by, ax, theme
-            As for `plot`.
-        """
-        return cls._of_usage(tok, tok.usage(ids=ids)).plot(ax, by=by, theme=theme)
-
-    @classmethod
-    def _of_usage(cls, tok: Tokenizer, usage: Any) -> Self:
-        """The display of counted tokens; special tokens, which represent no symbols, are left out."""
         v, counts = tok.vocabulary, usage.counts.copy()
         counts[list(v.special.values())] = 0
-        return cls(counts, v.lengths)
+        return cls(counts, v.lengths).plot(**how)
 
     def plot(self, ax: Any = None, *, by: str = "rank", theme: str | Theme = "light") -> Self:
         """Draw again.
@@ -111,7 +94,7 @@ class CountsDisplay:
         if not self.counts.any():
             raise ValueError("counts: expected a token that occurs, got none")
         chosen = theme_of(theme)
-        ax = axes_for(ax, (6.0, 3.6), chosen)
+        ax = self._axes(ax, chosen)
         if by == "rank":
             from matplotlib.ticker import FuncFormatter
 
@@ -134,5 +117,4 @@ class CountsDisplay:
         ax.set_ylabel("occurrences")
         ax.grid(color=chosen.grid, lw=0.8)
         ax.set_axisbelow(True)
-        self.ax_, self.figure_ = ax, ax.figure
         return self

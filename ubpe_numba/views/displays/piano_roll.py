@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import told
-from ubpe_numba.views.colours import Theme, colours_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for, one_signal, require_signal
+from ubpe_numba.views.colours import Theme, colours_of
+from ubpe_numba.views.displays.canvas import Display, one_signal, require_signal
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -19,7 +19,7 @@ __all__ = ["PianoRollDisplay"]
 
 
 @told
-class PianoRollDisplay:
+class PianoRollDisplay(Display):
     """A piano roll: notes as bars, coloured by the token that holds them, and grounds that show where tokens begin and end.
 
     Parameters
@@ -64,8 +64,7 @@ class PianoRollDisplay:
         pitch: Callable[[NDArray[Any]], Any],
         duration: Callable[[NDArray[Any]], Any],
         onset: Callable[[NDArray[Any]], Any] | None = None,
-        ax: Any = None,
-        theme: str | Theme = "light",
+        **how: Any,
     ) -> Self:
         """Encode a document and draw its notes.
 
@@ -79,7 +78,7 @@ class PianoRollDisplay:
             How symbols are read: given all of them, the pitch of each (NaN for a rest, or for what is no note), and its length.
         onset : function, optional
             When each begins; by default one follows the other.
-        ax, theme
+        **how
             As for `plot`.
 
         Raises
@@ -94,45 +93,19 @@ class PianoRollDisplay:
         lasts = np.asarray(duration(symbols), np.float64)
         begins = np.cumsum(lasts) - lasts if onset is None else onset(symbols)
         made = cls(pitch(symbols), begins, lasts, spans.ids, spans.lengths, tok._fitted().vocabulary.n_alphabet)
-        return made.plot(ax, theme=theme)
+        return made.plot(**how)
 
-    def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
-        """Draw again.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure of pyplot.
-        theme : str or Theme
-            ``"light"`` or ``"dark"``.
-
-        Raises
-        ------
-        ValueError
-            For an unknown theme.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> notes = {"pitch": [60, np.nan, 64], "onset": [0, 1, 2], "duration": [1, 1, 1]}
-        >>> display = PianoRollDisplay(**notes, ids=[7, 1], lengths=[2, 1], n_alphabet=4)
-        >>> len(display.plot(Figure().subplots()).ax_.patches)  # two notes; the rest is none
-        2
-        """
-        chosen = theme_of(theme)
-        ax = axes_for(ax, (11.0, 3.2), chosen)
-        colours = np.repeat(np.array(colours_of(self.ids, self.n_alphabet, chosen), object), self.lengths)
+    def _draw(self, ax: Any, theme: Theme) -> None:
+        colours = np.repeat(np.array(colours_of(self.ids, self.n_alphabet, theme), object), self.lengths)
         sounds = np.isfinite(self.pitch)
         # a hair shorter than they sound, so that a repeated note is seen
         lasts, left = 0.94 * self.duration[sounds], self.onset[sounds]
         ax.barh(self.pitch[sounds], lasts, left=left, height=0.86, color=colours[sounds].tolist(), zorder=2)
         firsts = np.cumsum(self.lengths) - self.lengths
         for at in self.onset[firsts[1:]].tolist():
-            ax.axvline(at, color=chosen.grid, lw=0.8, zorder=0)
+            ax.axvline(at, color=theme.grid, lw=0.8, zorder=0)
         end = float((self.onset + self.duration).max(initial=1.0))
         ax.set_xlim(min(0.0, float(self.onset.min(initial=0.0))), end)
         ax.set_xlabel("time")
         ax.set_ylabel("pitch")
         ax.set_title(f"{int(sounds.sum()):,} notes, {self.ids.size:,} tokens", loc="left")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,8 +11,8 @@ from numpy.typing import NDArray
 from ubpe_numba.runtime.arrays import integer, told
 from ubpe_numba.tokenizers.skyline import skyline
 from ubpe_numba.views.colours import N_HUES, ON_HUES, Theme, hue_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for, check_rate, ticks_of
-from ubpe_numba.views.notebook import visible
+from ubpe_numba.views.displays.canvas import Display, check_rate, ticks_of
+from ubpe_numba.views.motifs import cells_of, labels_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -25,7 +23,7 @@ _COLUMNS, _ROWS = 1600, 240  # of the image of a document that is too long for r
 
 
 @told
-class SkylineDisplay:
+class SkylineDisplay(Display):
     """A document by every size of the vocabulary: x is the document, y the size, each horizontal line an encoding.
 
     A block is a token: as wide as its symbols, from the size of the vocabulary at which it is learned, to that at which a longer
@@ -54,6 +52,8 @@ class SkylineDisplay:
     ['abc', 'ab', 'ab']
     """
 
+    _size = (11.0, 4.0)
+
     def __init__(self, blocks: Any, symbols: Any, sizes: tuple[int, int]) -> None:
         self.blocks: NDArray[np.void] = np.asarray(blocks)
         self.symbols: list[str | None] | NDArray[np.float64] = symbols
@@ -66,12 +66,7 @@ class SkylineDisplay:
         doc: Any,
         *,
         values: Callable[[NDArray[Any]], Any] | None = None,
-        start: int = 0,
-        stop: int | None = None,
-        rate: float | None = None,
-        bar: int | None = None,
-        ax: Any = None,
-        theme: str | Theme = "light",
+        **how: Any,
     ) -> Self:
         """Encode a document and draw it.
 
@@ -83,7 +78,7 @@ class SkylineDisplay:
             One document: integers, text, bytes or names.
         values : function, optional
             How integers are drawn: given the symbols, the height of each, NaN for none. By default the symbols themselves.
-        start, stop, rate, bar, ax, theme
+        **how
             As for `plot`.
 
         Raises
@@ -104,9 +99,9 @@ class SkylineDisplay:
             if symbols.shape != levels.shape:
                 raise ValueError(f"values: expected a number for each of {levels.size} symbols, got shape {symbols.shape}")
         else:
-            symbols = _written(alphabet, known, leaves, table)
+            symbols = labels_of(alphabet, known, leaves, table)
         made = cls(blocks, symbols, (table.n_alphabet, len(vocabulary)))
-        return made.plot(ax, start=start, stop=stop, rate=rate, bar=bar, theme=theme)
+        return made.plot(**how)
 
     def plot(
         self,
@@ -159,7 +154,7 @@ class SkylineDisplay:
         if bar is not None and (integer(bar, "bar") < 1 or rate is not None):
             raise ValueError(f"bar: expected 1 symbol or more, and no rate, got {bar} and the rate {rate}")
         chosen = theme_of(theme)
-        new, ax = ax is None, axes_for(ax, (11.0, 4.0), chosen)
+        new, ax = ax is None, self._axes(ax, chosen)
         bottom, top = self.sizes[0], self.sizes[1] + 1
         ax.set(yscale="log", xlim=(start, max(stop, start + 1)), ylim=(bottom, top))
         ax.set_facecolor(chosen.grid)  # the symbols
@@ -187,7 +182,6 @@ class SkylineDisplay:
             self._write(ax, there, self.symbols, wide, high, points, (start, stop), chosen)
         elif wide >= 0.25:
             self._draw_values(ax, self.symbols, (start, stop), bar is not None, chosen)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _draw_blocks(self, ax: Any, blocks: NDArray[np.void], wide: float, theme: Theme) -> None:
@@ -252,10 +246,10 @@ class SkylineDisplay:
             letters = all(len(each) == 1 or each[0] == "\\" for each in parts)
             text = ("" if letters else " · " if any(" " in each for each in parts) else " ").join(parts)
             for turned, along, across in ((0, broad, tall), (90, tall, broad)):
-                size = min(9.0, (along - 4) / (0.67 * max(_cells(text), 1)), (across - 2) / 1.25)
+                size = min(9.0, (along - 4) / (0.67 * max(cells_of(text), 1)), (across - 2) / 1.25)
                 if size >= 6 and a >= part[0] and b <= part[1]:
                     middle = (a + b) / 2, (born * absorbed) ** 0.5
-                    ax.text(*middle, text.replace("$", r"\$"), fontsize=size, rotation=turned, ha="center", va="center",
+                    ax.text(*middle, text, fontsize=size, rotation=turned, ha="center", va="center", parse_math=False,
                             family="monospace", color=ON_HUES[hue_of(token, 0)], zorder=2, clip_on=True)  # fmt: skip
                     break
 
@@ -275,7 +269,7 @@ def _write_below(ax: Any, symbols: list[str | None], wide: float, part: tuple[in
     begins = [i for i in range(*part) if symbols[i] is not None] if wide > 1 else []
     ends = [*begins[1:], part[1]]
     texts = [str(symbols[i]) for i in begins]
-    size = min((9.0, *((b - a) * wide / 0.62 / _cells(text) for a, b, text in zip(begins, ends, texts, strict=False))))
+    size = min((9.0, *((b - a) * wide / 0.62 / cells_of(text) for a, b, text in zip(begins, ends, texts, strict=False))))
     turned = size < 5.5
     if not texts or (turned and (wide < 8 or max(map(len, texts)) > 32)):
         return
@@ -284,37 +278,3 @@ def _write_below(ax: Any, symbols: list[str | None], wide: float, part: tuple[in
     ax.set_xticks(middles, texts, fontsize=7.5 if turned else size, **look)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel("")
-
-
-def _cells(text: str) -> int:
-    """Cells of a fixed width that a text takes.
-
-    >>> _cells("ab"), _cells("\u4e2d")
-    (2, 2)
-    """
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _written(alphabet: Any, known: NDArray[Any], leaves: NDArray[np.void], table: Any) -> list[str | None]:
-    """Name each symbol of a document of text, bytes or names, to be written below it; special tokens by their names.
-
-    `known`: the number of each symbol in the alphabet, -1 of a special token; `leaves`: their blocks, in order.
-    """
-    found: list[str | None] = []
-    for special, group in itertools.groupby(zip(known.tolist(), leaves, strict=True), key=lambda pair: pair[0] < 0):
-        some = list(group)
-        if special:
-            for _, leaf in some:
-                found += [str(table[int(leaf["token"])]), *[None] * int(leaf["stop"] - leaf["start"] - 1)]
-            continue
-        symbols = alphabet.output(alphabet.to_symbols(np.array([number for number, _ in some], np.int32)))
-        if isinstance(symbols, bytes):
-            for character in symbols.decode("utf-8", "surrogateescape"):
-                n = 1 if "\udc80" <= character <= "\udcff" else len(character.encode())
-                text = f"{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff" else visible(character)[0]
-                found += [text, *[None] * (n - 1)]
-        elif isinstance(symbols, str):
-            found += visible(symbols)
-        else:
-            found += ["".join(visible(str(symbol))).replace("␣", " ") for symbol in symbols]
-    return found

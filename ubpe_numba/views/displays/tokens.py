@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import integer, told
-from ubpe_numba.views.colours import Theme, colours_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for, check_rate, one_signal, require_signal, room_of
+from ubpe_numba.views.colours import Theme, colours_of, hue_of, theme_of
+from ubpe_numba.views.displays.canvas import Display, check_rate, one_signal, require_signal, room_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -19,7 +19,7 @@ __all__ = ["TokensDisplay"]
 
 
 @told
-class TokensDisplay:
+class TokensDisplay(Display):
     """A signal coloured by token: the same token has the same hue, and no hue follows itself.
 
     Parameters
@@ -50,18 +50,7 @@ class TokensDisplay:
         self.n_alphabet = n_alphabet
 
     @classmethod
-    def from_document(
-        cls,
-        tok: Tokenizer,
-        doc: Any,
-        *,
-        rate: float | None = None,
-        token: int | None = None,
-        colours: Mapping[int, str] | None = None,
-        lane: bool = True,
-        ax: Any = None,
-        theme: str | Theme = "light",
-    ) -> Self:
+    def from_document(cls, tok: Tokenizer, doc: Any, **how: Any) -> Self:
         """Encode a document and draw it.
 
         Parameters
@@ -70,7 +59,7 @@ class TokensDisplay:
             A tokenizer of integers.
         doc : int[n_samples]
             The signal.
-        rate, token, colours, lane, ax, theme
+        **how
             As for `plot`.
 
         Raises
@@ -82,16 +71,14 @@ class TokensDisplay:
         samples = one_signal(doc)
         spans = tok.spans(samples)
         made = cls(samples, spans.ids, spans.starts, spans.lengths, tok._fitted().vocabulary.n_alphabet)
-        return made.plot(ax, rate=rate, token=token, colours=colours, lane=lane, theme=theme)
+        return made.plot(**how)
 
     def plot(
         self,
         ax: Any = None,
         *,
         rate: float | None = None,
-        token: int | None = None,
-        colours: Mapping[int, str] | None = None,
-        lane: bool = True,
+        token: int | Mapping[int, str] | None = None,
         theme: str | Theme = "light",
     ) -> Self:
         """Draw again.
@@ -102,19 +89,15 @@ class TokensDisplay:
             Where to draw; by default a new figure of pyplot.
         rate : float, optional
             Samples a second, for an axis in seconds; by default the axis counts samples.
-        token : int, optional
-            One token to show: only its occurrences are coloured, and their grounds are.
-        colours : mapping of int to str, optional
-            Several tokens to show, each in a colour of its own; all others are drawn in two greys by turns.
-        lane : bool
-            Whether the tokens are drawn as blocks below the signal, too.
+        token : int or dict of int to str, optional
+            A token to show, or several, each in a colour: these and their grounds are coloured, all others two greys by turns.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 
         Raises
         ------
         ValueError
-            If `rate` is not finite and above 0, if both `token` and `colours` are given, or for an unknown theme.
+            If `rate` is not finite and above 0, or for an unknown theme.
         TypeError
             If `rate` is no number, or `token` no integer.
 
@@ -126,41 +109,37 @@ class TokensDisplay:
         'seconds'
         """
         check_rate(rate)
-        if token is not None:
-            token = integer(token, "token")
         chosen = theme_of(theme)
-        if colours is not None and token is not None:
-            raise ValueError("colours: expected either token or colours, got both")
-        ax = axes_for(ax, (11.0, 3.0), chosen)
+        colours = (
+            token if token is None or isinstance(token, Mapping) else {token: chosen.hues[hue_of(integer(token, "token"), 0)]}
+        )
+        ax = self._axes(ax, chosen)
         from matplotlib.collections import LineCollection
 
         scale = 1 / (rate or 1)
-        if colours is not None:
+        if colours is None:
+            shown, drawn = self.ids >= self.n_alphabet, colours_of(self.ids, self.n_alphabet, chosen)
+        else:
             shown, greys = np.isin(self.ids, list(colours)), (chosen.dim, chosen.grey)
             drawn = [colours.get(t, greys[i % 2]) for i, t in enumerate(self.ids.tolist())]
-        else:
-            shown = self.ids >= self.n_alphabet if token is None else self.ids == token
-            by_rule = colours_of(self.ids, self.n_alphabet, chosen)
-            drawn = [colour if on else chosen.grey for colour, on in zip(by_rule, shown.tolist(), strict=True)]
         # each token is drawn up to the first sample of the next, so that the line has no gaps
         points = np.column_stack([np.arange(self.samples.size) * scale, self.samples])
         ends = self.starts + self.lengths
         lines = [points[a : b + 1] for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
-        widths = np.where(shown, 2.4, 1.2)
-        ax.add_collection(LineCollection(lines, colors=drawn, linewidths=widths, capstyle="round", zorder=3), autolim=False)
+        widths = np.where(shown, 2.4, 1.2)  # points; an end that is not round is no wider than its token
+        ax.add_collection(LineCollection(lines, colors=drawn, linewidths=widths, capstyle="butt", zorder=3), autolim=False)
         low, high = (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
         room = room_of(low, high, 0.06)
-        bottom = low - room
-        if lane:
-            bottom -= 2 * room
-            bars = np.column_stack([self.starts * scale, self.lengths * scale])
-            ax.broken_barh(bars, (bottom, 1.6 * room), facecolors=drawn, edgecolors=chosen.paper, linewidth=0.8, zorder=2)
-        if token is not None or colours is not None:
+        bottom = low - 3 * room
+        bars = np.column_stack([self.starts * scale, self.lengths * scale])
+        ax.broken_barh(bars, (bottom, 1.6 * room), facecolors=drawn, edgecolors=chosen.paper, linewidth=0.8, zorder=2)
+        if colours is not None:
             for a, b in zip(self.starts[shown].tolist(), ends[shown].tolist(), strict=True):
                 ax.axvspan(a * scale, b * scale, color=chosen.highlight, zorder=0, lw=0)
         ax.set(xlim=(0, max(self.samples.size, 1) * scale), ylim=(bottom, high + room))
         ax.set_xlabel("sample" if rate is None else "seconds")
         named = f"{self.samples.size:,} samples, {self.ids.size:,} tokens"
-        ax.set_title(named if token is None else f"{named}: token {token}, {int(shown.sum()):,} times", loc="left")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax.set_title(
+            named if colours is None or token is colours else f"{named}: token {token}, {int(shown.sum()):,} times", loc="left"
+        )
         return self

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ubpe_numba.runtime.arrays import told
-from ubpe_numba.views.colours import Theme, hue_of, theme_of
-from ubpe_numba.views.displays.canvas import axes_for
-from ubpe_numba.views.notebook import visible
+from ubpe_numba.views.colours import Theme, hue_of
+from ubpe_numba.views.displays.canvas import Display
+from ubpe_numba.views.motifs import line_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -19,11 +19,11 @@ __all__ = ["TreeDisplay"]
 
 _HALF = 0.36  # of the width of a shape; leaves are 1 apart
 _TALL = 0.44  # the height of a shape; levels are 1 apart
-_LONGEST = 18  # characters of a string that are shown
+_LONGEST = 18  # cells of a string that are shown
 
 
 @told
-class TreeDisplay:
+class TreeDisplay(Display):
     """The merge tree of a token: every part with its id and its shape, or its string where documents are text.
 
     Parameters
@@ -47,11 +47,11 @@ class TreeDisplay:
 
     def __init__(self, tree: MergeTree, labels: list[Any], n_alphabet: int) -> None:
         self.tree, self.labels, self.n_alphabet = tree, labels, n_alphabet
+        leaves = tree.above.size - np.unique(tree.above[1:]).size
+        self._size = min(18.0, max(4.0, 0.85 * leaves)), min(12.0, 2.1 + int(tree.depths.max()))
 
     @classmethod
-    def from_token(
-        cls, tok: Tokenizer, token: int, *, depth: int | None = 4, ax: Any = None, theme: str | Theme = "light"
-    ) -> Self:
+    def from_token(cls, tok: Tokenizer, token: int, *, depth: int | None = 4, **how: Any) -> Self:
         """Draw the merges of a token.
 
         Parameters
@@ -62,7 +62,7 @@ class TreeDisplay:
             The id, as in what the tokenizer encodes to.
         depth : int or None
             How many merges below the token to follow; None for all.
-        ax, theme
+        **how
             As for `plot`.
 
         Raises
@@ -74,35 +74,11 @@ class TreeDisplay:
         """
         v = tok.vocabulary
         tree = v.tree(token, depth)
-        parts = [" ".join(map(str, part)) if isinstance(part := v[i], list) else part for i in tree.tokens.tolist()]
-        labels = [_string(part) if isinstance(part, (str, bytes)) else part.astype(np.float64) for part in parts]
-        return cls(tree, labels, v.n_alphabet).plot(ax, theme=theme)
+        parts = [v[i] for i in tree.tokens.tolist()]
+        labels = [part.astype(np.float64) if isinstance(part, np.ndarray) else line_of(part, _LONGEST) for part in parts]
+        return cls(tree, labels, v.n_alphabet).plot(**how)
 
-    def plot(self, ax: Any = None, *, theme: str | Theme = "light") -> Self:
-        """Draw again.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default a new figure of pyplot.
-        theme : str or Theme
-            ``"light"`` or ``"dark"``.
-
-        Raises
-        ------
-        ValueError
-            For an unknown theme.
-
-        Examples
-        --------
-        >>> from matplotlib.figure import Figure
-        >>> from ubpe_numba import BPE
-        >>> tree = BPE.from_merges([[0, 1]], alphabet="ab").vocabulary.tree(2)
-        >>> display = TreeDisplay(tree, ["ab", "a", "b"], n_alphabet=2).plot(Figure().subplots(), theme="dark")
-        >>> [text.get_text() for text in display.ax_.texts]
-        ['ab', '2', 'a', '0', 'b', '1']
-        """
-        chosen = theme_of(theme)
+    def _draw(self, ax: Any, theme: Theme) -> None:
         above, depths = self.tree.above, self.tree.depths
         x, levels = np.zeros(above.size), int(depths.max()) + 1  # leaves 1 apart, others over the middle of their parts
         parts = np.bincount(above[1:], minlength=above.size)
@@ -110,10 +86,8 @@ class TreeDisplay:
         x[leaves] = np.arange(leaves.size)
         for i in range(above.size - 1, 0, -1):  # preorder: parts follow the whole
             x[above[i]] += x[i] / parts[above[i]]
-        size = (min(18.0, max(4.0, 0.85 * (x.max() + 1))), min(12.0, 1.1 + 1.0 * levels))
-        ax = axes_for(ax, size, chosen)
         ax.set_axis_off()
-        palette = [*chosen.hues, chosen.grey]  # the last is that of GREY, -1
+        palette = [*theme.hues, theme.grey]  # the last is that of GREY, -1
         drawn = [label for label in self.labels if not isinstance(label, str)]
         low = min((float(shape.min()) for shape in drawn), default=0.0)
         high = max((float(shape.max()) for shape in drawn), default=0.0)
@@ -121,28 +95,24 @@ class TreeDisplay:
             y = -float(depths[i])
             if above[i] >= 0:
                 bend = [x[above[i]], x[above[i]], x[i], x[i]]
-                ax.plot(bend, [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=chosen.grey, lw=0.9, zorder=0)
+                ax.plot(bend, [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=theme.grey, lw=0.9, zorder=0)
             colour = palette[hue_of(token, self.n_alphabet)]
             if isinstance(label, str):
-                room = {"facecolor": chosen.paper, "edgecolor": colour, "boxstyle": "round,pad=0.25", "linewidth": 1.4}
-                ax.text(x[i], y - 0.25, label, ha="center", va="center", color=chosen.ink, family="monospace", bbox=room)
+                room = {"facecolor": theme.paper, "edgecolor": colour, "boxstyle": "round,pad=0.25", "linewidth": 1.4}
+                ax.text(
+                    x[i],
+                    y - 0.25,
+                    label,
+                    ha="center",
+                    va="center",
+                    color=theme.ink,
+                    family="monospace",
+                    bbox=room,
+                    parse_math=False,
+                )
             else:  # all shapes have one scale, so that a part is seen in the whole
                 ys = y - _HALF / 2 - _TALL / 2 + _TALL * (label - low) / max(high - low, 1.0)
                 xs = x[i] + (np.linspace(-_HALF, _HALF, label.size) if label.size > 1 else np.zeros(1))
                 ax.plot(xs, ys, color=colour, lw=2.2, marker="o", ms=5 if label.size == 1 else 2.4, solid_capstyle="round")
-            ax.text(x[i], y + 0.16, str(token), ha="center", va="center", fontsize=8, color=chosen.dim)
+            ax.text(x[i], y + 0.16, str(token), ha="center", va="center", fontsize=8, color=theme.dim)
         ax.set(xlim=(-0.7, x.max() + 0.7), ylim=(-levels + 0.2, 0.4))
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-
-def _string(value: str | bytes) -> str:
-    r"""How a string is written below its id: with its blanks and what is no character visible, and not too long.
-
-    >>> _string(b"low\xff"), _string("a b\n"), _string("x" * 40)
-    ('low\\xff', 'a␣b\\n', 'xxxxxxxxx…xxxxxxxx')
-    """
-    shown = "".join(visible(value))
-    if len(shown) > _LONGEST:
-        shown = f"{shown[: _LONGEST // 2]}…{shown[1 - _LONGEST // 2 :]}"
-    return shown.replace("$", r"\$")  # not a formula
