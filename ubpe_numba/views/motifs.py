@@ -151,7 +151,7 @@ def sides_of(
     length: int,
     side: int,
 ) -> list[tuple[str, str]]:
-    """What is written before and after occurrences: `contexts_of` of text, whose characters are whole, and of names."""
+    """The text before and after occurrences: `contexts_of` of text, whose characters are whole, and of names."""
     found = []
     for document, start in zip(documents.tolist(), starts.tolist(), strict=True):
         low, high = offsets[document : document + 2].tolist()

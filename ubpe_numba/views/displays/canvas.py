@@ -1,4 +1,4 @@
-"""What displays share: axes that are given or made, in the colours of a theme, and checks of what is drawn."""
+"""The base of displays: axes that are given or made, in the colours of a theme, and checks of what is drawn."""
 
 from __future__ import annotations
 

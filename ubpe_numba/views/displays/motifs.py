@@ -33,8 +33,8 @@ class MotifsDisplay:
         The motifs.
     motifs : list of float[length] or str
         The values of each, or what it is written as.
-    contexts : list of float[n, side + length + side] or list
-        Occurrences of each with their context, NaN outside the document; of what is written pairs of `str`, before and after it.
+    contexts : list of float[n, side + length + side]
+        Occurrences of each with their context, NaN outside the document; if motifs are `str`, lists of what is before and after.
     counts : int[k]
         How often each occurs, drawn or not.
     side : int
