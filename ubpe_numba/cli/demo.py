@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ubpe_numba.documents.quantization import Quantization, quantize
 from ubpe_numba.signals.tokenizer import SignalTokenizer
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.bpe import UBPEClassic
+from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.views.demo_picture import Found, Shapes, draw
 
@@ -28,6 +28,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _WIDEST = 40  # characters of a sketch
 _LOWEST = 36  # the range of a sketch at least, so that rests do not look like waves
 _SLOW = 60  # samples a second of what is tokenized within a tolerance
+_COARSE, _SIZES = 20, 300  # the step of the levels of the skyline, and tokens of the largest vocabulary
 _SHAPES, _ERROR = 128, 12  # tokens of it, and how far a sample may be from its token, in units of the record
 _LEARNED, _LONG = 120, 0.3  # seconds that they are learned from, and of a token that may be a beat
 
@@ -129,7 +130,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
     for line in beats(found):
         print(line)
     if plot:
-        draw(plot, found, rate=_SLOW, bound=bound, learned=_LEARNED * _SLOW)
+        draw(plot, found, coarse(found.signal), rate=_SLOW, bound=bound, learned=_LEARNED * _SLOW)
         print(f"\nthe picture of it: {plot}")
     print(f"\nall of it, compilation included: {time.perf_counter() - began:.1f} s")
     return 0 if exact and is_bound else 1
@@ -143,6 +144,12 @@ def whole_beats() -> tuple[Found, float]:
     ids = tok.encode(signal)
     starts, ends = tok.spans(ids).T
     return Found(signal, tok.decode(ids), ids, starts, ends - starts), tok.error_bound()
+
+
+def coarse(signal: NDArray[np.float64]) -> tuple[BPE, NDArray[np.int32], float]:
+    """A tokenizer of 300 tokens for the signal in levels of 20 units, by which exact tokens are long; the levels, their bound."""
+    levels, quantization = quantize(signal, step=_COARSE)
+    return BPE(_SIZES, alphabet=quantization.n_symbols).fit(levels, progress=False), levels, float(quantization.max_error[0])
 
 
 def beats(found: Found) -> list[str]:

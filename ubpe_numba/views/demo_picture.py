@@ -1,4 +1,4 @@
-"""The picture of the demo: some seconds of a signal cut into tokens, above all the places where some of these tokens occur."""
+"""The picture of the demo: seconds of a signal in tokens, by every size of a vocabulary, and tokens over all their places."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.files import atomically
+from ubpe_numba.tokenizers.bpe import BPE
+from ubpe_numba.tokenizers.skyline import skyline
 from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import bare_figure
 from ubpe_numba.views.displays.motifs import MotifsDisplay
+from ubpe_numba.views.displays.skyline import SkylineDisplay
 from ubpe_numba.views.displays.tokens import TokensDisplay
 from ubpe_numba.views.motifs import choose_diverse, contexts_of, says_most
 
 __all__ = ["Found", "Shapes", "draw"]
 
 _SECONDS = 6  # of the signal that are shown
-_COLUMNS, _ROWS = 4, 2  # of the gallery: a panel for each hue
-_LETTERS = "ABCDEFGH"
-_LEFT, _RIGHT = 0.035, 0.985  # of the figure
+_LETTERS = "ABCDEF"  # of the tokens that are shown over all their places
+_LEFT, _RIGHT = 0.045, 0.985  # of the figure
 
 
 class Found(NamedTuple):
@@ -45,7 +47,7 @@ class Shapes(NamedTuple):
     contexts: list[NDArray[np.float64]]
 
     @classmethod
-    def of(cls, found: Found, *, shortest: int, n: int = _COLUMNS * _ROWS, least: int = 5, side: int = 0) -> Shapes:
+    def of(cls, found: Found, *, shortest: int, n: int = 8, least: int = 5, side: int = 0) -> Shapes:
         """At most `n` tokens that say most and differ: of `shortest` samples or more, at `least` places or more.
 
         >>> wave = np.array([0.0, 9, 0, 1, 10, 1])
@@ -72,40 +74,43 @@ class Shapes(NamedTuple):
 
 
 def draw(
-    path: str | os.PathLike[str], found: Found, *, rate: float, bound: float, learned: int = 0, theme: str | Theme = "light"
+    path: str | os.PathLike[str],
+    found: Found,
+    coarse: tuple[BPE, NDArray[np.int32], float],
+    *,
+    rate: float,
+    bound: float,
+    learned: int = 0,
+    theme: str | Theme = "light",
 ) -> None:
     """Write a PNG that shows what tokens find in an ECG; a reader finds the old file or the new one, never a part of it.
 
-    Above, six seconds cut into tokens, of which up to eight are lettered, each in a colour of its own, all others in greys.
-    Below, these tokens over all their places in the record. `found`: the record and its tokens; `rate`: samples a second;
-    `bound`: how far a decoded sample may be from the given one; `learned`: the samples that tokens were learned from, the first
-    ones: seconds after them are shown, if there are enough; `theme`: ``"light"`` or ``"dark"``. Raises ImportError if matplotlib
-    is not installed. Raises OSError if the file cannot be written.
+    Above, six seconds cut into tokens, of which up to six are lettered, each in a colour of its own, all others in greys. Below
+    them the skyline of the same seconds, then the lettered tokens over all their places in the record. `found`: the record and
+    its tokens; `coarse`: a tokenizer by rank of the record in levels, the level of each sample, and how far one may be off;
+    `rate`: samples a second; `bound`: how far a decoded sample may be from the given one; `learned`: the samples that tokens were
+    learned from, the first ones: seconds after them are shown, if there are enough; `theme`: ``"light"`` or ``"dark"``. Raises
+    ImportError if matplotlib is not installed. Raises OSError if the file cannot be written.
     """
     chosen = theme_of(theme)
-    figure = bare_figure((15, 9.4), chosen)
-    sides = {"left": _LEFT, "right": _RIGHT}
-    top = figure.add_subplot(figure.add_gridspec(1, 1, top=0.83, bottom=0.56, **sides)[0])
-    axes = figure.add_gridspec(_ROWS, _COLUMNS, top=0.403, bottom=0.02, hspace=0.28, wspace=0.08, **sides).subplots(sharey=True)
+    figure = bare_figure((15, 10.6), chosen)
+    top, middle = (figure.add_axes((_LEFT, y, _RIGHT - _LEFT, high)) for y, high in ((0.636, 0.216), (0.318, 0.234)))
+    sides = {"left": _LEFT, "right": _RIGHT, "top": 0.168, "bottom": 0.012, "wspace": 0.08}
+    axes = figure.add_gridspec(1, len(_LETTERS), **sides).subplots()
     side = round(0.3 * rate)
-    shapes = Shapes.of(found, shortest=side, side=side)
+    shapes = Shapes.of(found, shortest=side, side=side, n=len(_LETTERS))
     inside = _window(found, shapes.tokens, round(_SECONDS * rate), learned)
     ids, starts, lengths = found.ids[inside], found.starts[inside], found.lengths[inside]
-    begin, end = (int(starts[0]), int(starts[-1] + lengths[-1])) if starts.size else (0, 0)
+    begin, end = (int(starts[0]), int(starts[-1] + lengths[-1])) if starts.size else (0, found.signal.size)
     place = {token: int(np.argmax(ids == token)) if token in ids else ids.size for token in shapes.tokens.tolist()}
     order = sorted(range(len(place)), key=list(place.values()).__getitem__)  # letters from left to right
     shapes = Shapes(shapes.tokens[order], shapes.counts[order], *([part[i] for i in order] for part in shapes[2:]))
     colours = dict(zip(shapes.tokens.tolist(), chosen.hues, strict=False))
     names = dict(zip(colours, _LETTERS, strict=False))
     gallery = MotifsDisplay(shapes.tokens, shapes.shapes, shapes.contexts, shapes.counts, side, 0)
-    gallery.plot(
-        axes,
-        rate=rate,
-        colours=colours,
-        theme=chosen,
-    )
-    for ax, shape, (token, name) in zip(axes.flat, shapes.shapes, names.items(), strict=False):
-        ax.set_title(f"{name}  token {token}", loc="left")
+    gallery.plot(axes, rate=rate, colours=colours, theme=chosen)
+    for ax, shape, name in zip(axes.flat, shapes.shapes, names.values(), strict=False):
+        ax.set_title(name, loc="left", fontsize=12, fontweight="bold")
         ax.fill_between(np.arange(shape.size), shape - bound, shape + bound, color=chosen.paper, alpha=0.8, lw=0, zorder=0.5)
     above = TokensDisplay(found.decoded[begin:end], ids, starts - begin, lengths, 0)
     above.plot(top, rate=rate, token=colours, theme=chosen)
@@ -114,19 +119,25 @@ def draw(
     top.plot(np.arange(end - begin) / rate, found.signal[begin:end], color=chosen.ink, lw=0.8, alpha=0.55, zorder=4)
     top.set_ylim(low, ceiling)
     top.set_title("", loc="left")
-    top.set_yticks([])
-    top.spines["left"].set_visible(False)
+    top.set(xticks=[], yticks=[], xlabel="")
+    top.spines[:].set_visible(False)
     for token, start, length in zip(above.ids.tolist(), above.starts.tolist(), above.lengths.tolist(), strict=True):
         if token in names:
-            middle = (start + (length - 1) / 2) / rate
-            top.text(middle, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=chosen.ink)
+            at = (start + (length - 1) / 2) / rate
+            top.text(at, ceiling, names[token], ha="center", va="top", fontsize=14, fontweight="bold", color=chosen.ink)
+    tok, levels, off = coarse
+    sizes = tok.vocabulary.n_alphabet, len(tok.vocabulary)
+    below = SkylineDisplay(skyline(tok, tok.encode(levels)), found.signal, sizes)
+    below.plot(middle, start=begin, stop=end, rate=rate, theme=chosen)
+    middle.set_title("", loc="left")
+    middle.set(xlabel="seconds of the record", ylabel="tokens")
     n, size = found.ids.size, found.signal.size
     long = found.lengths[found.lengths >= side].sum() / max(size, 1)
     figures = (
         f"{size / rate / 60:.0f} minutes in {n:,} tokens, {long:.0%} of it in tokens of 0.3 s or more; "
         f"no sample is more than {bound:.3g} of {np.ptp(found.signal):.0f} units off"
     )
-    _write_titles(figure, figures, learned > 0 and begin >= learned, len(names), chosen)
+    _write_titles(figure, figures, learned > 0 and begin >= learned, sizes, off, len(names), chosen)
     with atomically(path) as file:
         figure.savefig(file, format="png", dpi=110)
 
@@ -152,22 +163,27 @@ def _window(found: Found, tokens: NDArray[np.int64], size: int, learned: int) ->
     return best
 
 
-def _write_titles(figure: Any, figures: str, unseen: bool, n_motifs: int, theme: Theme) -> None:
-    """The title, the line of figures, and a heading and an explanation for each half."""
+def _write_titles(
+    figure: Any, figures: str, unseen: bool, sizes: tuple[int, int], off: float, n_motifs: int, theme: Theme
+) -> None:
+    """The title, the line of figures, and a heading and an explanation for each part."""
     title, heading, note = (
         {"fontsize": size, "fontweight": weight, "color": colour}
         for size, weight, colour in ((21, "bold", theme.ink), (14, "bold", theme.ink), (12, "normal", theme.dim))
     )
     lines = (
-        (0.962, title, "Heart beats, found without being told what a heart beat is"),
-        (0.925, note | {"fontsize": 13.5}, figures),
-        (0.882, heading, f"{_SECONDS} seconds, cut into tokens" + ", of minutes that these were not learned from" * unseen),
-        (0.855, note, "Each block below the curve is a token: a shape that comes again nearly. The thin line is the given "
-         "signal, the other what the tokens decode to."),
-        (0.478, heading, f"Every place where these {n_motifs} tokens occur, one over the other"),
-        (0.451, note, "In colour the token, in grey the signal: within the token it keeps to the band, the bound of the "
+        (0.966, title, "Heart beats, found without being told what a heart beat is"),
+        (0.933, note | {"fontsize": 13.5}, figures),
+        (0.894, heading, f"{_SECONDS} seconds, cut into tokens" + ", of minutes that these were not learned from" * unseen),
+        (0.868, note, "A block below the curve is a token, a shape that comes again nearly. The thin line is the given "
+         "signal, the other what tokens decode to."),
+        (0.598, heading, f"The same seconds in {sizes[0]} levels, by every vocabulary of up to {sizes[1]} tokens at once"),
+        (0.572, note, f"Each height is the record, at most {off:.3g} units off, cut by a vocabulary of that size. "
+         "Upwards, short tokens join into the stretches between beats."),
+        (0.238, heading, f"Every place in the record where these {n_motifs} tokens occur, one over the other"),
+        (0.212, note, "In colour the token, in grey the signal: within the token it keeps to the band, the bound of the "
          "error. A shape may serve at any height."),
     )  # fmt: skip
     for y, look, text in lines:
         figure.text(_LEFT, y, text, va="center", ha="left", **look)
-    figure.text(_RIGHT, 0.962, "ubpe-numba", va="center", ha="right", fontsize=14, color=theme.dim)
+    figure.text(_RIGHT, 0.966, "ubpe-numba", va="center", ha="right", fontsize=14, color=theme.dim)
