@@ -31,7 +31,8 @@ RANKS: list[tuple[bytes, str]] = [
     (b"", "expected at least one token"), (b"###  1\n", "line 1: not base64"),
     (line(b"a", "x"), "line 1: expected a token in base64 and its rank"),
     (line(b"a", 10**12), "line 1: expected a token in base64 and its rank"), (b" 0\n", "line 1"),
-    (line(b"a", 0) * 2, "line 2: the token b'a' is there twice"),
+    (line(b"a", 0) + line(b"a", 1), "the token b'a' is there twice"),
+    (line(b"a", 0) + b"\n" + line(b"a", 0), "line 3: the token b.a. is there twice"),
     (line(b"a", 0) + line(b"b", 0), "the tokens b'a' and b'b' have one rank, 0"),
     (BYTES + line(b"abc", 256), "the token b'abc' of rank 256 is not made of others"),
     (BYTES + line(b"bc", 256) + line(b"ab", 257) + line(b"abc", 258) + line(b"abcd", 400_000), "not made of|expected 0"),
@@ -101,7 +102,11 @@ def test_tokens_that_collide_in_a_hash_table(strings: Callable[[], Iterator[byte
 
 @given(st.dictionaries(st.binary(min_size=1, max_size=9), st.integers(0, 10**9)))
 def test_lines_that_are_written_are_read(ranks: dict[bytes, int]) -> None:
-    assert tiktoken.parse_lines(tiktoken.write(ranks).replace(b"\n", b"\r\n")) == ranks
+    for end in (b"\n", b"\r\n"):
+        data, *both = tiktoken.parse_lines(tiktoken.write(ranks).replace(b"\n", end))
+        lengths, numbers = (part.tolist() for part in both)
+        parts = itertools.pairwise(itertools.accumulate(lengths, initial=0))
+        assert dict(zip((data[a:b] for a, b in parts), numbers, strict=True)) == ranks
 
 
 @pytest.mark.parametrize("data, match", RANKS, ids=range(len(RANKS)))

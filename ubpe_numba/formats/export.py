@@ -509,6 +509,11 @@ def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
 
 def ranks(tok: Exported) -> bytes:
     """The `.tiktoken` file: a token in base64 and its rank in each line; options and errors as of `tokenizers.export.export`."""
+    return tiktoken.write(_ranks(tok))
+
+
+def _ranks(tok: Exported) -> dict[bytes, int]:
+    """The tokens of a `.tiktoken` file and their ranks, as samples have shown; errors as of `ranks`."""
     model = tok.pairs("tiktoken")
     check_model(model)
     check_plain(model, "tiktoken")
@@ -528,21 +533,20 @@ def ranks(tok: Exported) -> bytes:
     if len(by_token) < len(tokens):
         raise ValueError("vocabulary: two tokens have the same bytes; tiktoken allows one")
     pattern = pattern_of(model)
-    data = tiktoken.write(by_token)
     docs = samples_of(model)
     samples: Samples = docs, tok.with_special(docs)
-    _same_by_rank(readers.of_ranks(data, pattern, special), samples)
+    _same_by_rank(readers.of_ranks(tiktoken.write(by_token), pattern, special), samples)
     if (package := _package("tiktoken")) is not None:
         other = package.Encoding("sample", pat_str=tiktoken.covering(pattern), mergeable_ranks=by_token, special_tokens=special)
         docs, expected, texts = texts_of(alphabet, samples)
         compare(docs, expected, [other.encode(doc, allowed_special="all") for doc in texts], "tiktoken")
-    return data
+    return by_token
 
 
 def tiktoken_encoding(tok: Exported, *, name: str = "ubpe-numba") -> Any:
     """A `tiktoken.Encoding` with this name, with the pattern and the special tokens."""
     model = tok.pairs("tiktoken")
-    made = tiktoken.parse_lines(ranks(tok))
+    made = _ranks(tok)
     try:
         make = import_module("tiktoken").Encoding
     except ImportError as error:

@@ -17,6 +17,7 @@ import contextlib
 import functools
 import hashlib
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,13 @@ from ubpe_numba.formats.kernels.byte_strings import NONE
 from ubpe_numba.formats.kernels.last_merges import pairs_of_ranks
 from ubpe_numba.formats.merge_order import creation_order
 from ubpe_numba.formats.pair_table import WORK, Table
-from ubpe_numba.runtime.arrays import offsets_of
+from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.runtime.schema import integers_of
 from ubpe_numba.text.dialect import left_out
 from ubpe_numba.text.patterns import COVERING, FOR_TIKTOKEN, NAMED, name_of
 
+#: Tokens side by side, their lengths int64[V], and their ranks int64[V].
+Flat = tuple[bytes, np.ndarray, np.ndarray]
 EVERYTHING = "(?s:.+)"  # tiktoken always splits text; this pattern leaves it whole
 
 
@@ -60,30 +63,33 @@ def uncovered(pattern: str) -> str | None:
     return pattern
 
 
-def read(given: Mapping[bytes, int], special: dict[str, int], pattern: str | None) -> Table:
-    """The table of tokens with ranks; `special` tokens with their ids.
+def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: str | None) -> Table:
+    """The table of tokens with ranks, `Flat` or a mapping; `special` tokens with their ids.
 
-    ModelFormatError if a rank is no integer or occurs twice, a token cannot be made of two others, tokens are too long, or they
-    are chosen to collide in a hash table.
+    ModelFormatError if a rank is no integer or a rank or a token occurs twice, a token cannot be made of two others, tokens are
+    too long, or they are chosen to collide in a hash table.
 
     >>> read({b"a": 0, b"b": 1, b"ab": 2}, {}, None)[:4]
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
     """
-    tokens, ids, n = _in_order(given)
-    size, lengths = len(tokens), np.fromiter(map(len, tokens), np.int64, len(tokens))
-    starts, longest, lengths = offsets_of(lengths), int(lengths.max()), lengths[n:]
+    values, starts, ids, n = _in_order(*(given if isinstance(given, tuple) else flat(given)))
+    size, lengths = ids.size, np.diff(starts)
+    longest, lengths = int(lengths.max()), lengths[n:]
     if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
         raise ModelFormatError("tokens are too long to find out what they are made of")
-    values = np.frombuffer(bytearray(b"".join([*tokens, bytes(8)])), np.uint8)
     pairs = np.empty((size - n, 2), np.int32)
     one, two = np.full(1 << 8, NONE, np.int32), np.full(1 << 16, NONE, np.int32)
     table = np.full(2 << size.bit_length(), -1, np.int64)
     ends, ranks, parts = np.empty((3, longest), np.int32)
-    if pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs) != -1:  # no token is there twice
+    twice = pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs)
+    if twice >= 0:
+        raise ModelFormatError(f"the token {quoted(values[starts[twice] : starts[twice + 1]].tobytes())} is there twice")
+    if twice != -1:
         raise ModelFormatError("the tokens collide in a hash table, as only tokens do that are chosen for that")
     unmade = np.flatnonzero(pairs[:, 0] < 0)
     if unmade.size:
-        pairs[unmade] = _split(tokens, ids, unmade + n)
+        data = values.tobytes()
+        pairs[unmade] = _split([data[a:b] for a, b in pairwise(starts.tolist())], ids, unmade + n)
     one_by_one = bool((pairs.max(axis=1, initial=0) >= np.arange(n, size)).any())
     if one_by_one:
         occurs = np.ones(len(pairs), bool)
@@ -120,42 +126,48 @@ def _split(tokens: list[bytes], ranks: np.ndarray, unmade: np.ndarray) -> list[t
     return found
 
 
-def _in_order(given: Mapping[bytes, int]) -> tuple[list[bytes], np.ndarray, int]:
-    """The tokens by rank, those of one byte before all others; their ranks, int64[V]; how many have one; ModelFormatError."""
-    tokens = list(filter(None, given))  # a file of Whisper has one of no bytes
-    if not tokens:
+def _in_order(data: bytes, lengths: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """The tokens by rank, those of one byte before all others, as `pairs_of_ranks` takes them: their bytes and beginnings.
+
+    And their ranks, int64[V]; how many have one byte; ModelFormatError.
+    """
+    begins, there = offsets_of(lengths), np.flatnonzero(lengths)  # a file of Whisper has one of no bytes
+    if not there.size:
         raise ModelFormatError("expected at least one token")
-    ranks = integers_of([given[token] for token in tokens], "ranks")
-    by_rank = np.argsort(ranks, kind="stable")
+    by_rank = there[np.argsort(ranks[there], kind="stable")]
     if (equal := np.flatnonzero(np.diff(ranks[by_rank]) == 0)).size:
         first, second = by_rank[equal[0] : equal[0] + 2].tolist()
-        raise ModelFormatError(f"the tokens {quoted(tokens[first])} and {quoted(tokens[second])} have one rank, {ranks[first]}")
-    is_long = np.fromiter(map(len, tokens), np.int64, len(tokens))[by_rank] > 1
+        names = (quoted(data[begins[i] : begins[i + 1]]) for i in (first, second))
+        raise ModelFormatError(f"the tokens {' and '.join(names)} have one rank, {ranks[first]}")
+    is_long = lengths[by_rank] > 1
     order = by_rank[np.argsort(is_long, kind="stable")]
-    return [tokens[i] for i in order.tolist()], ranks[order], int((~is_long).sum())
+    values = np.frombuffer(data, np.uint8)[places_of(begins[order], lengths[order])]
+    return np.append(values, np.zeros(8, np.uint8)), offsets_of(lengths[order]), ranks[order], int((~is_long).sum())
 
 
 # ---------------------------------------------------------------------------------------------------- lines of base64
 
 
-def parse_lines(data: bytes) -> dict[bytes, int]:
+def flat(ranks: Mapping[bytes, int]) -> Flat:
+    """Tokens and ranks as `parse_lines` gives them; ModelFormatError if a rank is no integer."""
+    return b"".join(ranks), np.fromiter(map(len, ranks), np.int64, len(ranks)), integers_of([*ranks.values()], "ranks")
+
+
+def parse_lines(data: bytes) -> Flat:
     r"""Tokens of a file and their ranks; ModelFormatError names the first line that is not valid.
 
     >>> parse_lines(b"YQ== 0\nYWI= 12\n")
-    {b'a': 0, b'ab': 12}
+    (b'aab', array([1, 2]), array([ 0, 12]))
     """
-    lines, decoded = data.split(b"\n"), functools.partial(binascii.a2b_base64, strict_mode=True)
     with contextlib.suppress(ValueError):
-        found = {decoded(token): int(rank) for token, rank in map(bytes.split, filter(None, lines)) if rank.isdigit()}
-        if len(found) == len(lines) - lines.count(b"") and max(found.values()) < 10**10:
-            return found
+        return _usual_lines(np.frombuffer(data, np.uint8))
     ranks: dict[bytes, int] = {}
-    for number, line in enumerate(lines, 1):  # it is written in an unusual way, or not valid
+    for number, line in enumerate(data.split(b"\n"), 1):  # it is written in an unusual way, or not valid
         parts = line.split()
         if not parts:
             continue
         try:
-            token = decoded(parts[0]) if parts[0] != b"=" else b""  # one token of Whisper
+            token = binascii.a2b_base64(parts[0], strict_mode=True) if parts[0] != b"=" else b""  # one token of Whisper
         except ValueError as error:
             raise ModelFormatError(f"line {number}: not base64: {error}") from error
         if len(parts) != 2 or not parts[1].isdigit() or len(parts[1]) > 10:
@@ -163,7 +175,28 @@ def parse_lines(data: bytes) -> dict[bytes, int]:
         if token in ranks:
             raise ModelFormatError(f"line {number}: the token {quoted(token)} is there twice")
         ranks[token] = int(parts[1])
-    return ranks
+    return flat(ranks)
+
+
+def _usual_lines(raw: np.ndarray) -> Flat:
+    """The lines of a file, uint8, each of which has one space and ends by one line feed; ValueError for other files."""
+    ends, spaces = np.flatnonzero(raw == ord("\n")), np.flatnonzero(raw == ord(" "))
+    if not 0 < ends.size == spaces.size or ends[-1] != raw.size - 1:
+        raise ValueError
+    coded, digits = spaces - np.append(0, ends[:-1] + 1), ends - spaces - 1  # the sizes of both parts of a line
+    if coded.min() < 4 or (coded & 3).any() or digits.min() < 1 or digits.max() > 10:
+        raise ValueError
+    sides = np.tile([True, False], ends.size)
+    is_coded = np.repeat(sides, np.stack([coded, digits + 2], axis=1).ravel())
+    text, numbers = raw[is_coded].tobytes(), raw[~is_coded]
+    padding = (raw[spaces - 1] == ord("=")).astype(np.int64)
+    padding += padding & (raw[spaces - 2] == ord("="))
+    if text.count(b"=") != padding.sum() or ((numbers - ord("0") > 9).sum() != 2 * ends.size):
+        raise ValueError
+    found = np.frombuffer(binascii.a2b_base64(text.replace(b"=", b"A"), strict_mode=True), np.uint8)
+    lengths = coded // 4 * 3 - padding
+    kept = np.repeat(sides, np.stack([lengths, padding], axis=1).ravel())
+    return found[kept].tobytes(), lengths, np.fromstring(numbers.tobytes(), np.int64, sep=" ")
 
 
 def write(ranks: dict[bytes, int]) -> bytes:
