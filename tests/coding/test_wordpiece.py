@@ -1,15 +1,14 @@
 """Words in pieces against the definition, and texts as words."""
 
-import numpy as np
+from typing import Any
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference.pieces import cut_words
 
-from ubpe_numba.coding.wordpiece import PieceEncoder, TextWords
+from ubpe_numba import Preprocessing, WordPiece
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
-from ubpe_numba.vocabulary.reserved import Reserved
-from ubpe_numba.vocabulary.segmenter import Segmenter
 
 LETTERS = "ab#é\U0001f600\ud800\0"
 PIECE = st.text(LETTERS, max_size=4)
@@ -24,23 +23,18 @@ WORDS = st.lists(st.text(LETTERS + "c", max_size=12), max_size=8)
 def test_pieces_are_the_longest(pieces: set[str], words: list[str], prefix: str, longest: int) -> None:
     listed = sorted(pieces | {"##" + piece for piece in pieces})
     ids = {piece: 3 * i + 1 for i, piece in enumerate(listed)}
-    encoder = PieceEncoder(ids, prefix, 0, longest)
+    tok = WordPiece({"?": 0} | ids, unknown="?", prefix=prefix, longest=longest, n_threads=1)
     expected = cut_words(words, ids, 0, prefix, longest)
-    found = encoder.encode(words, 1)
-    assert found.values.tolist() == [i for i, _, _ in expected]
-    again, starts = encoder.encode_with_starts(words, 1)
-    assert again == found
-    assert [(i, word, start) for (i, word), start in zip(_numbered(again), starts.tolist(), strict=True)] == expected
-
-
-def _numbered(found: object) -> list[tuple[int, int]]:
-    return [(i, word) for word, ids in enumerate(found.to_lists()) for i in ids]  # type: ignore[attr-defined]
+    found, starts = tok.encode_batch([[word] for word in words], return_offsets=True)
+    numbered = [(i, word, start) for word in range(len(words)) for i, start in zip(found[word], starts[word], strict=True)]
+    assert numbered == expected
+    assert tok.encode(words).tolist() == found.values.tolist()
 
 
 def test_words_of_a_million_characters() -> None:
-    encoder = PieceEncoder({"a": 1, "##a": 2, "##aa": 3, "##aaa": 4}, "##", 0, 2**20)
+    tok = WordPiece({"?": 0, "a": 1, "##a": 2, "##aa": 3, "##aaa": 4}, unknown="?", longest=2**20, n_threads=2)
     word = "a" * 2**20
-    assert encoder.encode([word + "a", word, word[1:] + "b", "a"], 2).to_lists() == [[0], [1] + [4] * 349525, [0], [1]]
+    assert tok.encode_batch([[word + "a"], [word], [word[1:] + "b"], ["a"]]).to_lists() == [[0], [1] + [4] * 349525, [0], [1]]
 
 
 # ----------------------------------------------------------------------------------------------------------------- texts as words
@@ -49,11 +43,11 @@ def test_words_of_a_million_characters() -> None:
 SPECIAL = {"<s>": 7, "中a": 9}
 
 
-def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -> list[list[tuple[str, int, list[int]]]]:
-    """Of each text the words, the id of each, -1 for one that is no special token, and where its characters come from."""
-    found: list[list[tuple[str, int, list[int]]]] = []
+def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -> list[list[tuple[int, list[int]]]]:
+    """Of each text the ids of words of which each is one unknown piece, or special tokens, and their places."""
+    found: list[list[tuple[int, list[int]]]] = []
     for text in texts:
-        words: list[tuple[str, int, list[int]]] = []
+        words: list[tuple[int, list[int]]] = []
         done = at = 0
         while at <= len(text):
             word = next((word for word in SPECIAL if text.startswith(word, at)), None)
@@ -61,9 +55,9 @@ def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -
                 at += 1
                 continue
             changed, came = normalizer.traced(text[done:at])
-            words += [(piece, -1, [done + int(came[i]) for i in places]) for piece, places in splitter.traced(changed)]
+            words += [(0, [done + int(came[ends[0]]), done + int(came[ends[-1]]) + 1]) for _, ends in splitter.traced(changed)]
             if word is not None:
-                words.append(("", SPECIAL[word], [at]))
+                words.append((SPECIAL[word], [at, at + len(word)]))
             done = at = at + len(word or " ")
         found.append(words)
     return found
@@ -78,16 +72,11 @@ def text_by_text(texts: list[str], normalizer: Normalizer, splitter: Splitter) -
 )
 def test_words_are_those_of_each_text(texts: list[str], steps: list[str], cut: object) -> None:
     normalizer, splitter = Normalizer(steps), Splitter(cut)
-    special = Reserved("str", tuple(SPECIAL), np.array([*SPECIAL.values()], np.int32), np.zeros(2, np.uint16))
-    segmenter = Segmenter(splitter, special, normalizer=Normalizer.of(normalizer))
-    found, untraced = (TextWords.of(segmenter, texts, trace) for trace in (True, False))
-    assert untraced.words == found.words and untraced.ids.tolist() == found.ids.tolist()
-    expected = text_by_text(texts, normalizer, splitter)
-    for t, words in enumerate(expected):
-        put, ids = ["before"], dict[int, int]()
-        found.put(t, put, ids)
-        assert put == ["before", *(word for word, _, _ in words)]
-        assert ids == {i + 1: token for i, (_, token, _) in enumerate(words) if token >= 0}
-        for i, (_, _, places) in enumerate(words):
-            of, characters = np.full((2, len(places)), [[t], [i]]), np.arange(len(places))
-            assert found.positions(*of, characters).tolist() == places
+    cut = Preprocessing(splitter, SPECIAL, normalizer=Normalizer.of(normalizer))
+    tok = WordPiece(["?"], unknown="?", preprocessing=cut, n_threads=1)
+    docs: list[Any] = [["<s>", "a"], *texts]  # words beside texts
+    found, spans = tok.encode_batch(docs, return_offsets="spans")
+    assert found == tok.encode_batch(docs)
+    expected = [[(0, [0, 3]), (0, [3, 4])], *text_by_text(texts, normalizer, splitter)]
+    assert found.to_lists() == [[i for i, _ in words] for words in expected]
+    assert spans.tolist() == [span for words in expected for _, span in words]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
-from itertools import pairwise
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -13,42 +13,37 @@ import numpy as np
 from ubpe_numba.coding.decode import left_ids
 from ubpe_numba.coding.places import UNITS, Places, in_units
 from ubpe_numba.coding.plan import Plan, Tables
-from ubpe_numba.coding.wordpiece import PieceEncoder, TextWords
+from ubpe_numba.coding.wordpiece import PieceEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Documents, code_points, kept
 from ubpe_numba.errors import UnknownTokenError, quoted
-from ubpe_numba.runtime.arrays import describe, offsets_of, place_of, positive
+from ubpe_numba.runtime.arrays import describe, distinct, offsets_of, place_of, positive
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
-from ubpe_numba.vocabulary.reserved import FLAGS, SPECIAL, Reserved
+from ubpe_numba.vocabulary.reserved import FLAGS, SPECIAL, Reserved, SpecialChoice
 from ubpe_numba.vocabulary.segmenter import Decoding, Segmenter
+from ubpe_numba.vocabulary.stretches import traced
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
+_END = "\0"  # what is put after every word
 _NONE = Documents(np.zeros(0, np.uint32), np.zeros(1, np.int64), "str")
 
 
 class WordPlan(Plan):
-    """How documents of words, or texts that a segmenter cuts into words, become ids of pieces.
+    """How documents of words, or texts that a segmenter cuts into words, become ids of pieces."""
 
-    `added` has the ids of special tokens and known words, and `encoder` the pieces.
-    """
-
-    def __init__(
-        self, tables: Tables, added: Mapping[str, int], has_flags: bool, encoder: PieceEncoder, n_threads: int | None
-    ) -> None:
+    def __init__(self, tables: Tables, encoder: PieceEncoder, n_threads: int | None) -> None:
         super().__init__(tables, self._encode_ids, "raise", n_threads)
-        self.segmenter, self.added, self.has_flags, self.encoder = tables.model.segmenter, added, has_flags, encoder
-        by_length = sorted(added, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, by_length))) if by_length else None  # where there are no flags
+        self.encoder, special = encoder, tables.model.segmenter.special
+        self._special = None if special is None else re.compile("|".join(map(re.escape, map(str, special.words))))
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
-        alphabet, _, segmenter = self.model
-        assert segmenter.token_ids is not None
-        words = [str(alphabet.output(alphabet.to_symbols(word))) for word in documents]
-        found, order = self.encoder.encode(words, self.n_threads), np.argsort(segmenter.token_ids).astype(np.int32)
-        return Ragged._trusted(order[np.searchsorted(segmenter.token_ids, found.values, sorter=order)], found._offsets)
+        token_ids = self.model.segmenter.token_ids
+        assert token_ids is not None
+        found, order = self.encoder.encode(documents, 0, self.n_threads, False)[0], np.argsort(token_ids).astype(np.int32)
+        return Ragged._trusted(order[np.searchsorted(token_ids, found.values, sorter=order)], found._offsets)
 
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
@@ -64,102 +59,86 @@ class WordPlan(Plan):
             raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
         if name == "docs" and (isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable)):
             raise TypeError(f"{name}: expected lists of words, or texts, got {describe(docs)}; give them as a list")
-        documents: list[Any] = [docs] if name == "doc" or isinstance(docs, str) else list(kept(docs))
-        plain = chosen == ("all", "none") and not self.has_flags
-        number, texts = [-1] * len(documents), None  # which of the texts each document is, -1 for one of words
-        cutter = self.segmenter.pretokenizer
-        if isinstance(cutter, Splitter) and (return_offsets or not plain or cutter.asks_for_start):
-            is_text = [isinstance(words, str) for words in documents]
-            number = np.where(is_text, np.cumsum(is_text) - 1, -1).tolist()
-            given = [words for words in documents if isinstance(words, str)]
-            texts = TextWords.of(self.segmenter, given, bool(return_offsets), chosen)
-        listed: list[str] = []
-        ends = [0]
-        special: dict[int, int] = {}  # the ids of the words of a text that are special tokens
-        for d, words in enumerate(documents):
-            if type(words) is list:  # the usual case, without the question whether it can be iterated
-                listed.extend(words)
-            elif isinstance(words, str) and cutter is not None:
-                if texts is None:
-                    self._cut(words, listed, special)
-                else:
-                    texts.put(number[d], listed, special)
-            elif isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
-                where = name if first is None else f"{name}: document {first + d}"
-                hint = "; cut it first, for example with str.split" if isinstance(words, str) else ""
-                raise TypeError(f"{where}: expected words, got {describe(words)}{hint}")
-            else:
-                listed.extend(words)
-            ends.append(len(listed))
-        bounds = np.array(ends)
-        starts = np.zeros(0, np.int64)
-        try:
-            if return_offsets:
-                found, starts = self.encoder.encode_with_starts(listed, self.n_threads)
-            else:
-                found = self.encoder.encode(listed, self.n_threads)
-        except TypeError as error:
-            at = next((i for i, word in enumerate(listed) if not isinstance(word, str)), None)
-            if at is None:
-                raise
-            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(listed[at])}") from error
-        if special:  # stand as empty words, which have no pieces
-            here = np.fromiter(special, np.int64, len(special))
-            lengths = np.diff(found._offsets)
-            lengths[here] = 1
-            places = found._offsets[here]
-            ids = np.insert(found.values, places, np.fromiter(special.values(), np.int32, len(special)))
-            starts = np.insert(starts, places, 0) if return_offsets else starts
-            found = Ragged._trusted(ids, offsets_of(lengths))
-        encoded = Ragged._trusted(found.values, found._offsets[bounds])
-        if not return_offsets:
+        trace = bool(return_offsets)
+        texts, lists = list[str](), list[list[str]]()  # one of them is empty, for each document
+        for d, doc in enumerate([docs] if name == "doc" or isinstance(docs, str) else kept(docs)):
+            is_text = isinstance(doc, str) and self.model.segmenter.pretokenizer is not None
+            if not is_text and (isinstance(doc, (str, bytes)) or not isinstance(doc, Iterable)):
+                where = name if first is None else f"{name}: document {d}"
+                hint = "; cut it first, for example with str.split" if isinstance(doc, str) else ""
+                raise TypeError(f"{where}: expected words, got {describe(doc)}{hint}")
+            words = list(doc) if not is_text else None if trace else self._words_of(doc)
+            texts.append("" if words is not None else doc)
+            lists.append(words or [])
+        encoded, spans = self._of_words(lists, trace, name, first)
+        if any(texts):
+            ids, places = self._of_texts(texts, trace, chosen)
+            at = np.repeat(encoded._offsets[:-1], ids.lengths)
+            spans = np.insert(spans, at, places, axis=1) if trace else spans
+            encoded = Ragged._trusted(np.insert(encoded.values, at, ids.values), encoded._offsets + ids._offsets)
+        if not trace:
             return _NONE, encoded, None
-        parts = zip(documents, number, pairwise(ends), strict=True)
-        whole = [doc if n >= 0 else "".join(listed[a:b]) for doc, n, (a, b) in parts]
-        joined = Documents(code_points("".join(whole)), offsets_of(np.array([0, *map(len, whole)])[1:]), "str")
-        spans = _spans(encoded, found, starts, listed, bounds, np.array(number, np.int64), texts)
-        return joined, encoded, spans if units is None else in_units(spans, encoded._offsets, joined, units)
+        given = _joined([text or "".join(words) for text, words in zip(texts, lists, strict=True)])
+        return given, encoded, spans if units is None else in_units(spans, encoded._offsets, given, units)
 
-    def _cut(self, text: str, words: list[str], special: dict[int, int]) -> None:
-        """Append the words of a text to `words`: an empty one for a special token, whose id `special` gets by its number.
+    def _words_of(self, text: str) -> list[str] | None:
+        """The words of a text that has no special token, in less time than `_of_texts` takes for one; None for another."""
+        segmenter = self.model.segmenter
+        cutter, special = segmenter.pretokenizer, segmenter.special
+        if not isinstance(cutter, Splitter) or cutter.asks_for_start or (special is not None and special.has_flags):
+            return None
+        if self._special is not None and self._special.search(text):
+            return None
+        return cutter.pieces(text if segmenter.normalizer is None else segmenter.normalizer.apply(text))
 
-        As `TextWords` does, in less time for one text, where there are no flags, no positions are needed, and the pretokenizer
-        treats the beginning of a text as any other place.
-        """
-        normalizer, cutter = self.segmenter.normalizer, self.segmenter.pretokenizer
-        assert isinstance(cutter, Splitter)  # the caller has checked that
-        done = 0
-        found = [] if self._special is None else [(*match.span(), match[0]) for match in self._special.finditer(text)]
-        for begin, end, word in [*found, (len(text), len(text), None)]:
-            part = text[done:begin] if normalizer is None else normalizer.apply(text[done:begin])
-            words += cutter.pieces(part)
-            if word is not None:
-                special[len(words)] = self.added[word]
-                words.append("")
-            done = end
+    def _of_words(self, lists: list[list[str]], trace: bool, name: str, first: int | None) -> tuple[Ragged, Places]:
+        """The ids of documents that are words, and, if they are traced, where their pieces are in the words put together."""
+        words = list(chain.from_iterable(lists))
+        bounds = np.array([0, *accumulate(map(len, lists))])
+        try:
+            points = code_points(_END.join([*words, ""]))
+        except TypeError:
+            at = next(i for i, word in enumerate(words) if not isinstance(word, str))
+            raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(words[at])}") from None
+        (ends,) = (points == ord(_END)).nonzero()  # a third of the time of asking every word for its length
+        if ends.size != len(words):  # one has a NUL in it
+            ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1) - 1
+        offsets = np.zeros(ends.size + 1, np.int64)
+        np.add(ends, 1, out=offsets[1:])
+        found, edges = self._pieces(points, offsets, 1, trace)
+        encoded = Ragged._trusted(found.values, found._offsets[bounds])
+        if not trace:
+            return encoded, edges
+        return encoded, np.stack([edges[:-1], edges[1:]]) - np.repeat(edges[encoded._offsets[:-1]], encoded.lengths)
+
+    def _of_texts(self, texts: list[str], trace: bool, chosen: SpecialChoice) -> tuple[Ragged, Places]:
+        """The ids of texts, and, if they are traced, where their pieces are in them as given."""
+        segmenter, given = self.model.segmenter, _joined(texts)
+        pieces = segmenter.stretches(given, "documents", chosen, trace)
+        words = distinct(segmenter.segments(pieces))
+        found, edges = self._pieces(pieces.values, words, 0, trace)
+        before = found._offsets[np.searchsorted(words, pieces.cuts)]  # of each stretch: the ids before it
+        values, offsets, at = found.values, before[pieces.first], before[pieces.before]
+        if segmenter.special is not None:
+            values = np.insert(values, at, segmenter.special.ids[pieces.words])
+            offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
+        if not trace:
+            return Ragged._trusted(values, offsets), edges
+        origins = traced(pieces).origins
+        assert origins is not None  # it is traced
+        spans = np.stack([origins[edges[:-1]], origins[edges[1:] - 1] + 1])
+        spans = np.insert(spans, at, np.stack([pieces.at, pieces.at + pieces.sizes]), axis=1)
+        return Ragged._trusted(values, offsets), spans - np.repeat(given.offsets[:-1], np.diff(offsets))
+
+    def _pieces(self, values: np.ndarray, words: np.ndarray, gap: int, trace: bool) -> tuple[Ragged, np.ndarray]:
+        """The ids of words of code points, int64[w + 1], and, if traced, where pieces begin, and the last ends, int64[n + 1]."""
+        given = Ragged._trusted(self.model.alphabet.lookup(values), words)
+        found, sizes = self.encoder.encode(given, gap, self.n_threads, trace)
+        return found, words if sizes is None else offsets_of(sizes)
 
 
-def _spans(
-    encoded: Ragged, found: Ragged, starts: np.ndarray, listed: list[str], bounds: np.ndarray, number: np.ndarray,
-    texts: TextWords | None,
-) -> Places:  # fmt: skip
-    """Begin and end of each id in its document: `found` has the ids of each word, `starts` are positions in words.
-
-    Words `bounds[d] : bounds[d + 1]` of `listed` are document d, which is the text `number[d]` of `texts` unless that is -1.
-    """
-    word = np.repeat(np.arange(len(listed)), found.lengths)
-    sizes = np.fromiter(map(len, listed), np.int64, len(listed))
-    stops = np.append(starts[1:], starts[:1])
-    last = found._offsets[1:][found.lengths > 0] - 1
-    stops[last] = sizes[word[last]]
-    first = np.repeat(bounds[:-1], encoded.lengths)
-    before = offsets_of(sizes)[word] - offsets_of(sizes)[first]
-    spans = np.stack([starts + before, stops + before])
-    if texts is not None:
-        owners = np.repeat(number, encoded.lengths)
-        rows = owners >= 0
-        spans[:, rows] = texts.spans(owners[rows], (word - first)[rows], starts[rows], stops[rows])
-    return spans
+def _joined(texts: list[str]) -> Documents:
+    return Documents(code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str")
 
 
 class WordByWord:

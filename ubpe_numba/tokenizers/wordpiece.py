@@ -134,8 +134,8 @@ class WordPiece(Decoding, Saving):
             resolve_threads(n_threads)
         flags = prepared.flags or {}
         cutter = Segmenter(prepared.pretokenizer, added_tokens(special, known, flags), normalizer=prepared.normalizer)
-        self._encoder = PieceEncoder(self.pieces, prefix, self.pieces[unknown], min(self.longest, 2**62))
         self._model = model_of(self.pieces, prefix, self.pieces[unknown], cutter)
+        self._encoder = PieceEncoder(self.pieces, self._model.alphabet, prefix, self.pieces[unknown], min(self.longest, 2**62))
         self._keep(None)
 
     def __repr__(self) -> str:
@@ -204,8 +204,7 @@ class WordPiece(Decoding, Saving):
 
     def _new_plan(self) -> Plan:
         now = self._now()
-        tables = super(WordPiece, now)._tables
-        return WordPlan(tables, now._added, bool(now._prepared.flags), now._encoder, now.n_threads)
+        return WordPlan(super(WordPiece, now)._tables, now._encoder, now.n_threads)
 
     def spans(self, docs: Any, offsets: None = None, **options: Any) -> Spans:  # noqa: D102
         ids, found = self.encode_batch(docs, offsets, return_offsets="spans", **options)
