@@ -8,7 +8,10 @@ ROWS = "#rows .row"
 
 def settle(page: Any) -> None:
     """Wait until what was changed is drawn."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate("""async () => {
+        const frame = () => new Promise((done) => requestAnimationFrame(done));
+        for (let i = 0; i < 2 || document.body.ariaBusy === "true"; i++) await frame();
+    }""")
 
 
 def press(page: Any, *keys: str) -> None:

@@ -36,6 +36,16 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
+def axe() -> str:
+    """axe-core, which looks for what hinders readers, as a script."""
+    try:
+        import axe_playwright_python
+    except ImportError:
+        _missing("NOT RUN: axe is not installed (pip install 'ubpe-numba[browser]')")
+    return (pathlib.Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Where the reports are."""
     return tmp_path_factory.mktemp("reports")

@@ -149,6 +149,25 @@ def test_text_has_contrast_and_a_narrow_page_no_sideways_scroll(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+_AXE = "axe.run({resultTypes: ['violations']}).then((found) => found.violations.map((v) => [v.id, v.nodes.map((n) => n.html)]))"
+
+
+@each("scheme, width", [("light", 1280), ("dark", 390)])
+@EVERY
+def test_axe_finds_nothing(visit: Any, axe: str, kind: str, scheme: str, width: int, request: pytest.FixtureRequest) -> None:
+    """With everything open, the skyline too, and with each dialog, which are the same for all."""
+    page = visit(request.getfixturevalue(kind).path, scheme, viewport={"width": width, "height": 900})
+    page.evaluate(f"{axe}; null")
+    page.click("#cuts button:has-text('rank')")
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    settle(page)
+    for dialog in ("", "help", "code") if kind == "text" else ("",):
+        if dialog:
+            page.click(f"#{dialog}")
+        assert page.evaluate(_AXE) == [], dialog
+        page.evaluate("document.querySelector('dialog[open]')?.close()")
+
+
 def test_a_notebook_shows_it_in_a_frame_of_its_own(visit: Any, ecg: Made, folder: pathlib.Path) -> None:
     report = explore(ecg.tok, ecg.docs, offsets=ecg.offsets, title='"><b>', progress=False)
     path = folder / "notebook.html"

@@ -1,12 +1,17 @@
 """The skyline of the explorer and its slider: what each size of the vocabulary encodes to, beside shorter fits in Python."""
 
+import pathlib
 from typing import Any
 
 import numpy as np
 import pytest
 from explorer_page import choose, in_view, marked, number, press, rows_of, settle
 from explorer_reports import Made
+from explorer_reports import dna as dna_of
+from explorer_reports import made as made_at
 from tables import each
+
+from ubpe_numba import BPE, Preprocessing
 
 
 def _slide(page: Any, part: float) -> int:
@@ -18,7 +23,15 @@ def _slide(page: Any, part: float) -> int:
     return int(page.get_attribute("#skyline", "data-size"))
 
 
-@each("kind", ["text", "dna", "ecg", "notes"])
+@pytest.fixture(scope="module")
+def mirrored(folder: pathlib.Path) -> Made:
+    """DNA that counts together with its other strand: a token and its mirror come with one size."""
+    _, values, offsets = dna_of()
+    tok = BPE(90, alphabet=4, preprocessing=Preprocessing(mirror={0: 3, 1: 2})).fit(values, offsets=offsets, progress=False)
+    return made_at(folder / "mirrored.html", tok, values, offsets, kind="dna")
+
+
+@each("kind", ["text", "mirrored", "ecg", "notes"])
 def test_every_size_shows_what_a_shorter_fit_encodes_to(visit: Any, kind: str, request: pytest.FixtureRequest) -> None:
     made = request.getfixturevalue(kind)
     tok, page = made.tok.with_objective("rank"), visit(made.path)

@@ -28,19 +28,19 @@ def _texts(n: int, seed: int) -> list[str]:
 
 
 def _model(name: str) -> tuple[Any, list[Any], list[Any]]:
-    """A tokenizer, the documents of its report, and 1,250 documents to type."""
+    """A tokenizer, the documents of its report, and 800 documents to type."""
     rng = np.random.default_rng(5)
     if name == "integers":
-        docs = [rng.integers(-4, 5, rng.integers(1, 60)).tolist() for _ in range(1250)]
+        docs = [rng.integers(-4, 5, rng.integers(1, 60)).tolist() for _ in range(800)]
         return BPE(300, alphabet=range(-4, 5)).fit(docs[:200], progress=False), docs[:3], docs
     if name == "letters":
         tok, values, _ = dna_of()
-        docs = [rng.integers(0, 4, rng.integers(1, 60)).tolist() for _ in range(1250)]
+        docs = [rng.integers(0, 4, rng.integers(1, 60)).tolist() for _ in range(800)]
         return tok, [values], docs
     if name == "words":
-        docs = [[WORDS[i] for i in rng.integers(0, 5, rng.integers(1, 30))] for _ in range(1250)]
+        docs = [[WORDS[i] for i in rng.integers(0, 5, rng.integers(1, 30))] for _ in range(800)]
         return BPE(60).fit(docs, progress=False), docs[:3], docs
-    fitted, docs = [*_texts(300, 1), *(w * 3 for w in WORDS)], _texts(1250, 2)
+    fitted, docs = [*_texts(300, 1), *(w * 3 for w in WORDS)], _texts(800, 2)
     if name == "characters":
         return BPE(200).fit([*fitted, LETTERS], progress=False), fitted[:5], docs
     special = ["<|end|>"] if name == "bytes" else None
@@ -48,10 +48,10 @@ def _model(name: str) -> tuple[Any, list[Any], list[Any]]:
     return BPE.for_text(420, pretokenizer=cut, special_tokens=special).fit(fitted, progress=False), fitted[:5], docs
 
 
-@each(
-    "name",
-    ["bytes", "characters", "gpt2", "cl100k", "llama3", "o200k", "starcoder", "integers", "letters", "words"],
-)
+PATTERNS = ["gpt2", "cl100k", "llama3", "o200k", "starcoder", "qwen2", "qwen35", "tekken"]
+
+
+@each("name", ["bytes", "characters", "integers", "letters", "words", *PATTERNS])
 def test_ids_are_those_of_python(visit: Any, tmp_path: pathlib.Path, name: str) -> None:
     tok, shown, docs = _model(name)
     report = made(tmp_path / "a.html", tok, shown, kind={"letters": "dna", "words": "auto", "integers": "auto"}.get(name, "text"))
@@ -136,6 +136,10 @@ def test_what_is_not_computed_in_the_page_is_said(visit: Any, tmp_path: pathlib.
     for i, (tok, says) in enumerate(
         (
             (BPE.for_text(280, pretokenizer="deepseek").fit(verses, progress=False), "the pattern by which the model cuts text"),
+            (
+                BPE.for_text(280, pretokenizer="whitespace").fit(verses, progress=False),
+                "the pattern by which the model cuts text",
+            ),
             (BPE.for_text(280, normalizer=["Lowercase"]).fit(verses, progress=False), "the model changes text before"),
         )
     ):

@@ -61,27 +61,39 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
         way = "words of a WordPiece are no merges, and a signal is quantized first (`quantize`)"
         raise TypeError(f"tok: expected a BPE or another tokenizer that merges pairs, got {describe(tok)}; {way}")
     now = tok._now()
-    _, vocabulary, segmenter = now._fitted()
+    given = writable(np.asarray(now._known(ids, [0, len(ids)]).values, np.int32))
+    born, parts = nesting(now, given)
     lengths = now.vocabulary.lengths.copy()
+    _, vocabulary, segmenter = now._fitted()
+    number = np.arange(len(vocabulary)) if segmenter.token_ids is None else segmenter.token_ids
+    there = np.flatnonzero(number >= 0)
+    lengths[number[there]] = np.diff(vocabulary.offsets)[there]
+    blocks = np.empty(int(np.where(parts[:, 0] < 0, 1, 2 * lengths - 1)[given].sum()), BLOCK)
+    unmerge(given, parts, lengths, born, len(vocabulary) + 1, blocks)
+    return blocks
+
+
+def nesting(tok: Tokenizer, ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """How the tokens of a vocabulary are made of those of smaller ones, where encodings by all sizes are parts of one another.
+
+    `ids`: the ids that encodings have. Returns int32[V], the size from which each id is there, and int32[V, 2], the ids that it
+    was merged of, -1 if of none. Raises ValueError, as `skyline` does.
+    """
+    _, vocabulary, segmenter = tok._fitted()
     n, size = vocabulary.n_alphabet, len(vocabulary)
-    if (own := now._encodes_by) != "rank":
-        way = "use tok.with_objective('rank')" if "objective" in vars(now) else "use BPE"
+    if (own := tok._encodes_by) != "rank":
+        way = "use tok.with_objective('rank')" if "objective" in vars(tok) else "use BPE"
         raise ValueError(f"tok: only encodings by merge rank are parts of one another, and this one encodes by {own!r}; {way}")
     number = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
     if vocabulary.merges is None or not vocabulary.in_order_of_creation or np.unique(number[n:]).size < size - n:
         raise ValueError("tok: the merges of this vocabulary are not known, or not in the order of its tokens; fit a BPE")
-    given = writable(np.asarray(now._known(ids, [0, len(ids)]).values, np.int32))
-    born, parts = np.full(lengths.size, n, np.int32), np.full((lengths.size, 2), -1, np.int32)
-    there = np.flatnonzero(number >= 0)
-    lengths[number[there]] = np.diff(vocabulary.offsets)[there]
-    mirror = np.arange(size) if now._tables.mirror is None else now._tables.mirror
-    last = np.maximum(np.arange(size), mirror)  # a token and its mirror come together
-    born[number[n:]], parts[number[n:]] = last[n:] + 1, number[vocabulary.merges]
     if segmenter.whole_words:
-        whole = np.isin(given, number[[*now._tables.unstable.values()]])
+        whole = np.isin(ids, number[[*tok._tables.unstable.values()]])
         if whole.any():
             at = int(whole.argmax())
-            raise ValueError(f"ids[{at}]: {given[at]} is a token of a whole word, which no merges make; leave the word out")
-    blocks = np.empty(int(np.where(parts[:, 0] < 0, 1, 2 * lengths - 1)[given].sum()), BLOCK)
-    unmerge(given, parts, lengths, born, size + 1, blocks)
-    return blocks
+            raise ValueError(f"ids[{at}]: {ids[at]} is a token of a whole word, which no merges make; leave the word out")
+    born, parts = (np.full((len(tok.vocabulary), *shape), fill, np.int32) for shape, fill in (((), n), ((2,), -1)))
+    mirror = np.arange(size) if tok._tables.mirror is None else tok._tables.mirror
+    last = np.maximum(np.arange(size), mirror)  # a token and its mirror come together
+    born[number[n:]], parts[number[n:]] = last[n:] + 1, number[vocabulary.merges]
+    return born, parts

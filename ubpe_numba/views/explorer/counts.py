@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -168,30 +169,6 @@ def kinds_of(v: TokenTable) -> np.ndarray:
     return kinds
 
 
-def births(tok: Tokenizer) -> np.ndarray | None:
-    """The size of the vocabulary from which each id is there, int32[V], 0 for symbols and special tokens.
-
-    None where what a smaller vocabulary encodes to is not what this one does with later tokens taken apart: without pairs, where
-    whole words or mirrors decide, or a merge is made of later ones.
-
-    >>> from ubpe_numba import BPE
-    >>> births(BPE.from_merges([[0, 1], [2, 0]], alphabet="ab")).tolist()
-    [0, 0, 3, 4]
-    """
-    v, (_, vocabulary, segmenter) = tok.vocabulary, tok._fitted()
-    if v.merges is None or v.merged is None or np.unique(v.merged).size < vocabulary.n_learned:
-        return None
-    if segmenter.whole_words or segmenter.one_by_one or segmenter.mirror is not None:
-        return None
-    born = np.zeros(len(v), np.int32)
-    born[v.merged] = sizes = np.arange(vocabulary.n_alphabet + 1, len(vocabulary) + 1)
-    return None if (born[v.merges] >= sizes[:, None]).any() else born
-
-
-#: Named patterns that the page runs, given the classes of characters.
-_IN_PAGES = ("gpt2", "cl100k", "o200k", "llama3", "qwen2", "tekken", "starcoder")
-
-
 def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[str, Any] | str, dict[str, np.ndarray]]:
     """How the page reads and cuts what is typed, or why it does not; and the arrays that it needs for it.
 
@@ -209,22 +186,32 @@ def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[
     plain = words is None or not (words.flags & ~np.uint16(RESERVED_SPECIAL)).any()
     if segmenter.rewrites or segmenter.unknown is not None or alphabet.folded_ids.size:
         return "the model changes text before it encodes it", {}
-    name: str = getattr(cutter, "name", None) or ""
-    if cutter is not None and (reads == "integers" or name not in _IN_PAGES):
-        return "the pattern by which the model cuts text is not computed here", {}
+    if segmenter.whole_words or segmenter.mirror is not None:
+        return "whole words and mirrors are not looked up here", {}
+    pattern = None
+    if cutter is not None:
+        from ubpe_numba.text.patterns import NAMED  # here only: integers need not wait for patterns and classes
+        from ubpe_numba.text.unicode_classes import VERSIONS, flags_of_code_points
+
+        pattern = NAMED.get(getattr(cutter, "name", None) or "")
+        has_classes = pattern is not None and cutter.unicode in VERSIONS and not re.search(r"\\p\{(?:Han|P|S)\}", pattern)
+        if reads == "integers" or not has_classes:
+            return "the pattern by which the model cuts text is not computed here", {}
     if segmenter.lone is not None or not plain or (words is not None and reads in ("integers", "words", "letters")):
         return "the special tokens of the model are not found here", {}
     says = f"The objective of the model, {tok._encodes_by}, is not computed here: tokens are by merge rank."
-    made = {"reads": reads, "special": tok.vocabulary.special, "says": "" if tok._encodes_by == "rank" else says, "pattern": None}
+    made = {
+        "reads": reads,
+        "special": tok.vocabulary.special,
+        "says": "" if tok._encodes_by == "rank" else says,
+        "pattern": pattern,
+    }
     if cutter is None:
         return made, {}
-    from ubpe_numba.text.patterns import NAMED  # here only, as the classes: integers need not wait for them
-    from ubpe_numba.text.unicode_classes import flags_of_code_points
-
     flags = flags_of_code_points(cutter.unicode) & 31
     bounds = np.flatnonzero(np.diff(flags, prepend=flags[0] + 1))
     runs = {"classruns": np.diff(bounds, append=flags.size), "classflags": flags[bounds]}
-    return made | {"pattern": NAMED[name]}, runs
+    return made, runs
 
 
 AUTO = "auto"

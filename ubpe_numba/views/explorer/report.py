@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import os
 import sys
@@ -15,13 +16,14 @@ from ubpe_numba.runtime.arrays import Named, describe, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer, given_tokenizer
+from ubpe_numba.tokenizers.skyline import nesting
 from ubpe_numba.views import colours
 from ubpe_numba.views.explorer.counts import (
     AUTO,
+    SYMBOL,
     UNITS,
     Cut,
     Symbols,
-    births,
     choose,
     cut_of,
     kind_of,
@@ -148,7 +150,7 @@ def explore(
     symbols = symbols_of(as_kind, np.unique(np.concatenate(used)) if used else v.arena, letters, pitches)
     of_theme = ("paper", "ink", "dim", "grid", "highlight", "grey", "hues")
     typing, classes = typing_of(tok, as_kind, symbols)
-    arrays = _arrays(tok, shown, drawn, cuts, symbols) | classes
+    arrays = _arrays(tok, shown, drawn, cuts, cutters, symbols) | classes
     meta = {
         "title": name,
         "kind": as_kind,
@@ -158,7 +160,6 @@ def explore(
         "tokenizer": type(tok).__name__,
         "size": len(v),
         "learned": vocabulary.n_learned,
-        "pairs": vocabulary.merges is not None,
         "fingerprint": tok.fingerprint,
         "documents": lengths.size,
         "symbols": int(lengths.sum()),
@@ -188,6 +189,7 @@ def _arrays(
     shown: Documents,
     drawn: np.ndarray,
     cuts: list[Cut],
+    cutters: dict[str, Tokenizer],
     symbols: Symbols | None,
 ) -> dict[str, np.ndarray]:
     """The arrays of the page but those that typing needs."""
@@ -202,7 +204,8 @@ def _arrays(
         "docid": drawn,
         "arena": numbered(v.arena),
         "toklen": v.lengths,
-        "kinds": kinds_of(v),
+        "kinds": (kinds := kinds_of(v)),
+        "hue": np.array([colours.hue_of(i, len(v) if kind == SYMBOL else 0) for i, kind in enumerate(kinds)], np.int8),
         "idf": v.weights.astype(np.float32),
         "merged": v.counts,
     }
@@ -222,6 +225,8 @@ def _arrays(
         same = cut.widths is None or np.array_equal(cut.widths, v.lengths[cut.ids])
         if cut.widths is not None and not same:
             arrays[f"widths{i}"] = cut.widths
-        if cut.name == "rank" and same and (born := births(tok)) is not None:
-            arrays["born"] = born
+        if cut.name == "rank" and same:
+            with contextlib.suppress(ValueError):  # where a smaller vocabulary does not encode to parts of what this one does
+                born, pairs = nesting(cutters["rank"], np.flatnonzero(cut.counts))
+                arrays["born"] = np.where(pairs[:, 0] < 0, 0, born)
     return arrays

@@ -25,9 +25,13 @@ function chart(id, xs, ys, names, options = {}) {
 function curve() {
   const { full } = sky, sizes = [], ratios = [];
   if (!full) return [sizes, ratios];
-  let { tokens } = full;
+  let { tokens } = full, before = 0;
   const every = Math.ceil(meta.learned / 1000), keep = (size) => { if (size % every === 0 || size === LARGEST || size === SMALLEST) { sizes.unshift(size); ratios.unshift(total.symbols / Math.max(1, tokens)); } };
-  unmerge(Float64Array.from(full.count), SMALLEST, (c, size) => { keep(size); tokens += c; });
+  unmerge(Float64Array.from(full.count), SMALLEST, (c, size) => {
+    if (size !== before) keep(size);
+    before = size;
+    tokens += c;
+  });
   keep(SMALLEST);
   return [sizes, ratios];
 }

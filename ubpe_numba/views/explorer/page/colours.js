@@ -2,12 +2,11 @@
 
 const $ = (id) => document.getElementById(id);
 const meta = JSON.parse($("data").textContent);
-const count8 = meta.colours.light.hues.length;
-const hueOf = (t) => (A.kinds[t] === SYMBOL ? -1 : (t * 5) % count8);
+const hueOf = (t) => A.hue[t];
 // From the left: a token takes its own hue, or the next one if the token before it was given that.
 function hueAfter(t, before) {
-  const own = hueOf(t);
-  return own >= 0 && own === before ? (own + 1) % count8 : own;
+  const own = A.hue[t];
+  return own >= 0 && own === before ? (own + 1) % palette.hues.length : own;
 }
 let theme = "light", palette = meta.colours.light;
 const colour = (hue) => (hue < 0 ? palette.grey : palette.hues[hue]);
@@ -29,7 +28,7 @@ function otherTheme() {
 }
 $("theme").onclick = otherTheme;
 
-const FONT = "12px system-ui, sans-serif", MONO = "13px ui-monospace, monospace";
+const FONT = "12px system-ui, sans-serif";
 
 // A canvas of its width on the page and a given height, with a context that counts in pixels of the page.
 function prepared(canvas, height) {

@@ -13,10 +13,7 @@ function drawContext() {
   const box = $("context"), all = chosen(), t = state.token;
   $("contextinfo").textContent = t < 0 ? "" : !all.length ? (state.cut.count[t] ? "not in the documents that are drawn" : "") : isTextual ? rowsInfo(all) : "";
   if (!all.length) {
-    const note = document.createElement("p");
-    note.className = "dim";
-    note.textContent = t < 0 ? "Choose a token in the table or in the documents." : state.cut.count[t] ? "It occurs in documents that are not drawn." : `By ${state.cut.name} it is never used here.`;
-    box.replaceChildren(note);
+    box.replaceChildren(element("p", t < 0 ? "Choose a token in the table or in the documents." : state.cut.count[t] ? "It occurs in documents that are not drawn." : `By ${state.cut.name} it is never used here.`, "dim"));
     return;
   }
   if (isTextual) drawConcordance(box, all); else drawSuperposed(box, all);
@@ -25,19 +22,16 @@ const rowsInfo = (all) => (all.length > MOST_ROWS ? `${MOST_ROWS} of ${format(al
 
 // A line for each occurrence: what is before, the token, what is after.
 function drawConcordance(box, all) {
-  const table = document.createElement("table"), cut = state.cut;
-  table.className = "concordance";
-  table.setAttribute("aria-label", "Occurrences with what is before and after");
+  const table = element("table", undefined, "concordance", { "aria-label": "Occurrences with what is before and after" }), cut = state.cut;
   for (const k of someOf(all, MOST_ROWS)) {
     const d = docAt(cut.starts[k]), a = cut.starts[k], b = cut.ends[k], row = table.insertRow();
     row.dataset.k = k;
     row.tabIndex = 0;
     const before = lineOf(values, Math.max(docOff[d], a - SIDE_LETTERS), a), after = lineOf(values, b, Math.min(docOff[d + 1], b + SIDE_LETTERS));
     for (const [name, text] of [["before", before], ["match", lineOf(values, a, Math.min(b, a + 80)) + (b > a + 80 ? "…" : "")], ["after", after]]) {
-      const cell = row.insertCell(), words = document.createElement("bdi");
+      const cell = row.insertCell();
       cell.className = name;
-      words.textContent = text;
-      cell.append(words);
+      cell.append(element("bdi", text));
     }
   }
   table.onclick = (event) => jumpTo(event.target.closest("tr"));
@@ -59,8 +53,7 @@ function markContext() {
 function drawSuperposed(box, all) {
   let canvas = box.querySelector("canvas");
   if (!canvas) {
-    canvas = document.createElement("canvas");
-    canvas.setAttribute("role", "img");
+    canvas = element("canvas", undefined, "", { role: "img" });
     box.replaceChildren(canvas);
   }
   const [g, w, h] = prepared(canvas, 220), n = A.toklen[state.token], side = isNotes ? Math.max(6, Math.round(n * 0.5)) : Math.max(14, Math.round(n * 0.8));
@@ -81,32 +74,24 @@ function drawSuperposed(box, all) {
   g.strokeStyle = g.fillStyle = palette.grey;
   g.lineWidth = 1.3;
   const unitWidth = X(1) - X(0), note = Math.max(2, Math.abs(Y(0.4) - Y(-0.4)));
-  for (const [s, a, b] of parts) {
+  const trace = (of, from, to, first) => { // of a line, or of notes
     g.beginPath();
-    for (let x = a; x < b; x++) {
-      if (!isNotes) g.lineTo(X(x - s), Y(heights[x]));
-      else if (heights[x] === heights[x] && (x < s || x >= s + n)) g.rect(X(x - s), Y(heights[x]) - note / 2, unitWidth * 0.9, note);
+    for (let x = from; x < to; x++) {
+      const v = of(x);
+      if (!isNotes) g.lineTo(X(x - first), Y(v)); else if (v === v) g.rect(X(x - first), Y(v) - note / 2, unitWidth * 0.9, note);
     }
+    if (to - from === 1 && !isNotes) g.lineTo(X(from - first) + 2, Y(of(from)));
     if (isNotes) g.fill(); else g.stroke();
-  }
+  };
+  for (const [s, a, b] of parts) trace((x) => heights[x], a, b, s);
   // the place that is shown above, in ink
   const now = parts[some.indexOf(current())];
   g.globalAlpha = 1;
-  if (now && !isNotes) {
-    g.strokeStyle = palette.ink;
-    g.beginPath();
-    for (let x = now[1]; x < now[2]; x++) g.lineTo(X(x - now[0]), Y(heights[x]));
-    g.stroke();
-  }
-  const hue = colourOf(state.token);
-  g.strokeStyle = g.fillStyle = hueOf(state.token) < 0 ? palette.ink : hue;
+  g.strokeStyle = palette.ink;
+  if (now && !isNotes) trace((x) => heights[x], now[1], now[2], now[0]);
+  g.strokeStyle = g.fillStyle = hueOf(state.token) < 0 ? palette.ink : colourOf(state.token);
   g.lineWidth = 3.5;
-  g.beginPath();
-  for (let i = 0; i < n; i++) {
-    const v = level(A.arena[tokOff[state.token] + i]);
-    if (!isNotes) g.lineTo(X(i), Y(v)); else if (v === v) g.rect(X(i), Y(v) - note / 2, unitWidth * 0.9, note);
-  }
-  if (isNotes) g.fill(); else { if (n === 1) g.lineTo(X(0) + 2, Y(level(A.arena[tokOff[state.token]]))); g.stroke(); }
+  trace((i) => level(A.arena[tokOff[state.token] + i]), 0, n, 0);
   canvas.dataset.drawn = some.length;
   $("contextinfo").textContent = `${some.length < all.length ? format(some.length) + " of " : ""}${format(all.length)} places, one above the other, ${units(side)} on both sides`;
   canvas.setAttribute("aria-label", `${format(some.length)} occurrences of token ${state.token} (${nameOf(state.token)}), one above the other, with up to ${units(side)} on both sides; never beyond their documents`);

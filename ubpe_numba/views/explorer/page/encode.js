@@ -1,15 +1,17 @@
 // Documents that are typed, pasted or dropped, encoded here by the merges of the model. What cannot be computed here is said.
 
 const TYPED = meta.typing; // of Python: how documents are read and cut, or why that is not done here
-const MOST_BYTES = 10_000_000, FLAGS = { "\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}": 1, "\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}": 2, "\\p{L}": 4, "\\p{N}": 8, "\\s": 16 };
+const MOST_BYTES = 10_000_000;
+// The flags of the characters of a class: which of them are looked at, and what they are. A mark is of both cases, and no letter.
+const FLAGS = { "\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}": [1, 1], "\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}": [2, 2], "\\p{L}": [4, 4], "\\p{M}": [7, 3], "\\p{N}": [8, 8], "\\s": [16, 16] };
 
 // A pattern with the characters of each class written out, since versions of Unicode differ on what is a letter.
 function patternOf(source) {
   const ranges = {}, point = (c) => `\\u{${c.toString(16)}}`;
-  for (const [name, flag] of Object.entries(FLAGS)) {
+  for (const [name, [seen, flags]] of Object.entries(FLAGS)) {
     let made = "", from = -1, at = 0;
     for (const [i, n] of A.classruns.entries()) {
-      if (A.classflags[i] & flag) { if (from < 0) from = at; } else if (from >= 0) { made += `${point(from)}-${point(at - 1)}`; from = -1; }
+      if ((A.classflags[i] & seen) === flags) { if (from < 0) from = at; } else if (from >= 0) { made += `${point(from)}-${point(at - 1)}`; from = -1; }
       at += n;
     }
     ranges[name] = made + (from >= 0 ? `${point(from)}-${point(0x10ffff)}` : "");
@@ -205,6 +207,7 @@ function showDocuments(given, cutsOf) {
   state.range = [0, Math.max(1, view.first())];
   state.cut = cuts[0];
   useCut(sky.full?.j ?? 0);
+  putNow();
   state.token = chosen().length ? state.token : mostTelling();
   state.at = 0;
   paint();

@@ -1,22 +1,14 @@
 // Words: what this is, what is chosen, its figures, the tip beside the pointer.
 
 const WHAT = {
-  signal: ["a run of samples that the signal repeats", "samples"],
-  text: ["a string of characters that the text repeats", "characters"],
-  dna: ["a string of bases that the sequence repeats", "bases"],
-  notes: ["a run of notes that the music repeats", "notes"],
-};
-const element = (name, text, className) => {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
-  return made;
+  signal: "a run of samples that the signal repeats",
+  text: "a string of characters that the text repeats",
+  dna: "a string of bases that the sequence repeats",
+  notes: "a run of notes that the music repeats",
 };
 function drawWhat() {
-  const [what] = WHAT[meta.kind], cut = state.cut, lost = S < total.symbols;
-  const chips = [2, 5, 3].map((hue) => { const chip = element("span", "", "chip"); chip.style.background = `var(--hue${hue})`; return chip; });
-  const grey = element("span", "", "chip");
-  grey.style.background = "var(--grey)";
+  const what = WHAT[meta.kind], cut = state.cut, lost = S < total.symbols;
+  const [grey, ...chips] = ["grey", "hue2", "hue5", "hue3"].map((name) => { const chip = element("span", "", "chip"); chip.style.background = `var(--${name})`; return chip; });
   const drawn = lost ? ` Drawn are ${units(S)}${total.limit === null ? ` in ${format(D)} documents at even distances` : ": the beginning"}; all figures are of everything.` : "";
   $("what").replaceChildren(
     "A ", element("b", "token"), ` is one number that stands for ${what}. Where the colour changes `, ...chips, ` the next token begins (several tokens share a colour); grey `, grey, ` are ${unit}s that stand alone. `,
@@ -32,8 +24,7 @@ function drawStatus() {
     box.replaceChildren("No token is chosen: click one in the documents or in the table.");
     return;
   }
-  const all = chosen(), k = current(), n = cut.count[t], count = element("span", format(n));
-  count.id = "count";
+  const all = chosen(), k = current(), n = cut.count[t], count = element("span", format(n), "", { id: "count" });
   const name = element("b", isTextual ? `${t} “${nameOf(t)}”` : `Token ${t}`);
   const where = k < 0 ? "" : ` · ${format(state.at + 1)} of ${format(all.length)}${all.length < n ? " drawn" : ""}: ${whereOf(cut.starts[k])}`;
   box.replaceChildren(name, `, ${units(A.toklen[t])}: `, count, ` occurrence${n === 1 ? "" : "s"} in ${format(cut.docs[t])} of ${format(cut.docsOf)} documents by ${cut.name}${where}`);

@@ -1,18 +1,12 @@
 // A small picture of a token, as SVG: its samples as a line, its notes as dashes, of text and names a cell for each symbol, each in a
 // colour of its own.
 
-const SVG = "http://www.w3.org/2000/svg";
-function svg(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
-}
-
+const svg = (name, attributes) => given(document.createElementNS("http://www.w3.org/2000/svg", name), attributes);
 function glyph(t, width, height) {
   const a = tokOff[t], n = A.toklen[t], box = svg("g", {});
   if (isTextual) {
     const w = Math.min(width / n, 8);
-    for (let i = 0; i < Math.min(n, width); i++) box.append(svg("rect", { x: (i * w).toFixed(1), y: 0, width: Math.max(1, w - 0.8).toFixed(1), height, fill: palette.hues[(A.arena[a + i] * 5) % count8] }));
+    for (let i = 0; i < Math.min(n, width); i++) box.append(svg("rect", { x: (i * w).toFixed(1), y: 0, width: Math.max(1, w - 0.8).toFixed(1), height, fill: palette.hues[(A.arena[a + i] * 5) % palette.hues.length] }));
     return box;
   }
   let low = Infinity, high = -Infinity;

@@ -43,12 +43,11 @@ function makeSegmentations() {
   const box = $("cuts");
   box.replaceChildren();
   for (const [j, cut] of cuts.entries()) {
-    const button = element("button");
-    button.type = "button";
-    button.append(cut.name, " ", element("small", cut.ratio.toFixed(2)));
-    button.setAttribute("role", "radio");
-    button.setAttribute("aria-label", `${cut.name}, ${cut.ratio.toFixed(2)} ${unit}s a token`);
-    button.title = `${format(cut.tokens)} tokens, ${cut.ratio.toFixed(2)} ${unit}s each (${j + 1}): ${WAYS[cut.name] ?? "another way to choose among the tokens that fit"}`;
+    const ratio = cut.ratio.toFixed(2), button = element("button", undefined, "", {
+      type: "button", role: "radio", "aria-label": `${cut.name}, ${ratio} ${unit}s a token`,
+      title: `${format(cut.tokens)} tokens, ${ratio} ${unit}s each (${j + 1}): ${WAYS[cut.name] ?? "another way to choose among the tokens that fit"}`,
+    });
+    button.append(cut.name, " ", element("small", ratio));
     button.onclick = () => segmentation(j);
     box.append(button);
   }
@@ -69,7 +68,8 @@ function paint(name = theme) {
   drawRange();
   drawRows();
   drawChosen();
-  drawCharts();
+  later(drawCharts);
+  putNow();
 }
 // On paper: light, with the first rows of the table, which is not printed itself.
 function preparePaper(begins) {
@@ -89,7 +89,7 @@ const OFTEN = 5;
 function mostTelling() {
   let best = -1, most = -1;
   for (const t of listed) {
-    const n = occurrences(state.cut, t).length;
+    const n = state.cut.drawn[t];
     if (!n) continue;
     const often = n >= OFTEN ? 1e9 : 1, long = A.toklen[t] >= 8 ? 1e6 : 1;
     const says = often * (isTextual ? long * saved(state.cut, t) : FIELDS.says(t) * spread[t]);
@@ -125,8 +125,10 @@ state.range = [0, Math.max(1, view.first())];
 fillList();
 view.make();
 segmentation(0);
+putNow();
 choose(mostTelling());
 drawRange();
 follow();
+putNow();
 addEventListener("hashchange", follow);
 document.body.dataset.ready = String(Math.round(performance.now()));

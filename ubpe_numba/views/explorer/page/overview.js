@@ -4,29 +4,26 @@ const HIGH = 56;
 let strip = null; // of each pixel the lowest and highest: of a signal its samples, of text the lengths of tokens
 
 function makeStrip(width) {
-  if (strip && strip.width === width && strip.cut === state.cut) return strip;
-  const low = new Float32Array(width).fill(Infinity), high = new Float32Array(width).fill(-Infinity);
-  if (isTextual) {
-    const { starts, ends, n } = state.cut, sum = new Float64Array(width), count = new Float64Array(width);
-    for (let k = 0; k < n; k++) {
-      const x = Math.min(width - 1, Math.floor((starts[k] * width) / S));
-      sum[x] += ends[k] - starts[k];
-      count[x]++;
+  const of = isTextual ? state.cut : heights;
+  if (strip && strip.width === width && strip.of === of) return strip;
+  const low = new Float32Array(width).fill(isTextual ? 0 : Infinity), high = new Float32Array(width).fill(-Infinity), { starts, ends, n } = state.cut;
+  for (let x = 0; x < width; x++) {
+    const from = (x * S) / width, to = ((x + 1) * S) / width;
+    if (isTextual) {
+      const i = find(starts, from), j = find(starts, to);
+      if (n) high[x] = (ends[j] - starts[i]) / (j - i + 1);
+      continue;
     }
-    for (let x = 0; x < width; x++) { low[x] = 0; high[x] = count[x] ? sum[x] / count[x] : 0; }
-  } else {
-    for (let x = 0; x < width; x++) {
-      const a = Math.floor((x * S) / width), b = Math.max(a + 1, Math.floor(((x + 1) * S) / width));
-      for (let i = a; i < b && i < S; i++) {
-        const v = heights[i];
-        if (v < low[x]) low[x] = v;
-        if (v > high[x]) high[x] = v;
-      }
+    const first = Math.floor(from), last = Math.max(first + 1, Math.floor(to));
+    for (let i = first; i < last && i < S; i++) {
+      const v = heights[i];
+      if (v < low[x]) low[x] = v;
+      if (v > high[x]) high[x] = v;
     }
   }
   let a = Infinity, b = -Infinity;
   for (let x = 0; x < width; x++) { if (low[x] < a) a = low[x]; if (high[x] > b) b = high[x]; }
-  strip = { width, cut: state.cut, low, high, a, b };
+  strip = { width, of, low, high, a, b };
   return strip;
 }
 function drawOverview() {
@@ -54,10 +51,7 @@ function drawOverview() {
   g.strokeStyle = palette.ink;
   g.lineWidth = 1.5;
   g.strokeRect(x + 0.75, 0.75, Math.max(1.5, w - 1.5), HIGH - 1.5);
-  const slider = $("overview");
-  slider.setAttribute("aria-valuemax", Math.max(0, Math.round(S - (to - from))));
-  slider.setAttribute("aria-valuenow", Math.round(from));
-  slider.setAttribute("aria-valuetext", `${whereOf(from)} to ${whereOf(Math.max(from, to - 1))}`);
+  given($("overview"), { "aria-valuemax": Math.max(0, Math.round(S - (to - from))), "aria-valuenow": Math.round(from), "aria-valuetext": `${whereOf(from)} to ${whereOf(Math.max(from, to - 1))}` });
 }
 // A place in words.
 function whereOf(x) {

@@ -1,7 +1,7 @@
 // The skyline: over each place the tokens that hold it, each from the size of the vocabulary at which it is made to the size at which
 // a larger one takes it in. A level line is the encoding by the vocabulary of that size. By merge rank only, where tokens nest.
 
-const SKY = 200, AXIS = 44;
+const SKY = 200, AXIS = 60, SMALL = "10px ui-monospace, monospace";
 const sky = { full: null, size: LARGEST, sizes: [], rows: null, boxes: [] };
 const isSky = () => Boolean(sky.full) && state.cut.j === sky.full.j;
 // How far up a size is, 0 to 1; sizes are born ones, and one more is above all.
@@ -9,9 +9,26 @@ const up = (size) => Math.log(size / SMALLEST) / Math.log((LARGEST + 1) / SMALLE
 // Where symbols are on the canvas: below one another with the plot, of text from the left.
 const skyBox = (width) => (isTextual ? { left: AXIS, width: width - AXIS } : plotBox);
 
-// Of each column of pixels the tokens over its middle, as pixels: [W, H] of them, so that any number of symbols takes as long.
+// Calls see(k, from, to) for the tokens over the middles of columns of the range, from..to - 1 of W: any number of symbols takes as long.
+const columnOf = (x, W) => clamp(Math.ceil(((x - state.range[0]) * W) / (state.range[1] - state.range[0]) - 0.5), 0, W);
+function columns(cut, W, see) {
+  const [a, b] = state.range;
+  for (let c = 0, end; c < W; c = end) {
+    const k = tokenAt(cut, a + ((c + 0.5) * (b - a)) / W);
+    end = k < 0 ? c + 1 : Math.max(c + 1, columnOf(cut.ends[k], W));
+    if (k >= 0) see(k, c, end);
+  }
+}
+// A name in the middle of a box, if it has room.
+const widths = new Map();
+function label(g, name, x, wide, y) {
+  if (wide < 7) return;
+  if (!widths.has(name)) widths.set(name, [...name].reduce((n, c) => n + (c > "\u2e80" ? 2 : 1), 0));
+  if (widths.get(name) * 6 + 2 < wide) g.fillText(name, x + wide / 2, y);
+}
+// Of each column of pixels the tokens over its middle, as pixels: [W, H] of them.
 function skyPixels(g, left, W, H, r) {
-  const [a, b] = state.range, per = W / (b - a), { ids, starts, ends } = sky.full;
+  const { ids, starts } = sky.full;
   const image = g.createImageData(W, H), pixels = new Uint32Array(image.data.buffer), rgba = new Map();
   const inks = (t) => {
     const key = t === state.token ? -2 : hueOf(t);
@@ -24,27 +41,22 @@ function skyPixels(g, left, W, H, r) {
     return rgba.get(key);
   };
   if (sky.rows?.H !== H) sky.rows = { H, of: Int16Array.from({ length: LARGEST + 2 }, (_, size) => (size <= SMALLEST ? H : Math.round(H * (1 - up(size))))) };
-  const rows = sky.rows.of, column = (x) => clamp(Math.ceil((x - a) * per - 0.5), 0, W);
+  const rows = sky.rows.of;
   sky.boxes = [];
   const fill = (t, s, from, to, top) => {
     for (;;) {
       const born = A.born[t], bottom = rows[born], wide = to - from, edge = wide >= 4 * r ? Math.round(r) : 0, cap = bottom - top >= 4 * r ? Math.round(r) : 0, ink = inks(t);
-      for (let y = top + cap; y < bottom; y++) pixels.fill(ink, y * W + from, y * W + to - edge);
+      for (let y = top + cap; y < bottom; y++) for (let p = y * W + from, last = y * W + to - edge; p < last; p++) pixels[p] = ink;
       if (wide >= 18 * r && bottom - top >= 12 * r) sky.boxes.push([t, left + from / r, top / r, wide / r, (bottom - top) / r]);
       if (!born) return;
-      const middle = s + A.toklen[A.left[t]], split = clamp(column(middle), from, to);
+      const middle = s + A.toklen[A.left[t]], split = clamp(columnOf(middle, W), from, to);
       if (from < split && split < to) { fill(A.left[t], s, from, split, bottom); [t, s, from] = [A.right[t], middle, split]; }
       else if (from < split) t = A.left[t];
       else [t, s] = [A.right[t], middle];
       top = bottom;
     }
   };
-  for (let c = 0; c < W;) {
-    const x = a + (c + 0.5) / per;
-    const k = tokenAt(sky.full, x), end = k < 0 ? c + 1 : Math.max(c + 1, column(ends[k]));
-    if (k >= 0) fill(ids[k], starts[k], c, end, 0);
-    c = end;
-  }
+  columns(sky.full, W, (k, from, to) => fill(ids[k], starts[k], from, to, 0));
   g.putImageData(image, Math.round(left * r), 0);
 }
 function drawSky() {
@@ -52,17 +64,11 @@ function drawSky() {
   if (!isSky()) return;
   const [g, w] = prepared($("skyline"), SKY), r = devicePixelRatio || 1, { left, width } = skyBox(w);
   skyPixels(g, left, Math.max(1, Math.round(width * r)), Math.round(SKY * r), r);
-  g.font = FONT;
+  g.font = SMALL;
   g.textBaseline = "middle";
   g.textAlign = "center";
   g.fillStyle = palette.ink;
-  if (isTextual) {
-    g.font = "10px ui-monospace, monospace";
-    const letter = g.measureText("m").width;
-    for (const [t, x, y, wide, high] of sky.boxes) {
-      if (textWidth(t) * letter + 3 < wide) g.fillText(nameOf(t), x + wide / 2, y + high / 2);
-    }
-  } else if (isNotes) for (const [t, x, y, wide, high] of sky.boxes) { const name = nameOf(t); if (name.length * 7 + 4 < wide) g.fillText(name, x + wide / 2, y + high / 2); }
+  if (isTextual || isNotes) for (const [t, x, y, wide, high] of sky.boxes) label(g, nameOf(t), x, wide, y + high / 2);
   // the axis, and the line of the size that is chosen
   g.font = FONT;
   g.textAlign = "right";
@@ -83,8 +89,6 @@ function drawSky() {
   $("size").setAttribute("aria-valuetext", said);
   $("sizeis").textContent = said;
 }
-const widths = [];
-const textWidth = (t) => (widths[t] ??= [...nameOf(t)].reduce((n, c) => n + (c > "\u2e80" ? 2 : 1), 0));
 // Everything that is shown by a vocabulary of another size; the page looks where it looked.
 function resize(size) {
   size = clamp(Math.round(size), SMALLEST, LARGEST);
@@ -93,7 +97,8 @@ function resize(size) {
   sky.size = size;
   useCut(sky.full.j);
   state.at = nearest(chosen());
-  drawChosen();
+  drawStatus();
+  later(drawChosen);
   refresh();
 }
 // The tokens over a symbol, the largest first: [token, its first symbol, the size at which a larger one takes it in].

@@ -14,13 +14,32 @@ function refresh() {
   if (!pending) pending = requestAnimationFrame(() => { pending = 0; drawRange(); });
 }
 function drawRange() {
-  if (!isTextual) view.draw(); // lanes and skyline are below one another with the plot; text is laid out once, at the end
+  if (!isTextual) view.draw(); // first: lanes and skyline are below one another with the plot
   drawSky();
   drawOverview();
   drawLanes();
-  if (isTextual) view.draw();
-  updateAlternative("alt-view");
+  if (isTextual) later(view.draw);
+  later(tableInView);
   remember();
+}
+const tableInView = () => updateAlternative("alt-view");
+
+// Text and tables, which a browser has to lay out, are drawn when nothing has changed for a moment: a zoom draws pictures at each step,
+// these after the last. What comes after a pause is drawn at once.
+const MOMENT = 120, put = new Set();
+let putting = 0, changed = 0, wait = 0;
+function later(...draws) {
+  const now = performance.now();
+  if (!put.size) wait = now - changed > 2 * MOMENT ? 0 : MOMENT;
+  changed = now;
+  for (const draw of draws) put.add(draw);
+  document.body.ariaBusy = "true";
+  clearTimeout(putting);
+  putting = setTimeout(putNow, wait);
+}
+function putNow() {
+  for (const draw of put) { put.delete(draw); draw(); }
+  document.body.ariaBusy = "false";
 }
 
 function go(a, b) {
@@ -70,17 +89,14 @@ function drawChosen() {
   for (const name of ["alt-sky", "alt-context"]) updateAlternative(name);
 }
 function segmentation(j) {
-  if (!cuts[j]) return;
   useCut(j);
   choose(state.token);
 }
 function useCut(j) {
   state.cut = cuts[j];
   for (const [i, button] of [...$("cuts").children].entries()) {
-    button.setAttribute("aria-checked", String(i === j));
-    button.tabIndex = i === j ? 0 : -1;
+    given(button, { "aria-checked": i === j, tabindex: i === j ? 0 : -1 });
   }
   drawWhat();
-  fillList();
-  drawCharts();
+  later(fillList, drawCharts);
 }

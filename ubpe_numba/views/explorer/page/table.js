@@ -13,19 +13,13 @@ let listed = [], sortKey = "says", sortDirection = -1, wrongQuery = "";
 
 function makeHeads() {
   for (const [i, [key, name, title]] of COLUMNS.entries()) {
-    const cell = document.createElement("div"), button = document.createElement("button");
-    cell.setAttribute("role", "columnheader");
-    cell.setAttribute("aria-colindex", i + 1);
-    cell.dataset.key = key;
-    button.type = "button";
-    button.textContent = name;
-    button.title = title;
+    const cell = element("div", undefined, "", { role: "columnheader", "aria-colindex": i + 1, "data-key": key }), button = element("button", name, "", { type: "button", title });
     button.onclick = () => sortBy(key);
     cell.append(button);
     $("heads").append(cell);
   }
-  $("search").placeholder = isTextual ? 'text, id, len>8 docs>=20   ( / )' : `len>8 docs>=20, id, ${SYMBOLS}   ( / )`;
-  $("search").setAttribute("aria-label", "Search tokens by comparisons, id or " + (isTextual ? "text" : "symbols"));
+  const example = isTextual ? "text, id, len>8 docs>=20" : `len>8 docs>=20, id, ${SYMBOLS}`;
+  given($("search"), { placeholder: example + "   ( / )", "aria-label": "Search tokens by comparisons, id or " + (isTextual ? "text" : "symbols") });
 }
 function sortBy(key) {
   [sortKey, sortDirection] = [key, sortKey === key ? -sortDirection : key === "id" ? 1 : -1];
@@ -43,41 +37,27 @@ function fillList() {
   for (const cell of $("heads").children) {
     cell.setAttribute("aria-sort", cell.dataset.key !== sortKey ? "none" : sortDirection < 0 ? "descending" : "ascending");
   }
-  $("grid").setAttribute("aria-rowcount", listed.length + 1);
-  $("grid").setAttribute("aria-colcount", COLUMNS.length);
+  given($("grid"), { "aria-rowcount": listed.length + 1, "aria-colcount": COLUMNS.length });
   $("listinfo").textContent = wrong || (query ? `${n} of ${format(N)} tokens found` : `${n} of ${format(N)} tokens: those in use by ${state.cut.name}`);
   if (query || !listed.length) $("grid").scrollTop = 0;
   drawRows();
   remember();
 }
 
-function cellOf(content, i) {
-  const cell = document.createElement("div");
-  cell.setAttribute("role", "gridcell");
-  cell.setAttribute("aria-colindex", i + 1);
-  cell.append(content);
-  return cell;
-}
 function rowOf(t, i) {
-  const row = document.createElement("div");
-  row.className = "row";
-  row.id = "token" + t;
-  row.dataset.token = t;
-  row.setAttribute("role", "row");
-  row.setAttribute("aria-rowindex", i + 2);
-  row.setAttribute("aria-selected", String(t === state.token));
-  const shown = element("span");
+  const row = element("div", undefined, "row", { id: "token" + t, "data-token": t, role: "row", "aria-rowindex": i + 2, "aria-selected": t === state.token });
+  const shown = isTextual ? element("span") : element("span", undefined, "", { role: "img", "aria-label": nameOf(t) });
   if (isTextual) {
     const word = element("span", nameOf(t), "word");
     word.style.borderColor = colourOf(t);
-    shown.append(word, picture(t, 96, 4));
-  } else {
-    shown.append(picture(t, 96, 26));
-    shown.setAttribute("role", "img");
-    shown.setAttribute("aria-label", nameOf(t));
+    shown.append(word);
   }
-  const cells = [shown, String(t), format(A.toklen[t]), format(state.cut.count[t]), format(state.cut.docs[t]), format(saved(state.cut, t))];
-  row.append(...cells.map(cellOf));
+  shown.append(picture(t, 96, isTextual ? 4 : 26));
+  for (const [j, content] of [shown, t, format(A.toklen[t]), format(state.cut.count[t]), format(state.cut.docs[t]), format(saved(state.cut, t))].entries()) {
+    const cell = element("div", undefined, "", { role: "gridcell", "aria-colindex": j + 1 });
+    cell.append(content);
+    row.append(cell);
+  }
   return row;
 }
 function drawRows() {

@@ -4,9 +4,7 @@ let LINE = 80; // bases in a line, as many tens as there is room for
 const BASE = 9.3; // pixels
 
 function spanOf(cut, k, a, b, low, high) {
-  const span = document.createElement("span"), t = cut.ids[k];
-  span.className = "tok";
-  span.dataset.k = k;
+  const t = cut.ids[k], span = element("span", undefined, "tok", { "data-k": k });
   if (t === state.token) span.classList.add("on");
   if (k === current()) span.classList.add("here");
   const hue = hueAt(cut, k);
@@ -21,9 +19,7 @@ function putText(box, a, b, low, high) {
   wholeCharacters(values, a, b, low, high, (character, isEscape) => {
     if (!isEscape && character !== "\n" && character) { text += character; return; }
     flush();
-    const mark = document.createElement("i");
-    if (isEscape) mark.textContent = character; else mark.className = character ? "feed" : "rest";
-    box.append(mark);
+    box.append(isEscape ? element("i", character) : element("i", undefined, character ? "feed" : "rest"));
     if (character === "\n") text = "\n";
   });
   flush();
@@ -53,9 +49,7 @@ const inText = () => { const [a, b] = [Math.floor(state.range[0]), Math.min(S, M
 const textView = {
   start() {
     const box = $("plot");
-    box.className = "text " + meta.kind;
-    box.tabIndex = 0;
-    box.setAttribute("role", "group");
+    given(box, { class: "text " + meta.kind, tabindex: 0, role: "group" });
     box.onmousemove = (event) => {
       const span = event.target.closest(".tok");
       if (span) tipOf(event, state.cut, Number(span.dataset.k)); else hideTip();
@@ -76,14 +70,10 @@ const textView = {
     for (let d = docAt(a); d < D && docOff[d] < b; d++) {
       const from = Math.max(a, docOff[d]), to = Math.min(b, docOff[d + 1]);
       if (to <= from) continue;
-      const head = document.createElement("div");
-      head.className = "dochead";
-      head.textContent = `document ${docid[d]}` + (from > docOff[d] ? `, from ${unit} ${format(from - docOff[d])}` : "");
-      parts.push(head);
+      parts.push(element("div", `document ${docid[d]}` + (from > docOff[d] ? `, from ${unit} ${format(from - docOff[d])}` : ""), "dochead"));
       for (let at = from; at < to;) {
         const end = meta.kind === "dna" ? Math.min(to, docOff[d] + (Math.floor((at - docOff[d]) / LINE) + 1) * LINE) : to;
-        const line = document.createElement("div");
-        line.className = "line";
+        const line = element("div", undefined, "line");
         if (meta.kind === "dna") line.dataset.place = format(at - docOff[d]);
         marked += fillLine(line, cut, at, end, docOff[d], docOff[d + 1]);
         parts.push(line);
@@ -115,7 +105,7 @@ const textView = {
     go(start, start + (b - a));
   },
   first() {
-    return Math.min(S, sky.full ? 100 : meta.kind === "dna" ? 12 * LINE : 1500); // so few that the skyline has room for words
+    return Math.min(S, Math.floor(($("plot").clientWidth - AXIS) / 9)); // so few that skyline and lanes have room for words
   },
 };
 let shownFor = -2;

@@ -7,10 +7,8 @@ const leavesOf = (t, depth) => { const pair = depth > 0 && parentsOf(t); return 
 function drawTree() {
   const box = $("tree"), t = state.token, pair = t >= 0 && parentsOf(t);
   if (!pair) {
-    const note = document.createElement("p");
-    note.className = "dim";
-    note.textContent = t < 0 ? "Choose a token." : A.kinds[t] === SYMBOL ? "A symbol of the alphabet: nothing was merged." : A.kinds[t] === SPECIAL ? "A special token: it was given, not learned." : "This vocabulary is flat: it knows what its tokens stand for, not of which pairs they were merged.";
-    box.replaceChildren(note);
+    const note = t < 0 ? "Choose a token." : A.kinds[t] === SYMBOL ? "A symbol of the alphabet: nothing was merged." : A.kinds[t] === SPECIAL ? "A special token: it was given, not learned." : "This vocabulary is flat: it knows what its tokens stand for, not of which pairs they were merged.";
+    box.replaceChildren(element("p", note, "dim"));
     return;
   }
   const room = Math.max(200, box.clientWidth), nodes = [];

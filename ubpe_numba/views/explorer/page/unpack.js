@@ -4,12 +4,7 @@ const TYPES = {
   u1: Uint8Array, i1: Int8Array, u2: Uint16Array, i2: Int16Array, u4: Uint32Array, i4: Int32Array, f4: Float32Array, f8: Float64Array,
 };
 
-function fromBase64(text) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const raw = atob(text), bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-  return bytes;
-}
+const fromBase64 = (text) => Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
 async function unpack({ t, n, c, d }) {
   const stream = new Blob([fromBase64(d)]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -52,5 +47,13 @@ const firstFrom = (ascending, x) => {
   }
   return a;
 };
+// An element, or one that is there, with these attributes.
+const given = (made, attributes) => { for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value); return made; };
+function element(name, text, className, attributes = {}) {
+  const made = given(document.createElement(name), attributes);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
 const format = (x) => x.toLocaleString("en-US");
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
