@@ -30,6 +30,7 @@ def test_attributes_of_other_libraries_name_what_is_here() -> None:
         for part in re.findall(r"tok\.(\w+)", hint):
             assert hasattr(TOK, part) or hasattr(UBPE, part)
         for owner in (TOK, BPE):
+            assert (name in dir(owner)) == hasattr(owner, name) == hasattr(BPE, name)
             if not hasattr(BPE, name):
                 with pytest.raises(AttributeError, match=re.escape(f"; here: {hint}")):
                     getattr(owner, name)
@@ -52,7 +53,7 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
 @each(
     ("call", "error", "message"),
     [
-        (lambda: TOK.encode_bath, AttributeError, "did you mean 'encode_batch'"),
+        (lambda: BPE.encode_bath, AttributeError, "did you mean 'encode_batch'"),
         (lambda: BPE(n_token=3), TypeError, "did you mean 'n_tokens'"),
         (lambda: BPE().fit([[1]], progres=False), TypeError, "did you mean 'progress'"),
         (lambda: TOK.encode("a", smaple=0.1), TypeError, "did you mean 'sample'"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 #: Attributes and methods of other libraries' tokenizers, or of the module.
@@ -165,5 +164,7 @@ def hint(here: dict[str, str], name: str, known: Iterable[str]) -> str:
     """
     if name in here:
         return f"; here: {here[name]}"
+    import difflib  # here only: for a message
+
     near = difflib.get_close_matches(name, known, 1)
     return f"; did you mean {near[0]!r}?" if near else ""

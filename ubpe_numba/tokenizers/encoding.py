@@ -78,8 +78,7 @@ class Encoding(Fitted):
         return_offsets
             True: return a pair, the ids, and int64 of as many, the position in the document (in symbols: integers, code points,
             or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. ``"spans"``: int64[n, 2], where
-            each token begins and where it ends. Symbols that are skipped or left out belong to no token, and may lie inside of
-            one.
+            each token begins and where it ends. Symbols that are skipped belong to no token, and may lie inside of one.
         units
             For text, what positions count: ``"characters"`` or ``"bytes"``, those of UTF-8, instead of symbols. A token that
             holds a part of a character covers the whole of it, in characters.

@@ -6,7 +6,7 @@ import functools
 import inspect
 import logging
 from abc import ABCMeta
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import describe, freeze, frozen, integer, told
+from ubpe_numba.runtime.counterparts import ATTRIBUTES, hint
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -95,14 +96,34 @@ class _Class(ABCMeta):
         def __getattr__(cls, name: str) -> Any:
             raise _unknown_attribute(cls, name)
 
+    def __dir__(cls) -> list[str]:
+        return _there(cls, super().__dir__())
+
 
 def _unknown_attribute(cls: type, name: str) -> AttributeError:
-    told = ""
-    if not name.startswith("_"):
-        from ubpe_numba.runtime.counterparts import ATTRIBUTES, hint  # here only: for a message
-
-        told = hint(ATTRIBUTES, name, [known for known in dir(cls) if not known.startswith("_")])
+    told = "" if name.startswith("_") else hint(ATTRIBUTES, name, [known for known in dir(cls) if not known.startswith("_")])
     return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{told}", name=name)
+
+
+class _Absent:
+    """An attribute that a tokenizer has only as its own, or never, as words of other libraries.
+
+    With `__getattr__` instead, Python 3.11 would look up every attribute of every call in slow ways.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tokenizer: Any, cls: type) -> None:
+        if tokenizer is None or self._name in ATTRIBUTES:
+            raise _unknown_attribute(cls, self._name)
+        if self._name == "history_":
+            raise NotFittedError(f"this {cls.__name__} was not learned by fit and has no history_ of its corpus: call fit first")
+
+
+def _there(owner: Any, names: Iterable[str]) -> list[str]:
+    """The names of attributes of a tokenizer or of a class, without those that are absent."""
+    return [name for name in names if not isinstance(inspect.getattr_static(owner, name, None), _Absent)]
 
 
 class Fitted(metaclass=_Class):
@@ -127,18 +148,8 @@ class Fitted(metaclass=_Class):
     #: What is made when it is first needed, of a fitted one a dict, which copies of this state share.
     _made_plans: Mapping[str, Any] = MappingProxyType({})
 
-    if not TYPE_CHECKING:  # or checkers would know every attribute
-
-        def __getattr__(self, name: str) -> Any:
-            if inspect.getattr_static(type(self), name, None) is not None:  # a property that raised an AttributeError: again
-                return object.__getattribute__(self, name)
-            if name == "history_":
-                raise NotFittedError(
-                    f"this {type(self).__name__} was not learned by fit and has no history_ of its corpus: call fit first"
-                )
-            if name == "metadata_":
-                return None
-            raise _unknown_attribute(type(self), name)
+    def __dir__(self) -> list[str]:
+        return _there(self, super().__dir__())
 
     @classmethod
     def _param_names(cls) -> list[str]:
@@ -536,6 +547,10 @@ class Fitted(metaclass=_Class):
             transformer_tags=TransformerTags(preserves_dtype=[]),
             input_tags=InputTags(string=True),
         )
+
+
+for _name in ("history_", "metadata_", *ATTRIBUTES):
+    setattr(Fitted, _name, _Absent(_name))
 
 
 def objective_of(objective: Any) -> tuple[Any, Any]:
