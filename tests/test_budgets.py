@@ -21,7 +21,7 @@ AGREED = {
 LIMITS = AGREED | {
     "lines": 51_858,
     "lines of code": 31_150,
-    "functions": 2_372,
+    "functions": 2_383,
     "classes": 204,
     "modules": 248,
     "lines of the longest file": 690,

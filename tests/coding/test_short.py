@@ -8,6 +8,7 @@ import contextlib
 import copy
 import functools
 import gc
+import inspect
 import os
 import pickle
 import random
@@ -25,6 +26,9 @@ from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged
 from ubpe_numba.coding import short
 from ubpe_numba.coding.plan import FIRST
 from ubpe_numba.coding.short import LONGEST, READY
+from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.tokenizers.decoding import Decoding
+from ubpe_numba.tokenizers.encoding import Encoding
 
 TEXT = "the cat sat on the mat, the <|end|> 中日本 🙂🙂 éé hello hello  world\n\n 12345 don't"
 PARTS = [
@@ -286,6 +290,51 @@ def test_one_switch_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
     for tok, doc in ((BPE(30).fit([[0, 1, 2, 0, 1]]), [0, 1, 2]), (BPE.for_text(256, pretokenizer="gpt2").fit(["a"]), "a b")):
         assert ready(tok, doc)._made_plans["encode"].short is None is tok._made_plans["decode"]
         assert np.array_equal(tok.decode(tok.encode(doc)), doc)
+
+
+class Loud(BPE):
+    """A class of a user."""
+
+    def encode(self, doc: Any, **options: Any) -> Any:
+        """Upper case."""
+        return super().encode(doc.upper(), **options)
+
+
+def test_methods_of_c_are_methods_of_their_objects() -> None:
+    """All that methods of Python do: bound early or late, inherited, pickled, told wrong arguments, nothing is left."""
+    tok, loud = BPE(9, alphabet="abAB").fit(["abABab"]), Loud(9, alphabet="abAB").fit(["abABab"])
+    early = tok.encode
+    ready(ready(tok, "ab"), "ab")
+    late, back = tok.encode, tok.decode
+    assert inspect.isfunction(vars(Encoding)["encode"]) is inspect.isfunction(vars(Decoding)["decode"]) is not READY
+    parameters = ["self", "doc", "return_offsets", "options"]
+    assert [*inspect.signature(BPE.encode).parameters] == parameters and [*inspect.signature(late).parameters] == parameters[1:]
+    assert inspect.signature(back).parameters["errors"].default == "replace" and late.__self__ is tok
+    assert str(BPE.encode.__doc__).startswith("Encode one document.") and str(back.__doc__).startswith("Decode the ids")
+    expected = early("abAB").tolist()
+    assert late(doc="abAB").tolist() == pickle.loads(pickle.dumps(late))("abAB").tolist() == BPE.encode(tok, "abAB").tolist()
+    assert late("abAB").tolist() == expected and back(ids=expected) == back(expected) == "abAB"
+    assert ready(loud, "ab").encode("ab").tolist() == BPE.encode(loud, "AB").tolist() == early("AB").tolist()
+    wrong: list[tuple[Any, Any]] = [((), {}), (("a", "b"), {}), (("a",), {"doc": "a"}), (("a",), {"x": 1}), ((), {"docs": 1})]
+    counts = [sys.getrefcount(x) for x in (tok, expected)]
+    for args, options in wrong * 20:
+        for call in (late, back):
+            with pytest.raises(TypeError):
+                call(*args, **options)
+        with pytest.raises(UnknownSymbolError):
+            late("xyz")
+        with pytest.raises(UnknownTokenError):
+            back([10**6])
+    gc.collect()
+    assert max(abs(sys.getrefcount(x) - n) for x, n in zip((tok, expected), counts, strict=True)) < 9
+    with pytest.raises(NotFittedError):
+        BPE().encode("a")
+    with pytest.raises((TypeError, AttributeError)):
+        BPE.encode(expected, "a")  # type: ignore[call-overload]
+    tok.set_params(unknown="skip")
+    assert early("xabABx").tolist() == late("xabABx").tolist() == expected
+    tok.fit(["ABAB"])
+    assert back(late("ABab")) == "ABab" and late("AB").tolist() == early("AB").tolist() == [4]
 
 
 def test_a_handler_of_errors_may_decode() -> None:

@@ -19,7 +19,8 @@ from ubpe_numba.coding.kernels import short as kernels
 from ubpe_numba.coding.kernels.short import LONGEST
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import Named
-from ubpe_numba.runtime.machine.objects import READY, function_of, places
+from ubpe_numba.runtime.lazy import METHODS
+from ubpe_numba.runtime.machine.objects import READY, function_of, places, replace_method
 
 __all__ = ["LONGEST", "READY", "decoder", "encoder", "function", "kernels", "many", "table_words"]
 
@@ -30,6 +31,8 @@ One = Callable[[Any], "np.ndarray | None"]
 
 def function(kernel: Any, forms: int, header: list[int], *kept: Any) -> Any:
     """The function of Python of a kernel, with memory of its own; `kept` lives as long."""
+    for name, cls in METHODS.items():
+        replace_method(cls, name, *kernels.METHODS[name])
     memory = np.zeros(2 * kernels.MEMORY, np.uint8)
     words = [places().ctypes.data, forms, memory.ctypes.data, *header]
     return function_of(kernel, lasting(words, (memory, kept)))

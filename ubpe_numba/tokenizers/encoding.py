@@ -15,6 +15,8 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import kept, read_documents
 from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe
+from ubpe_numba.runtime.counterparts import OF_CALLS, hint
+from ubpe_numba.runtime.lazy import METHODS
 from ubpe_numba.tokenizers.fitted import Fitted
 
 if TYPE_CHECKING:
@@ -40,8 +42,6 @@ class Encoding(Fitted):
         """
         if options:
             if unknown := options.keys() - self._options:
-                from ubpe_numba.runtime.counterparts import OF_CALLS, hint  # here only: for a message
-
                 name, known = min(unknown), ["return_offsets", *sorted(self._options)]
                 told = hint(OF_CALLS, name, known) or f"; expected {listed(known, 9)}"
                 raise TypeError(f"{type(self).__name__}.encode() got an unexpected keyword argument {name!r}{told}")
@@ -395,3 +395,6 @@ def refuse_positions(options: dict[str, Any]) -> None:
     for name in ("return_offsets", "units", "out"):
         if name in options:
             raise TypeError(f"unexpected argument {quoted(name)}; here: encode_batch(docs, {name}=...)")
+
+
+METHODS["encode"] = Encoding

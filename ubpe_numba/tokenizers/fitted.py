@@ -18,7 +18,7 @@ from ubpe_numba.errors import NotFittedError
 from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.fitting.history import History
 from ubpe_numba.runtime.arrays import describe, freeze, frozen, integer, told
-from ubpe_numba.runtime.counterparts import ATTRIBUTES, hint
+from ubpe_numba.runtime.counterparts import ARGUMENTS, ATTRIBUTES, hint
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import plain_copy
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
@@ -188,8 +188,6 @@ class Fitted(metaclass=_Class):
         known = self._param_names()
         for name, value in params.items():
             if name not in known:
-                from ubpe_numba.runtime.counterparts import ARGUMENTS, hint  # here only: for a message
-
                 told = f"{name}: not a parameter of {type(self).__name__}; there are {', '.join(known)}"
                 raise ValueError(told + hint(ARGUMENTS, name, known))
             setattr(self, name, value)

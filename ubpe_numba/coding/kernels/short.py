@@ -305,3 +305,65 @@ def decode(me, args, n_args):
         objects.forget()
         return _nothing(places)
     return made
+
+
+@helper
+def _or_general(found, me, args, n_args, names, places, general):
+    """The result of a short way, or that of the method of Python, the word `general` of `places`, where it is 0 or None."""
+    if found != 0:
+        if found != word_at(places, objects.NONE):
+            return found
+        objects.drop(found)
+    elif objects.failed() != 0:
+        return found
+    method = objects.method_of(word_at(places, general), me)
+    if method != 0:
+        found = objects.call_object(method, args, n_args, names)
+        objects.drop(method)
+    return found
+
+
+@helper
+def _made_for(me, places, name):
+    """The plan of a tokenizer by its name, borrowed; 0 for none. O(1)."""
+    attributes = objects.attributes_of(me, np.int64(0))
+    if attributes == 0:
+        return attributes
+    plans = objects.entry_of(attributes, word_at(places, objects.PLANS))
+    objects.drop(attributes)  # the tokenizer has it
+    return plans if plans == 0 else objects.entry_of(plans, word_at(places, name))
+
+
+@builtin
+def encode_here(me, args, n_args, names):
+    """The method `encode` of tokenizers: one document without options goes the short way. O(n) and the encoder."""
+    places = objects.here()
+    found = np.int64(0)
+    if n_args == 1 and names == 0:
+        plan = _made_for(me, places, np.int64(objects.ENCODE))
+        if plan != 0:
+            short = objects.attribute(plan, word_at(places, objects.SHORT))
+            if short != 0:
+                if short != word_at(places, objects.NONE):
+                    found = objects.call_object(short, args, np.int64(1), np.int64(0))
+                objects.drop(short)
+    return _or_general(found, me, args, n_args, names, places, np.int64(objects.ENCODING))
+
+
+@builtin
+def decode_here(me, args, n_args, names):
+    """The method `decode` of tokenizers: ids without options go the short way. O(ids + symbols)."""
+    places = objects.here()
+    found = np.int64(0)
+    if n_args == 1 and names == 0:
+        short = _made_for(me, places, np.int64(objects.DECODE))
+        if short != 0 and short != word_at(places, objects.NONE):
+            given = objects.two(word_at(args, 0), word_at(places, objects.REPLACE))
+            objects.keep(short)
+            found = objects.call_object(short, given, np.int64(2), np.int64(0))
+            objects.drop(short)
+    return _or_general(found, me, args, n_args, names, places, np.int64(objects.DECODING))
+
+
+#: Methods by their names: the kernel, and the word of `places` that has the method of Python.
+METHODS = {"encode": (encode_here, objects.ENCODING), "decode": (decode_here, objects.DECODING)}

@@ -6,6 +6,8 @@ given the objects as they are, by their addresses, int64, and makes the result::
     tok.encode("the cat")  ->  encode_text(me, args, 1)     me: an array, the header (coding/headers.py); args: the str
                            ->  an array of ids, or None for what is unusual, which the general reader takes
 
+Once there is such a function, the methods that call it are of C too (`replace_method`): no call has a frame of Python.
+
 The caller has the GIL, and no Python code runs meanwhile, so a kernel may use one memory for all calls. Of the layout of objects
 it knows words that Python and NumPy promise to extensions (TYPE, and the others of arrays); functions tell the rest. `READY` is
 False, and nothing of this is compiled, without a GIL, with other interpreters, and where `UBPE_PLAIN_NUMBA=1` turns off all that
@@ -16,11 +18,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 import sys
 from importlib import import_module
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
 
@@ -54,7 +57,24 @@ bytes_size, bytes_data = _api("PyBytes_Size", _WORD, 1), _api("PyBytes_AsString"
 new_bytes, new_str = _api("PyBytes_FromStringAndSize", _WORD, 2), _api("PyUnicode_DecodeUTF8", _WORD, 3)
 integer_of, characters_of = _api("PyLong_AsLongLong", _WORD, 1), _api("PyUnicode_AsUTF8AndSize", _WORD, 2)
 failed, forget, keep = _api("PyErr_Occurred", _WORD, 0), _api("PyErr_Clear", types.void, 0), _api("Py_IncRef", types.void, 1)
+attributes_of, attribute = _api("PyObject_GenericGetDict", _WORD, 2), _api("PyObject_GetAttr", _WORD, 2)
+entry_of, drop = _api("PyDict_GetItemWithError", _WORD, 2), _api("Py_DecRef", types.void, 1)
+call_object, method_of = _api("PyObject_Vectorcall", _WORD, 4), _api("PyMethod_New", _WORD, 2)
 leave_gil, take_gil = _api("PyEval_SaveThread", _WORD, 0), _api("PyEval_RestoreThread", types.void, 1)
+
+
+@_instruction(_WORD)
+def here(builder):
+    """The address of `places`, in this process."""
+    known = builder.module.globals
+    symbol = known.get(_SYMBOL) or ir.GlobalVariable(builder.module, ir.IntType(64), _SYMBOL)
+    return builder.ptrtoint(symbol, ir.IntType(64))
+
+
+@_instruction(_WORD, _WORD, _WORD)
+def two(builder, a, b):
+    """The address of two words, as long as the kernel runs."""
+    return builder.ptrtoint(cgutils.alloca_once_value(builder, cgutils.pack_array(builder, [a, b])), ir.IntType(64))
 
 
 @_instruction(_WORD, _WORD, _WORD)
@@ -83,7 +103,9 @@ _pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char
 _new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
     ("PyCFunction_NewEx", ctypes.pythonapi)
 )
+_new_method = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)(("PyDescr_NewMethod", ctypes.pythonapi))
 _FAST_CALL = 0x80  # the code is called with the object, the address of the arguments, and how many there are
+_WITH_NAMES = 0x02  # and with a tuple of the names of the last ones, or 0
 _DTYPES = {dtype.num: dtype for dtype in map(np.dtype, "bBhHiIlq")}  # integers that int64 holds
 
 
@@ -94,9 +116,15 @@ class _Method(ctypes.Structure):
 
 
 #: Words of `places`: addresses of types, of None, and of NumPy's function that makes arrays; then of the dtypes by their numbers,
-#: below `MOST`, kinds as `encode_at` has them, or 0; then the types of their `N_ITEMS` items.
+#: below `MOST`, kinds as `encode_at` has them, or 0; then the types of their `N_ITEMS` items; then `NAMES`, and the methods of
+#: Python that those of C call for what is unusual.
 LIST, TUPLE, INT, STR, BYTES, ARRAY, NONE, NEW_ARRAY, KINDS, MOST, N_ITEMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 16, len(_DTYPES)
 ITEMS = KINDS + MOST
+NAMES = ("_made_plans", "encode", "short", "decode", "replace")
+PLANS, ENCODE, SHORT, DECODE, REPLACE = range(ITEMS + N_ITEMS, ITEMS + N_ITEMS + len(NAMES))
+ENCODING, DECODING = REPLACE + 1, REPLACE + 2
+_SYMBOL = "ubpe_numba_places"  # by which code finds `places`
+_KEPT: list[object] = []  # what C knows the address of
 
 
 @functools.cache
@@ -108,7 +136,10 @@ def places() -> np.ndarray:
     for number, dtype in _DTYPES.items():
         kinds[number] = dtype.itemsize + (16 if dtype.kind == "u" else 0)
     objects, items = (list, tuple, int, str, bytes, np.ndarray, None), [id(dtype.type) for dtype in _DTYPES.values()]
-    return np.array([*map(id, objects), table[93], *kinds, *items], np.int64)
+    names = [id(sys.intern(name)) for name in NAMES]  # which this module keeps
+    made = np.array([*map(id, objects), table[93], *kinds, *items, *names, 0, 0], np.int64)
+    binding.add_symbol(_SYMBOL, made.ctypes.data)
+    return made
 
 
 @functools.cache
@@ -121,3 +152,19 @@ def _method_of(kernel) -> _Method:
 def function_of(kernel, header: np.ndarray):
     """A function of Python that calls a `builtin` kernel with the array `header`, the address of its arguments, and how many."""
     return _new_function(ctypes.addressof(_method_of(kernel)), header, None)
+
+
+@functools.cache
+def replace_method(cls, name: str, kernel, at: int) -> None:
+    """Replace a method of Python by one of C, a `builtin` kernel that finds the other one at word `at` of `places`."""
+    method = vars(cls)[name]
+    if not inspect.isfunction(method):  # another thread was faster, or the user has put something else there
+        return
+    parameters = inspect.signature(method).parameters.values()
+    shown = inspect.Signature([parameter.replace(annotation=parameter.empty) for parameter in parameters])
+    doc = f"{name}{str(shown).replace('(', '($', 1)}\n--\n\n{method.__doc__}"
+    places()[at] = id(method)
+    code = address_of(kernel, (types.int64,) * 4, by_c=True)
+    made = _Method(name.encode(), code, _FAST_CALL | _WITH_NAMES, doc.encode())
+    _KEPT.append((method, made))
+    setattr(cls, name, _new_method(cls, ctypes.addressof(made)))
