@@ -33,13 +33,17 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callabl
     return decorate
 
 
+def refuses(kind: Any, message: str, call: Callable[..., object], /, *args: Any, **options: Any) -> None:
+    """A call with these arguments raises an error of this type, or of one of these, with these words."""
+    with pytest.raises(kind, match=message):
+        call(*args, **options)
+
+
 def refused(rows: Iterable[tuple[Callable[[], object], Any, str]]) -> None:
     """Each call raises an error of this type with these words."""
     for row in rows:
-        call, kind, message = row
         try:
-            with pytest.raises(kind, match=message):
-                call()
+            refuses(row[1], row[2], row[0])
         except BaseException as error:
             error.add_note(f"row: {row!r}"[:1000])
             raise

@@ -10,10 +10,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tables import refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic, export
 from ubpe_numba.errors import ModelFormatError
@@ -252,5 +252,4 @@ def test_what_from_published_reads_can_be_saved(tmp_path: pathlib.Path) -> None:
     tok = BPE.load(json.dumps({**dump, "n_tokens": MAX_SIZE}))
     tok.save(tmp_path / "model.json")
     assert BPE.load(tmp_path / "model.json").fingerprint == tok.fingerprint
-    with pytest.raises(ModelFormatError, match="n_tokens"):
-        BPE.load(json.dumps({**dump, "n_tokens": MAX_SIZE + 1}))
+    refuses(ModelFormatError, "n_tokens", lambda: BPE.load(json.dumps({**dump, "n_tokens": MAX_SIZE + 1})))

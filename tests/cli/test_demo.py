@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from tables import refuses
 
 from ubpe_numba import UBPE
 from ubpe_numba.cli import demo
@@ -30,8 +31,7 @@ def test_the_demo_decodes_what_it_encoded_and_draws_a_picture(tmp_path: pathlib.
 
 
 def test_sizes_below_the_alphabet_are_refused() -> None:
-    with pytest.raises(ValueError, match="n_tokens: expected at least the alphabet's 27 symbols, got 10"):
-        demo.run(10, progress=False)
+    refuses(ValueError, "n_tokens: expected at least the alphabet's 27 symbols, got 10", demo.run, 10, progress=False)
 
 
 def test_a_round_trip_that_is_not_exact_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, tables
 from reference import decode as reference_decode
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding.decode import Decoder
@@ -38,8 +38,7 @@ def test_decode_equals_the_reference(table: Table, data: st.DataObject, spare: i
         part = tok.decode(d, out=out)
         assert part.tolist() == symbols == tok.decode(d).tolist() and part.base is not None
     if n:
-        with pytest.raises(ValueError, match=f"out: expected room for {n} symbols, got {n - 1}"):
-            tok.decode_batch(ids, out=whole[: n - 1])
+        refuses(ValueError, f"out: expected room for {n} symbols, got {n - 1}", tok.decode_batch, ids, out=whole[: n - 1])
     with pytest.raises(UnknownTokenError, match=f"document {len(ids)}, position 1: token id {len(flat)} is outside"):
         tok.decode_batch([*ids, [0, len(flat)]])
 
@@ -83,8 +82,7 @@ def test_buffers_of_every_dtype_and_the_first_unknown_id_in_several_chunks(dtype
         document = int(np.searchsorted(offsets, at, side="right")) - 1
         match = f"document {document}, position {at - offsets[document]}: token id {bad} is outside"
         for buffer in (None, np.full(want.size, 7, dtype), np.full(10, 7, dtype)):
-            with pytest.raises(UnknownTokenError, match=match):
-                tok.decode_batch(wrong, offsets, out=buffer)
+            refuses(UnknownTokenError, match, tok.decode_batch, wrong, offsets, out=buffer)
             assert buffer is None or (buffer == 7).all()
 
 
@@ -119,8 +117,7 @@ def test_what_is_no_buffer_is_refused() -> None:
         (np.zeros(18, np.int32)[::2], ValueError, "out: expected a 1-D, contiguous"),
         (frozen, ValueError, "out: expected an array that can be written to, got a read-only one"),
     ):
-        with pytest.raises(error, match=match):
-            tok.decode([2], out=out)
+        refuses(error, match, tok.decode, [2], out=out)
     assert tok.decode([], out=np.zeros(0, np.int32)).size == 0
 
 
@@ -147,12 +144,10 @@ def test_errors_name_the_position_among_the_ids_as_given() -> None:
         for call in (TOK.decode, partial(TOK.decode, as_bytes=True), TOK.decode_stream(**gone).push):
             with pytest.raises(UnknownTokenError, match=f"document 0, {message}"):
                 call(ids, **({} if getattr(call, "__name__", "") == "push" else gone))
-        with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):
-            TOK.decode_batch([[108, -1], [], ids], **gone)
+        refuses(UnknownTokenError, f"document 2, {message}", TOK.decode_batch, [[108, -1], [], ids], **gone)
         with pytest.raises(UnknownTokenError, match=f"document 2, {message}"):
             list(TOK.decode_iter([[108, -1], [], ids], **gone))
-        with pytest.raises(UnknownTokenError, match=f"document 1, {message}"):
-            TOK.decode_batch([-1, 7, *ids], [0, 2, 2 + len(ids)], **gone)
+        refuses(UnknownTokenError, f"document 1, {message}", TOK.decode_batch, [-1, 7, *ids], [0, 2, 2 + len(ids)], **gone)
 
 
 def test_a_padded_matrix() -> None:
@@ -172,5 +167,4 @@ def test_a_padded_matrix() -> None:
 
 @each("skip", ["a", 1.5, [[1]], [None]])
 def test_what_is_no_id(skip: Any) -> None:
-    with pytest.raises(TypeError, match="skip: expected an id or several"):
-        TOK.decode([108], skip=skip)
+    refuses(TypeError, "skip: expected an id or several", TOK.decode, [108], skip=skip)

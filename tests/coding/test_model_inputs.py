@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing
 from ubpe_numba.errors import UnknownSymbolError
@@ -50,8 +50,7 @@ def test_padding_has_an_id() -> None:
     assert TOK(docs, padding=True).input_ids.tolist() == [[2, 5, 5], [1, 1, 1]]  # called <pad>
     assert TOK(docs, padding=True, pad_id="<s>").input_ids[0].tolist() == [2, 4, 4]
     assert TOK(docs, padding=True, pad_id=-1).input_ids[0].tolist() == [2, -1, -1]
-    with pytest.raises(ValueError, match="pad_id: expected an id or a special token: none is called"):
-        NUMBERS([[7]], padding=True)
+    refuses(ValueError, "pad_id: expected an id or a special token: none is called", NUMBERS, [[7]], padding=True)
     with pytest.raises(ValueError, match="pad_id: '<x>' is not a special token of this tokenizer, which has '<s>', '<pad>'"):
         TOK(docs, padding=True, pad_id="<x>")
 
@@ -61,8 +60,7 @@ def test_it_is_copied_and_pickled() -> None:
     for other in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
         assert type(other) is ModelInputs and other.input_ids.tolist() == [[2]]
     assert not hasattr(found, "labels")
-    with pytest.raises(TypeError, match="input_ids: expected a tensor, got .*return_tensors='pt'"):
-        found.to("cpu")
+    refuses(TypeError, "input_ids: expected a tensor, got .*return_tensors='pt'", found.to, "cpu")
 
 
 @each(
@@ -89,12 +87,9 @@ def test_it_is_copied_and_pickled() -> None:
     ],
 )
 def test_what_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        TOK(["ab", "bbb"], **options)
-    with pytest.raises(UnknownSymbolError, match="document 1, position 0"):
-        TOK(["ab", "x"])
-    with pytest.raises(TypeError, match="template: expected a str"):
-        TOK("ab", template=5)
+    refuses(ValueError, message, TOK, ["ab", "bbb"], **options)
+    refuses(UnknownSymbolError, "document 1, position 0", TOK, ["ab", "x"])
+    refuses(TypeError, "template: expected a str", TOK, "ab", template=5)
 
 
 def test_what_is_one_document() -> None:

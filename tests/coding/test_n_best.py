@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, documents, named, tables
 from reference import encode_paths
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import UBPE, Ragged
 from ubpe_numba.coding import n_best as module
@@ -141,8 +141,7 @@ def test_options_that_make_no_sense() -> None:
         ({"distinct": "set"}, ValueError, "distinct: expected 'path' or 'bag', got 'set'"),
         ({"beam": 2**31}, ValueError, "beam: 2147483648 paths of 2 symbols need .* at most"),
     ):
-        with pytest.raises(error, match=message):
-            tok.encode_nbest([[0, 1]], 3, **options)
+        refuses(error, message, tok.encode_nbest, [[0, 1]], 3, **options)
     with pytest.raises(ValueError, match="n: 1000000000 paths of 2 symbols need"):
         tok.set_params(objective="additive").encode_nbest([[0, 1]], 10**9)
 
@@ -174,12 +173,9 @@ def test_the_result_of_a_batch_by_document_in_slices_and_pickled() -> None:
         assert same.candidates == found.candidates and same.offsets.tolist() == found.offsets.tolist()
         assert same.weights.tolist() == found.weights.tolist()
     assert len(pickle.loads(pickle.dumps(part)).candidates.values) == part.candidates.total
-    with pytest.raises(IndexError, match=r"index: expected a document in -4..3, got 4"):
-        found[4]
-    with pytest.raises(ValueError, match="index: expected a slice of step 1"):
-        found[::2]
-    with pytest.raises(TypeError, match="index: expected an integer or a slice"):
-        found["a"]
+    refuses(IndexError, r"index: expected a document in -4..3, got 4", lambda: found[4])
+    refuses(ValueError, "index: expected a slice of step 1", lambda: found[::2])
+    refuses(TypeError, "index: expected an integer or a slice", lambda: found["a"])
     assert len(tok.encode_nbest([], 3)) == 0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each
+from tables import each, refuses
 from tokenizers import Tokenizer as Peer
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, export
@@ -129,11 +129,9 @@ def test_the_first_and_the_last_character_of_each_width() -> None:
     ],
 )
 def test_what_is_refused(tok: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        tok.encode([], **options)
+    refuses(error, message, tok.encode, [], **options)
     for name in ("units", "return_offsets"):
-        with pytest.raises(TypeError, match=f"unexpected argument '{name}'"):
-            POINTS.spans(["low"], **{name: "bytes"})
+        refuses(TypeError, f"unexpected argument '{name}'", POINTS.spans, ["low"], **{name: "bytes"})
 
 
 @pytest.mark.parametrize("normalizer", [None, "Lowercase", "StripAccents"])

@@ -7,6 +7,7 @@ import dask.array
 import numpy as np
 import pytest
 from remote_fits import InProcess, Losing, Place, Sizes, chaos, cut, endless, here, same, settings_of
+from tables import refuses
 
 from ubpe_numba import BPE, UBPE
 from ubpe_numba.distributed import fit, remote_text
@@ -77,15 +78,13 @@ def test_another_fit_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.Monk
     other = [parts[0], as_corpus([[2, 1]])]
     with pytest.raises(ValueError, match=r"^checkpoint: .*saved: was made with another corpus, partition 1: \d+, now \d+; give"):
         run(InProcess([Host(part) for part in other]), [(False, False)] * 2, 3, plan, path)
-    with pytest.raises(ValueError, match=r"^checkpoint: .*: was made with another parameters: p, now q"):
-        Checkpoint(path, {"parameters": "q"})
+    refuses(ValueError, r"^checkpoint: .*: was made with another parameters: p, now q", Checkpoint, path, {"parameters": "q"})
     monkeypatch.setattr(remote_text, "BUILD", "ubpe-numba 9")
     with pytest.raises(ValueError, match=r"^checkpoint: .*: was made with another version: ubpe-numba .*, now ubpe-numba 9"):
         Checkpoint(path, {"parameters": "p"})
     for data in (b"", b"PK", path.read_bytes()[:-30]):
         path.write_bytes(data)
-        with pytest.raises(ValueError, match=r"^checkpoint: .*saved: not a checkpoint"):
-            Checkpoint(path, {"parameters": "p"})
+        refuses(ValueError, r"^checkpoint: .*saved: not a checkpoint", Checkpoint, path, {"parameters": "p"})
 
 
 def test_a_checkpoint_that_cannot_be_written_is_a_warning(tmp_path: Path) -> None:
@@ -110,8 +109,7 @@ def test_on_a_cluster(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Checkpoint, "save", ending)
-    with pytest.raises(KeyboardInterrupt):
-        fit(UBPE(60, n_candidates=4), parts, client, checkpoint=tmp_path / "saved")
+    refuses(KeyboardInterrupt, "", lambda: fit(UBPE(60, n_candidates=4), parts, client, checkpoint=tmp_path / "saved"))
     tok = fit(UBPE(60, n_candidates=4), parts, client, checkpoint=tmp_path / "saved")
     assert tok.fingerprint == want.fingerprint and np.array_equal(tok.history_.counts, want.history_.counts)
     for other, message in ((BPE(60), "class"), (UBPE(61, n_candidates=4), "parameters")):

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from dask import delayed
 from polling import eventually
+from tables import refuses
 
 from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.distributed import decode, encode
@@ -141,11 +142,9 @@ def test_columns_that_folders_name_are_kept(client: Any, tmp_path: Path) -> None
     assert kept(folder, "dropped", drop=True).schema.names == ["ids", "n", "lang", "year"]
     found = kept(sorted(map(str, folder.rglob("a.parquet"))), "files")  # of files that are given all of the path counts
     assert found.schema.names == ["doc", "n", "run", "lang", "year", "ids"] and set(found["run"].to_pylist()) == {3}
-    with pytest.raises(ValueError, match="^ids: there is a column 'year' already"):
-        kept(folder, "year", ids="year")
+    refuses(ValueError, "^ids: there is a column 'year' already", kept, folder, "year", ids="year")
     shutil.move(str(folder / "lang=fr"), str(folder / "lang=it"))
-    with pytest.raises(ValueError, match=r"was made with another partition 4: .*, lang='fr', year=.*, now .*, lang='it', "):
-        kept(folder, "out")
+    refuses(ValueError, r"was made with another partition 4: .*, lang='fr', year=.*, now .*, lang='it', ", kept, folder, "out")
     own = folder / "lang=it" / "year=2023" / "a.parquet"
     pq.write_table(pa.table({"year": [0.5], "doc": ["low"]}), own)  # a column of the file goes before one that a folder names
     assert kept(own, "own").drop_columns("ids").to_pydict() == {"year": [0.5], "doc": ["low"], "run": [3], "lang": ["it"]}
@@ -205,8 +204,7 @@ def test_nothing_is_mixed(client: Any, tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match="^target: .*/full: expected a new or an empty folder, .* got thesis.tex in it"):
         encode(OF_TEXT, paths, str(tmp_path / "full"), column="doc", client=client)
     Path(out, "_ubpe.json").write_text("{")
-    with pytest.raises(ValueError, match="^target: .*/_ubpe.json: not a manifest"):
-        encode(OF_TEXT, paths[:2], out, column="doc", client=client)
+    refuses(ValueError, "^target: .*/_ubpe.json: not a manifest", encode, OF_TEXT, paths[:2], out, column="doc", client=client)
 
 
 # -------------------------------------------------------------------------------------------------- errors
@@ -228,8 +226,7 @@ def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
         ((OF_TEXT, [["a"]], paths[0]), NotADirectoryError, "^target: .*: expected a folder, got a file"),
         ((OF_TEXT, [["a"]], paths[0] + "/out"), OSError, "/source-0.parquet"),
     ]:
-        with pytest.raises(error, match=message):
-            encode(*arguments, client=none)  # type: ignore[arg-type]
+        refuses(error, message, encode, *arguments, client=none)
     options: Any
     for options, error, message in [
         ({"column": "nope"}, ValueError, "^column: expected the name of one column of .*-0.parquet: 'n', 'doc', .* got 'nope'"),
@@ -257,8 +254,7 @@ def test_errors_name_file_row_and_position(client: Any, tmp_path: Path) -> None:
     paths = _write(tmp_path / "in", _table(docs), 2, rows=8)
     with pytest.raises(UnknownSymbolError, match=r"source-0.parquet, rows 16\.\.23: document 17, position 0"):
         encode(AB, paths, column="doc", client=client, blocksize=1)
-    with pytest.raises(UnknownSymbolError, match=r"partition 1: document 2, position 0"):
-        encode(AB, [["ab"], ["a", "b", "c"]], client=client)
+    refuses(UnknownSymbolError, r"partition 1: document 2, position 0", encode, AB, [["ab"], ["a", "b", "c"]], client=client)
     pq.write_table(pa.table({"doc": ["ab", None]}), paths[1])
     with pytest.raises(
         ValueError, match=r"source-1.parquet, rows 0\.\.1: column 'doc': document 1 is null; drop or fill nulls first"
@@ -398,8 +394,7 @@ def test_documents_stand_beside_their_ids(client: Any, tmp_path: Path) -> None:
     back = decode(tok, files, str(tmp_path / "back"), client=client)
     assert pq.read_schema(back[0]).names == ["ids", "document"]
     assert _read(back)["document"].to_pylist() == LINES
-    with pytest.raises(ValueError, match="^column: there is a column 'ids' already"):
-        decode(tok, files, column="ids", client=client)
+    refuses(ValueError, "^column: there is a column 'ids' already", decode, tok, files, column="ids", client=client)
 
 
 def test_bytes_that_are_no_utf8(client: Any, tmp_path: Path) -> None:
@@ -433,7 +428,5 @@ def test_arguments_of_decode_are_checked() -> None:
         ({"errors": None}, TypeError, "^errors: expected a str, got None"),
         ({"ids": 3}, TypeError, "^ids: expected a name, got 3"),
     ]:
-        with pytest.raises(error, match=message):
-            decode(tok, [[[0]]], client=none, **options)
-    with pytest.raises(TypeError, match="^tokenizer: expected a BPE"):
-        decode(none, [[[0]]])
+        refuses(error, message, decode, tok, [[[0]]], client=none, **options)
+    refuses(TypeError, "^tokenizer: expected a BPE", decode, none, [[[0]]])

@@ -22,6 +22,7 @@ from echo_host import left_on
 from hypothesis import given
 from hypothesis import strategies as st
 from polling import eventually
+from tables import refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents
 from ubpe_numba.cli.demo import load_ecg
@@ -264,8 +265,7 @@ def test_words_of_a_given_alphabet(client: Any, tmp_path: Path) -> None:
 
 def test_what_is_refused(client: Any) -> None:
     for tok, parts, options, error, message in REFUSED:
-        with pytest.raises(error, match=message):
-            fit(tok, parts, **{"client": client, **options})
+        refuses(error, message, fit, tok, parts, **{"client": client, **options})
         assert not hasattr(tok, "_model")
     assert clean(client)
 
@@ -366,11 +366,9 @@ def test_a_scheduler_that_dies(mortal: Any, monkeypatch: pytest.MonkeyPatch) -> 
     at_batches(monkeypatch, {2: lambda: mortal.cluster.close()})
     tok = BPE(290).fit([[0, 1, 0, 1]], progress=False)
     model = tok._model
-    with pytest.raises(ConnectionError, match=address):
-        fit(tok, array(ECG, WAV_CHUNKS), mortal, progress=False)
+    refuses(ConnectionError, address, lambda: fit(tok, array(ECG, WAV_CHUNKS), mortal, progress=False))
     assert tok._model is model
-    with pytest.raises(ConnectionError, match="client: the scheduler at .* cannot be reached"):
-        fit(tok, [DOCS], mortal, progress=False)
+    refuses(ConnectionError, "client: the scheduler at .* cannot be reached", fit, tok, [DOCS], mortal, progress=False)
 
 
 @pytest.mark.filterwarnings("ignore:n_tokens. the fit ended at:UserWarning")

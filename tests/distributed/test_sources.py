@@ -17,6 +17,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.files import MARK, lines
+from tables import refuses
 
 from ubpe_numba import Counts, Ragged, count_documents
 from ubpe_numba.distributed import sources
@@ -99,16 +100,12 @@ def test_columns_of_tables_are_documents(tmp_path: Path) -> None:
     written(tmp_path / "a.parquet", ids=pa.array(DOCS, pa.list_(pa.int32())), n=range(5))
     for options in ({}, {"dtype_backend": "pyarrow"}):
         assert whole(dd.read_parquet(tmp_path / "a.parquet", **options), "ids") == count_documents(DOCS)
-    with pytest.raises(ValueError, match=r"column: expected the name of one column of the dataframe: 'text', 'n', got None"):
-        partitions_of(ddf)
-    with pytest.raises(TypeError, match="column: it is one of tables, and source is Series"):
-        partitions_of(ddf.text, "text", name="source")
+    refuses(ValueError, r"column: expected the name of one column of the dataframe: 'text', 'n', got None", partitions_of, ddf)
+    refuses(TypeError, "column: it is one of tables, and source is Series", partitions_of, ddf.text, "text", name="source")
     for given_ in (table, frame):
-        with pytest.raises(ValueError, match=r"column 'x': expected one column of this name, there are 'text', 'n'"):
-            documents_of(given_, "x")
+        refuses(ValueError, r"column 'x': expected one column of this name, there are 'text', 'n'", documents_of, given_, "x")
     for wrong in (TEXTS, None, np.zeros((2, 2)), pd.Series(TEXTS)):
-        with pytest.raises(TypeError, match="column 'text': expected a partition that is a table of Arrow or pandas"):
-            documents_of(wrong, "text")
+        refuses(TypeError, "column 'text': expected a partition that is a table of Arrow or pandas", documents_of, wrong, "text")
 
 
 @pytest.mark.parametrize(
@@ -120,15 +117,12 @@ def test_columns_of_tables_are_documents(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_column_of_something_else_is_refused(tmp_path: Path, wrong: Any) -> None:
     message = "expected lists of integers, strings or binary, got "
-    with pytest.raises(TypeError, match=f"docs: {message}"):
-        documents_of(wrong)
+    refuses(TypeError, f"docs: {message}", documents_of, wrong)
     table = pa.table({"c": wrong}) if isinstance(wrong, pa.Array) else wrong.to_frame("c")
-    with pytest.raises(TypeError, match=f"column 'c': {message}"):
-        documents_of(table, "c")
+    refuses(TypeError, f"column 'c': {message}", documents_of, table, "c")
     if isinstance(table, pa.Table):
         path = written(tmp_path / "a.parquet", c=wrong)
-        with pytest.raises(TypeError, match=rf"a\.parquet: column 'c': {message}"):
-            partitions_of(path)
+        refuses(TypeError, rf"a\.parquet: column 'c': {message}", partitions_of, path)
 
 
 def test_other_arguments_are_refused() -> None:
@@ -141,11 +135,9 @@ def test_other_arguments_are_refused() -> None:
         (([["a"]], 3), TypeError, "column: expected a name, got 3"),
         ((db.from_sequence(["a"]), "a"), TypeError, "column: it is one of tables, and parts is Bag"),
     ]:
-        with pytest.raises(error, match=message):
-            partitions_of(*arguments)
+        refuses(error, message, partitions_of, *arguments)
     for wrong, error in ((0, ValueError), ("x", ValueError), ("0 MB", ValueError), (1.5, TypeError)):
-        with pytest.raises(error, match="blocksize: "):
-            partitions_of([], blocksize=wrong)  # type: ignore[arg-type]
+        refuses(error, "blocksize: ", partitions_of, [], blocksize=wrong)
 
 
 # ---------------------------------------------------------------------------------------------------- files
@@ -189,8 +181,7 @@ def test_files_that_are_not_there_or_of_other_formats(tmp_path: Path) -> None:
         ("nowhere://bucket/a.parquet", ValueError, r"nowhere://bucket/a\.parquet: Protocol not known"),
         (["a.txt", "memory://a.txt"], ValueError, r"expected files of one store, got a\.txt and others"),
     ]:
-        with pytest.raises(error, match=message):
-            files_of(asked)
+        refuses(error, message, files_of, asked)
 
 
 PIECES = st.sampled_from([b"a", b"\n", b"\r", b"\r\n", b"\xef", MARK, b"\x00", "é".encode()])
@@ -216,12 +207,10 @@ def test_text_files(tmp_path: Path) -> None:
     assert found.names == [f"{tmp_path}/a.txt, bytes {a}..{b}" for a, b in ((0, 3), (4, 7), (8, 9))]
     assert whole(tmp_path) == whole(str(tmp_path / "*.txt"), blocksize=2) == count_documents(TEXTS)
     assert whole(tmp_path, lines="bytes", blocksize="3 B") == count_documents([text.encode() for text in TEXTS])
-    with pytest.raises(TypeError, match=r"column: it is one of tables, and .*a\.txt is text"):
-        partitions_of(tmp_path / "a.txt", "ids")
+    refuses(TypeError, r"column: it is one of tables, and .*a\.txt is text", lambda: partitions_of(tmp_path / "a.txt", "ids"))
     (tmp_path / "c.txt").write_bytes(MARK + b"ab\ncd\xff\n")
     part = partitions_of(tmp_path / "c.txt").delayed[0]()
-    with pytest.raises(ValueError, match=r"line 1 is not UTF-8 \(invalid start byte\); a tokenizer of bytes"):
-        documents_of(part)
+    refuses(ValueError, r"line 1 is not UTF-8 \(invalid start byte\); a tokenizer of bytes", documents_of, part)
     assert isinstance(part, Lines) and documents_of(part._replace(kind="bytes")).to_pylist() == [b"ab", b"cd\xff"]
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from s3_server import serving
+from tables import refuses
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.distributed import decode, encode, fit
@@ -66,8 +67,7 @@ def test_a_journey_from_store_to_store(place: tuple[Any, str]) -> None:
     before = store.modified(files[2])
     assert encode(tok, f"{url}/in", f"{url}/out", **options) == files
     assert store.modified(files[2]) == before and store.exists(files[3])
-    with pytest.raises(ValueError, match="was made with another settings"):
-        encode(tok, f"{url}/in", f"{url}/out", drop=True, **options)
+    refuses(ValueError, "was made with another settings", encode, tok, f"{url}/in", f"{url}/out", drop=True, **options)
     decoded = decode(tok, f"{url}/out", ids="ids", column="back", client=client, progress=False)
     assert decoded == Ragged.from_lists(ordered)
 
@@ -79,10 +79,8 @@ def test_what_is_half_written_is_not_there() -> None:
         file.write(b"half")
         raise OSError("no more")
 
-    with pytest.raises(OSError, match="no more"):
-        publish(store, "/half", write)
+    refuses(OSError, "no more", publish, store, "/half", write)
     assert not store.exists("/half")
     publish(store, "/whole", lambda file: file.write(b"whole"), new=True)
-    with pytest.raises(FileExistsError):
-        publish(store, "/whole", lambda file: file.write(b"other"), new=True)
+    refuses(FileExistsError, "", lambda: publish(store, "/whole", lambda file: file.write(b"other"), new=True))
     assert store.cat("/whole") == b"whole"

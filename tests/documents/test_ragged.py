@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE
 from ubpe_numba.documents.ragged import Ragged
@@ -60,8 +60,7 @@ def test_frozen_and_unhashable() -> None:
         del batch.offsets
     with pytest.raises(AttributeError, match="cannot set or delete 'other'"):
         batch.other = 1  # type: ignore[attr-defined]
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(batch)
+    refuses(TypeError, "unhashable", hash, batch)
 
 
 @given(LISTS)
@@ -202,8 +201,7 @@ REFUSED: dict[type[Exception], list[tuple[Callable[[], Any], str]]] = {
 @each("error, rows", REFUSED.items())
 def test_what_is_refused(error: type[Exception], rows: list[tuple[Callable[[], Any], str]]) -> None:
     for call, words in rows:
-        with pytest.raises(error, match=re.escape(words)):
-            call()
+        refuses(error, re.escape(words), call)
 
 
 #: Uses of an array of NumPy, of a `Ragged` of which all lengths are equal and of one of which they are not.

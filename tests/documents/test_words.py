@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import refused
+from tables import refused, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, bounds, export
 from ubpe_numba.documents.words import words_document, words_documents
@@ -104,10 +104,8 @@ def test_columns_that_hold_numbers_of_words_are_read_as_their_lists() -> None:
         (pyarrow.array([["a"] * 2000, ["a", None]]), "docs: document 1, position 1 is null"),
         ([pandas.Series(["a"] * 2000 + [None], dtype="category")], "docs: document 0, position 2000: expected a word"),
     ):
-        with pytest.raises((TypeError, ValueError), match=told):
-            words_documents(form, None)
-    with pytest.raises(TypeError, match="lists of strings; give the column of words itself"):
-        NUMBERS.decode_batch(lists)
+        refuses((TypeError, ValueError), told, words_documents, form, None)
+    refuses(TypeError, "lists of strings; give the column of words itself", NUMBERS.decode_batch, lists)
 
 
 @given(DOCUMENTS, st.sets(st.integers(0, 5), min_size=1), st.sampled_from([NAMES, OTHERS]))
@@ -172,11 +170,9 @@ def test_dumps_of_ubpe_over_words() -> None:
     text = export(tok, "ubpe")
     again = UBPEClassic.load(text.encode())
     assert again.get_vocab() == tok.get_vocab() and export(again, "ubpe") == text
-    with pytest.raises(ValueError, match="'tokenizer.json' has no symbols with names; save"):
-        export(tok, "tokenizer.json")
+    refuses(ValueError, "'tokenizer.json' has no symbols with names; save", export, tok, "tokenizer.json")
     letters = UBPEClassic(9, alphabet={"a": 0, ("b",): 1}).fit([["a", ("b",)] * 4], progress=False)
-    with pytest.raises(ValueError, match="symbols of a dump are integers, characters or words"):
-        export(letters, "ubpe")
+    refuses(ValueError, "symbols of a dump are integers, characters or words", export, letters, "ubpe")
 
 
 NUMBERS, TEXT = BPE(9).fit([[1, 2, 1, 2]], progress=False), BPE(9).fit(["abab"], progress=False)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from processes import python
 from reference import fit as reference
 from reference.words import encode_segments, two_stages
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
@@ -211,8 +211,7 @@ def test_pairs_that_are_too_long_count_as_borders() -> None:
 
 @each("longest", [0, -1, 2.5, "3", True])
 def test_lengths_that_are_refused(longest: Any) -> None:
-    with pytest.raises(ValueError, match="^max_token_length"):
-        FitRules(max_token_length=longest)
+    refuses(ValueError, "^max_token_length", FitRules, max_token_length=longest)
 
 
 # ---------------------------------------------------------------------------------------------------------------- many candidates
@@ -314,15 +313,13 @@ def test_fit_more_on_another_corpus_equals_the_reference(
 
 def refused(tok: Any, error: type[Exception], match: str, docs: Any = DOCS, n_tokens: Any = 20, **params: Any) -> None:
     before = tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))
-    with pytest.raises(error, match=match):
-        tok.fit_more(docs, n_tokens, **params)
+    refuses(error, match, tok.fit_more, docs, n_tokens, **params)
     assert (tok._model.vocabulary, tok.fingerprint, repr(tok), repr(getattr(tok, "history_", None))) == before
 
 
 @each("cls", CLASSES)
 def test_a_refused_fit_more_changes_nothing(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(NotFittedError):
-        cls(9).fit_more(DOCS, 10)
+    refuses(NotFittedError, "", lambda: cls(9).fit_more(DOCS, 10))
     tok = make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False)
     assert merges(tok.fit_more(DOCS, 6, progress=False)) == merges(make(cls, 6, 2, alphabet=3).fit(DOCS, progress=False))
     refused(tok, ValueError, "^n_tokens", n_tokens=5)
@@ -393,8 +390,7 @@ def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow
         (ValueError, "pretokenizer: there is no 'gtp2'", TALES, "gtp2"),
         (TypeError, "docs", [[1, 2]], None),
     ):
-        with pytest.raises(error, match=match):
-            tok.fit_more(docs, 270, pretokenizer=pretokenizer, progress=False)
+        refuses(error, match, tok.fit_more, docs, 270, pretokenizer=pretokenizer, progress=False)
         assert (tok.fingerprint, repr(tok)) == before
     characters = BPE(20, preprocessing=Preprocessing("gpt2")).fit(TALES, progress=False)
     characters.fit_more(TALES, 30, pretokenizer=None, progress=False)
@@ -402,8 +398,7 @@ def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow
     with pytest.raises(ValueError, match="pretokenizer: it cuts text"):
         BPE(4).fit([[0, 1, 0, 1]], progress=False).fit_more([[0, 1]], 5, pretokenizer="gpt2")
     changing = BPE(30, preprocessing=Preprocessing([{"type": "Metaspace"}])).fit(TALES, progress=False)
-    with pytest.raises(ValueError, match="pretokenizer: the present one changes text"):
-        changing.fit_more(TALES, 40, pretokenizer=None)
+    refuses(ValueError, "pretokenizer: the present one changes text", changing.fit_more, TALES, 40, pretokenizer=None)
 
 
 # --------------------------------------------------------------------------------------------------------------- limits of memory
@@ -441,8 +436,7 @@ def test_a_limit_does_not_change_the_result(caplog: Any, docs: Any, size: int, c
     part = UBPEClassic(size + 50, candidates).fit(docs, progress=False)
     assert merges(part.fit_more(docs, size + 150, memory_limit=40 * n, progress=False)) == merges(whole)
     if size > 3:  # of the periodic text hardly anything is left
-        with pytest.raises(MemoryError, match="memory_limit"):
-            part.fit_more(docs, size + 151, memory_limit=1000)
+        refuses(MemoryError, "memory_limit", part.fit_more, docs, size + 151, memory_limit=1000)
 
 
 @each("seed", range(4))
@@ -503,7 +497,6 @@ def test_the_least_and_the_most_that_a_limit_can_be() -> None:
     assert few < fixed - 25_000_000 and many == fixed + memory._TOKEN * (40_000 - 4096)
     assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n
     for limit, divisible in ((fixed + n - 1, True), (most - 1, False)):
-        with pytest.raises(MemoryError):
-            memory.Memory.within(limit, n, 10, divisible)
+        refuses(MemoryError, "", memory.Memory.within, limit, n, 10, divisible)
     assert memory.Memory.within(most - 1, n, 10, True) is not None
     assert memory.Memory.within(most, n, 10, True) is memory.Memory.within(most, n, 10, False) is None

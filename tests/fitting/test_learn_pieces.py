@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import pieces as reference
+from tables import refuses
 
 from ubpe_numba import WordPiece
 from ubpe_numba.fitting.learn_pieces import learn_pieces
@@ -43,10 +44,7 @@ def test_a_table_of_pairs_that_grows() -> None:
 def test_arguments_of_training() -> None:
     with pytest.raises(ValueError, match="criterion: expected one of 'count', 'pmi', 'likelihood', got 'best'"):
         WordPiece.train(["a"], 5, criterion="best")
-    with pytest.raises(ValueError, match="min_count: expected at least 1"):
-        WordPiece.train(["a"], 5, min_count=0)
-    with pytest.raises(ValueError, match=r"words\['a'\]: expected at least 1"):
-        WordPiece.train({"a": 0}, 5)
-    with pytest.raises(TypeError, match="words: expected str, got 1"):
-        WordPiece.train([1], 5)  # type: ignore[list-item]
+    refuses(ValueError, "min_count: expected at least 1", WordPiece.train, ["a"], 5, min_count=0)
+    refuses(ValueError, r"words\['a'\]: expected at least 1", WordPiece.train, {"a": 0}, 5)
+    refuses(TypeError, "words: expected str, got 1", WordPiece.train, [1], 5)
     assert WordPiece.train([], 5).pieces == {"[UNK]": 0}

@@ -6,13 +6,12 @@ import math
 from collections import Counter
 
 import numpy as np
-import pytest
 from corpora import corpora
 from hypothesis import given
 from hypothesis import strategies as st
 from pair_tables import Table, named, tables
 from reference import encode_paths
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, Ragged, UBPEClassic, count_documents
 from ubpe_numba.documents.read import as_corpus
@@ -147,13 +146,9 @@ def test_occurrences_are_what_the_new_tokenizer_encodes_to(objective: str) -> No
 
 
 def test_arguments_of_reweight() -> None:
-    with pytest.raises(NotFittedError):
-        UBPE().reweight(["ab"])
+    refuses(NotFittedError, "", lambda: UBPE().reweight(["ab"]))
     tok = UBPE(10, 2).fit(DOCS, progress=False)
-    with pytest.raises(ValueError, match="weights: expected 'idf' or 'likelihood', got 'best'"):
-        tok.reweight(DOCS, "best")
-    with pytest.raises(ValueError, match="n_rounds: expected at least 1"):
-        tok.reweight(DOCS, n_rounds=0)
-    with pytest.raises(UnknownSymbolError, match="document 1, position 2"):
-        tok.reweight(["ab", "abx"])
+    refuses(ValueError, "weights: expected 'idf' or 'likelihood', got 'best'", tok.reweight, DOCS, "best")
+    refuses(ValueError, "n_rounds: expected at least 1", tok.reweight, DOCS, n_rounds=0)
+    refuses(UnknownSymbolError, "document 1, position 2", tok.reweight, ["ab", "abx"])
     assert not hasattr(UBPEClassic, "reweight")

@@ -9,9 +9,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pytest
 from integrations.conftest import needed
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.documents.read import Documents, as_document, as_documents
@@ -39,8 +38,7 @@ def are_read(cases: list[tuple[Any, Any]]) -> None:
 def are_refused(cases: list[tuple[Any, type[Exception], str]], read: Any = as_documents) -> None:
     """Documents are refused with these words."""
     for given, error, message in cases:
-        with pytest.raises(error, match=message):
-            read(given)
+        refuses(error, message, read, given)
 
 
 # --- pyarrow, nanoarrow, DuckDB

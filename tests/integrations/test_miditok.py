@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from integrations.conftest import needed
 from midi_files import PRELUDE, midi_files
-from tables import each, refused
+from tables import each, refused, refuses
 from test_docstrings import _members, problems
 
 from ubpe_numba import Ragged
@@ -232,10 +232,8 @@ def test_a_training_begins_anew_and_other_models_are_miditoks_own() -> None:
         tokens = tokenizer(PRELUDE)
         tokenizer.decode_token_ids(tokens)
         assert tokens.ids == tokenizer(PRELUDE, encode_ids=False).ids
-    with pytest.raises(ValueError, match="its model is WordPiece, not BPE"):
-        mine.train_more(size + 10, files_paths=[PRELUDE])
-    with pytest.raises(ValueError, match="sequences: only for BPE"):
-        mine.train(size, sequences=mine(PRELUDE, encode_ids=False))
+    refuses(ValueError, "its model is WordPiece, not BPE", mine.train_more, size + 10, files_paths=[PRELUDE])
+    refuses(ValueError, "sequences: only for BPE", lambda: mine.train(size, sequences=mine(PRELUDE, encode_ids=False)))
 
 
 def test_tokens_added_after_a_training_are_miditoks_own() -> None:
@@ -245,8 +243,7 @@ def test_tokens_added_after_a_training_are_miditoks_own() -> None:
         assert tokenizer(PRELUDE).ids
         tokenizer.add_to_vocab("Late_1")
     assert mine(PRELUDE).ids == theirs(PRELUDE).ids
-    with pytest.raises(ValueError, match="other basic tokens than its vocabulary"):
-        mine.bpe  # noqa: B018
+    refuses(ValueError, "other basic tokens than its vocabulary", lambda: mine.bpe)
 
 
 # ---------------------------------------------------------------------------------------------------- what is wrong is said
@@ -260,8 +257,7 @@ def test_what_needs_training_is_refused_before_it() -> None:
         lambda: tokenizer.train_more(999, files_paths=[PRELUDE]),
         lambda: tokenizer.encode_token_ids(tokenizer(PRELUDE)),
     ):
-        with pytest.raises(NotFittedError, match="not trained"):
-            call()
+        refuses(NotFittedError, "not trained", call)
 
 
 @each(
@@ -280,8 +276,7 @@ def test_what_needs_training_is_refused_before_it() -> None:
 def test_wrong_sources(trained: Any, given_: dict[str, Any], kind: type[Exception], message: str) -> None:
     size = len(trained)
     for method in (trained.train, trained.train_more):
-        with pytest.raises(kind, match=message):
-            method(size, **given_)
+        refuses(kind, message, method, size, **given_)
     assert len(trained) == size
 
 
@@ -361,8 +356,7 @@ def test_alphabets_with_characters_around_the_mark() -> None:
     assert starts.tolist() == [0, 2, 3]
     assert alphabet.basic_of(documents) == sequences
     for bad in (behind - 1, 0xD800):
-        with pytest.raises(ValueError, match=f"no character for the basic token of id {bad}"):
-            models.MusicAlphabet.of([0, bad], [], marked=True)
+        refuses(ValueError, f"no character for the basic token of id {bad}", models.MusicAlphabet.of, [0, bad], [], marked=True)
     assert models.MusicAlphabet.of([behind - 1], [], marked=False).basic.tolist() == [behind - 1]
 
 

@@ -24,7 +24,7 @@ from sklearn.pipeline import Pipeline  # noqa: E402
 from sklearn.utils import estimator_html_repr, get_tags  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 from sklearn.utils.validation import check_is_fitted  # noqa: E402
-from tables import each, refused  # noqa: E402
+from tables import each, refused, refuses  # noqa: E402
 
 from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, quantize  # noqa: E402
 from ubpe_numba.integrations.scikit_learn.columns import counts_of_parts  # noqa: E402
@@ -165,8 +165,7 @@ def test_a_frozen_tokenizer_stays() -> None:
     assert bag.tokenizer_ is tok and tok.fingerprint == before
     names = bag.get_feature_names_out()
     assert names[tok.vocabulary.special["<end>"]] == "<end>" and bag.transform(DOCS).shape == (5, names.size)
-    with pytest.raises(Exception, match="has no vocabulary yet"):
-        BagOfTokens(FrozenEstimator(BPE())).fit(DOCS)
+    refuses(Exception, "has no vocabulary yet", lambda: BagOfTokens(FrozenEstimator(BPE())).fit(DOCS))
     flat = UBPE(24, objective="shortest").fit(DOCS).refine(DOCS)
     with pytest.raises(ValueError, match="parts: the vocabulary knows flat sequences only"):
         BagOfTokens(FrozenEstimator(flat), parts=True).fit(DOCS)
@@ -262,10 +261,8 @@ def test_channels_have_vocabularies_of_their_own() -> None:
     assert np.array_equal(bag.transform(both).toarray(), np.hstack(expected))
     assert bag.n_features_in_ == 2 and bag.get_feature_names_out()[-1].startswith("channel 1: ")
     assert bag.transform(both[:, :, :30]).shape == (12, 40)  # of other lengths, too
-    with pytest.raises(ValueError, match="2 features"):
-        bag.transform(both[:, :1])
-    with pytest.raises(ValueError, match="X: expected 3 dimensions as in fit"):
-        bag.transform(left[:, :2])
+    refuses(ValueError, "2 features", bag.transform, both[:, :1])
+    refuses(ValueError, "X: expected 3 dimensions as in fit", bag.transform, left[:, :2])
 
 
 def test_series_of_other_lengths_are_counted_each_for_itself() -> None:
@@ -287,8 +284,7 @@ def test_series_of_other_lengths_are_counted_each_for_itself() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             SeriesBag(n_tokens=20).fit(bad)
-    with pytest.raises(ValueError, match="X: expected 2 channels in all series, got 1 in 1"):
-        two.transform([rows[:1], rows[:1, :30]])
+    refuses(ValueError, "X: expected 2 channels in all series, got 1 in 1", two.transform, [rows[:1], rows[:1, :30]])
 
 
 def test_series_bags_refuse_wrong_parameters() -> None:
@@ -307,8 +303,7 @@ def test_series_bags_refuse_wrong_parameters() -> None:
     with pytest.raises(ValueError, match=r"X: expected \[n, samples\] or \[n, channels, samples\]"):
         SeriesBag().fit(np.zeros((2, 2, 2, 2)))
     for call in (lambda: SeriesBag().transform(rows), SeriesBag().get_feature_names_out):
-        with pytest.raises(NotFittedError):
-            call()
+        refuses(NotFittedError, "", call)
 
 
 def test_series_of_any_size_have_the_same_shapes_unless_it_is_to_matter() -> None:
@@ -345,8 +340,7 @@ def test_what_it_is_and_whether_it_is_fitted(cls: Any) -> None:
     check_is_fitted(clone(tok).fit(TEXTS, progress=False))
     copy = clone(tok.fit(TEXTS, progress=False))
     assert copy == cls(40, alphabet=ALPHABET)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(copy)
+    refuses(NotFittedError, "", check_is_fitted, copy)
 
 
 def test_a_pipeline_that_ends_in_a_tokenizer(cls: Any) -> None:

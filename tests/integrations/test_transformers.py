@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from integrations.conftest import needed
-from tables import each, refused
+from tables import each, refused, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece, export, load
 from ubpe_numba.errors import ModelFormatError
@@ -85,8 +85,7 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
     ],
 )
 def test_what_is_no_special_token_is_refused(tok: BPE, params: dict[str, Any], match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        export(tok, "transformers", **params)
+    refuses(ValueError, match, export, tok, "transformers", **params)
 
 
 def test_words_and_unigrams() -> None:
@@ -172,8 +171,7 @@ def test_files_beside_that_are_refused(tok: BPE, tmp_path: pathlib.Path) -> None
         ({"added_tokens_decoder": {"9": {"content": "a"}}}, "tokenizer_config.json: it is not valid"),
     ):  # fmt: skip
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-        with pytest.raises(ModelFormatError, match=told):
-            load(tmp_path / "tokenizer.json")
+        refuses(ModelFormatError, told, lambda: load(tmp_path / "tokenizer.json"))
 
 
 # ------------------------------------------------------------------------------------------------ model inputs

@@ -7,15 +7,14 @@ import pathlib
 import numba
 import pytest
 from processes import python
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba.runtime import compiler
 from ubpe_numba.runtime.tables import pairs as pairtable
 
 
 def test_a_helper_is_not_called_from_python() -> None:
-    with pytest.raises(TypeError, match="pair_of is called by kernels only"):
-        pairtable.pair_of(1, 2)
+    refuses(TypeError, "pair_of is called by kernels only", pairtable.pair_of, 1, 2)
     assert pairtable.pair_of.py_func(1, 2) == 1 << 32 | 2
 
 

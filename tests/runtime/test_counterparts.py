@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from tables import each
+from tables import each, refuses
 
 import ubpe_numba
 from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece
@@ -32,8 +32,7 @@ def test_attributes_of_other_libraries_name_what_is_here() -> None:
         for owner in (TOK, BPE):
             assert (name in dir(owner)) == hasattr(owner, name) == hasattr(BPE, name)
             if not hasattr(BPE, name):
-                with pytest.raises(AttributeError, match=re.escape(f"; here: {hint}")):
-                    getattr(owner, name)
+                refuses(AttributeError, re.escape(f"; here: {hint}"), getattr, owner, name)
 
 
 def test_arguments_of_other_libraries_name_what_is_here() -> None:
@@ -63,5 +62,4 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
     ],
 )
 def test_what_is_near_is_named(call: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        call()
+    refuses(error, message, call)

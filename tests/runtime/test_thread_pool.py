@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+from tables import refuses
 
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import MOST_THREADS, resolve_threads
@@ -16,8 +17,7 @@ def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: p
     monkeypatch.setenv("NUMBA_NUM_THREADS", "5000")
     most = MOST_THREADS
     assert resolve_threads(most) == most and resolve_threads(None) == 5000
-    with pytest.raises(ValueError, match=f"^n_threads: expected at most {most}, got 999999$"):
-        resolve_threads(999_999)
+    refuses(ValueError, f"^n_threads: expected at most {most}, got 999999$", resolve_threads, 999_999)
     for text in (str(most + 1), "9" * 5000):
         monkeypatch.setenv("UBPE_NUM_THREADS", text)
         match = f"^environment variable UBPE_NUM_THREADS: expected an integer in 1..{most}, got '"
@@ -37,8 +37,7 @@ def test_ctrl_c_does_not_wait_for_a_kernel():
         hold.wait(60)
         ended.set()
 
-    with pytest.raises(KeyboardInterrupt):
-        thread_pool.run(kernel, [(0, 1)], 1, thread_pool.LONG)
+    refuses(KeyboardInterrupt, "", thread_pool.run, kernel, [(0, 1)], 1, thread_pool.LONG)
     assert not ended.is_set()
     hold.set()
     assert thread_pool.run(lambda a, b: a + b, [(1, 2)], 1, thread_pool.LONG) == [3]

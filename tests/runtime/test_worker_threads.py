@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from tables import refuses
 
 from ubpe_numba.runtime import thread_pool
 
@@ -103,8 +104,7 @@ def test_a_ctrl_c_while_threads_are_started_leaves_none_behind(monkeypatch: pyte
 
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            run()
+        refuses(KeyboardInterrupt, "", run)
     for thread in set(threading.enumerate()) - before:
         thread.join(PATIENCE)
         assert not thread.is_alive()
@@ -136,8 +136,7 @@ def test_errors_wait_for_the_others_and_nested_work_is_done_at_once() -> None:
         ended.append(begin)
         return inner
 
-    with pytest.raises(MemoryError, match="the first"):
-        thread_pool.run(work, [(i, i + 1) for i in range(4)], 2)
+    refuses(MemoryError, "the first", thread_pool.run, work, [(i, i + 1) for i in range(4)], 2)
     assert sorted(ended) == [1, 2, 3]
     begun = threading.Event()
 
@@ -145,8 +144,7 @@ def test_errors_wait_for_the_others_and_nested_work_is_done_at_once() -> None:
         begun.set()
         raise ZeroDivisionError(f"of helper {i}")
 
-    with pytest.raises(ZeroDivisionError, match="of helper 1"):
-        thread_pool.together(lambda: begun.wait(PATIENCE), helper, lambda: None, 2)
+    refuses(ZeroDivisionError, "of helper 1", lambda: thread_pool.together(lambda: begun.wait(PATIENCE), helper, lambda: None, 2))
 
 
 def test_a_thread_that_waits_keeps_no_result() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece
 from ubpe_numba.errors import UnknownTokenError
@@ -82,5 +82,4 @@ def test_text_with_special_tokens_and_ids_of_its_own() -> None:
     ],
 )
 def test_what_is_not_nested_is_refused(tok: Any, ids: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        skyline(tok, ids)
+    refuses(error, message, skyline, tok, ids)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reference import encode_paths
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import UBPE
 from ubpe_numba.bounds import boundary_probabilities
@@ -41,8 +41,7 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
     assert set(map(tuple, tok.encode_batch(["abba"] * 500, sample=1.0).to_lists())) == {(2, 1, 0), (0, 1, 1, 0)}
     assert tok.encode("abba", sample=0.001, seed=5).size >= 2
     text = UBPE.for_text(265, pretokenizer="gpt2").fit(["low lower lowest"] * 3, progress=False)
-    with pytest.raises(ValueError, match="boundary_probabilities: a tokenizer with a pattern"):
-        boundary_probabilities(text, "low")
+    refuses(ValueError, "boundary_probabilities: a tokenizer with a pattern", boundary_probabilities, text, "low")
     for objective in ("tfidf", "shortest", "likelihood"):
         text.set_params(objective=objective)
         for seed in range(5):
@@ -59,8 +58,7 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
 ])  # fmt: skip
 def test_arguments_of_sampling(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     tok = UBPE(5, 1, objective="likelihood").fit(DOCS, progress=False)
-    with pytest.raises(error, match=match):
-        tok.encode("ab", **({"sample": 1.0} | arguments))
+    refuses(error, match, tok.encode, "ab", **{"sample": 1.0} | arguments)
 
 
 def test_threads_that_share_a_tokenizer_draw_by_their_own_alphas() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tables import each
+from tables import each, refuses
 from text_samples import SAMPLES
 
 from ubpe_numba import BPE, Preprocessing, WordPiece, export, load
@@ -76,8 +76,7 @@ def test_what_other_tokenizers_can() -> None:
     with pytest.raises(SpecialTokenError, match="document 2, position 0"):
         tok.encode_batch(["un", "", "[X]"], allowed_special="none", disallowed_special="all")
     assert tok.encode("[X]", allowed_special="none").tolist() == [0, 0, 0]
-    with pytest.raises(ValueError, match="stream: a tokenizer with a normalizer"):
-        tok.stream()
+    refuses(ValueError, "stream: a tokenizer with a normalizer", tok.stream)
 
 
 def test_arguments_by_name() -> None:
@@ -87,8 +86,7 @@ def test_arguments_by_name() -> None:
     assert other.set_params(longest=1) is other and other != tok and other.encode("un able").tolist() == [0, 0]
     tok.usage(TEXTS)
     assert pickle.dumps(pickle.loads(pickle.dumps(tok))) == pickle.dumps(tok) == pickle.dumps(cutting())
-    with pytest.raises(ValueError, match="n_tokens: not a parameter of WordPiece"):
-        tok.set_params(n_tokens=3)
+    refuses(ValueError, "n_tokens: not a parameter of WordPiece", tok.set_params, n_tokens=3)
 
 
 def test_surrogates_are_kept_where_files_can_hold_them(tmp_path: pathlib.Path) -> None:
@@ -122,17 +120,14 @@ def test_other_files_are_refused(tmp_path: pathlib.Path, change: Any, match: str
     state = json.loads(path.read_text())
     change(state)
     path.write_text(json.dumps(state))
-    with pytest.raises(ModelFormatError, match=match):
-        WordPiece.load(path)
+    refuses(ModelFormatError, match, WordPiece.load, path)
 
 
 def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
     WordPiece(SMALL).save(tmp_path / "model.json")
-    with pytest.raises(ModelFormatError, match="a WordPiece, not a BPE: use WordPiece.load"):
-        BPE.load(tmp_path / "model.json")
+    refuses(ModelFormatError, "a WordPiece, not a BPE: use WordPiece.load", lambda: BPE.load(tmp_path / "model.json"))
     assert load(tmp_path / "model.json").encode(["unable"]).tolist() == [1, 3]
-    with pytest.raises(ValueError, match="expected a name that ends in .json or .npz"):
-        WordPiece(SMALL).save(tmp_path / "vocab.txt")
+    refuses(ValueError, "expected a name that ends in .json or .npz", lambda: WordPiece(SMALL).save(tmp_path / "vocab.txt"))
     tok = WordPiece.load(BERT)
     export(tok, "vocab.txt", tmp_path / "vocab.txt")
     assert (tmp_path / "vocab.txt").read_bytes() == BERT.read_bytes()
@@ -158,8 +153,7 @@ def test_files_of_other_kinds(tmp_path: pathlib.Path) -> None:
 def test_bad_arguments_are_refused(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     text = {name: arguments[name] for name in arguments if name in ("special_tokens", "known_words")}
     rest = {name: arguments[name] for name in arguments if name not in text}
-    with pytest.raises(error, match=match):
-        WordPiece(**rest, preprocessing=Preprocessing(**text))
+    refuses(error, match, lambda: WordPiece(**rest, preprocessing=Preprocessing(**text)))
 
 
 def test_words_that_are_none_are_refused() -> None:
@@ -177,10 +171,8 @@ def test_words_that_are_none_are_refused() -> None:
         (lambda: tok.decode("a"), "^ids: expected integers, got str"),
         (lambda: tok.decode([0.5]), "^ids, position 0: expected an integer"),
     ):
-        with pytest.raises(TypeError, match=match):
-            call()
-    with pytest.raises(ValueError, match="n_threads: expected at least 1"):
-        WordPiece(["[UNK]"], n_threads=0).encode([])
+        refuses(TypeError, match, call)
+    refuses(ValueError, "n_threads: expected at least 1", lambda: WordPiece(["[UNK]"], n_threads=0).encode([]))
 
 
 def test_ids_of_no_piece_are_refused() -> None:
@@ -188,10 +180,8 @@ def test_ids_of_no_piece_are_refused() -> None:
         WordPiece({"[UNK]": 2**31 - 1}).usage([])
     tok = WordPiece({"[UNK]": 3, "a": 5})
     for ids, at in (([7], 0), ([5, 4, 9], 1), (np.array([3, -1]), 1)):
-        with pytest.raises(UnknownTokenError, match=f"^document 0, position {at}: token id {ids[at]} is outside the vocabulary"):
-            tok.decode(ids)
-    with pytest.raises(UnknownTokenError, match="^document 2, position 1: token id 6"):
-        tok.decode_batch([[3], [], [3, 6]])
+        refuses(UnknownTokenError, f"^document 0, position {at}: token id {ids[at]} is outside the vocabulary", tok.decode, ids)
+    refuses(UnknownTokenError, "^document 2, position 1: token id 6", tok.decode_batch, [[3], [], [3, 6]])
     assert tok.decode(np.array([5, 3], np.uint8)) == "a [UNK]" and tok.decode([]) == ""
     assert tok.decode_batch(np.array([3, 5]), [0, 1, 2]) == ["[UNK]", "a"] and tok.decode_batch([]) == []
     assert WordPiece(["?", "un", "able"], unknown="?", prefix="").decode([1, 2]) == "unable"
@@ -208,11 +198,7 @@ def test_training_begins_with_special_tokens() -> None:
         WordPiece.train(["a"], 2, special_tokens=special)
     with pytest.raises(TypeError, match="special_tokens: expected words, or a mapping of words to ids, got str"):
         WordPiece.train(["a"], 9, special_tokens="[CLS]")
-    with pytest.raises(TypeError, match="words: expected words, got str; cut it first"):
-        WordPiece.train("a text", 9)
-    with pytest.raises(ValueError, match="words: got a text of 125 characters; cut it first"):
-        WordPiece.train(["a", "a text" + 17 * " a text"], 9)
-    with pytest.raises(TypeError, match="prefix: expected str, got None"):
-        WordPiece.train(["ab"], 9, prefix=None)
-    with pytest.raises(ValueError, match=r"words: expected less than 2\*\*62 characters"):
-        WordPiece.train({"ab": 2**61}, 9)
+    refuses(TypeError, "words: expected words, got str; cut it first", WordPiece.train, "a text", 9)
+    refuses(ValueError, "words: got a text of 125 characters; cut it first", WordPiece.train, ["a", "a text" + 17 * " a text"], 9)
+    refuses(TypeError, "prefix: expected str, got None", WordPiece.train, ["ab"], 9, prefix=None)
+    refuses(ValueError, r"words: expected less than 2\*\*62 characters", WordPiece.train, {"ab": 2**61}, 9)

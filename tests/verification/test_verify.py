@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import pytest
+from tables import refuses
 from verification.references import FILE, REFERENCES, digests, inputs
 
 import ubpe_numba
@@ -63,7 +64,5 @@ def test_a_child_that_ends_without_a_result(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(TypeError, match="fresh: expected True or False, got 2"):
-        ubpe_numba.verify(fresh=2)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="progress: expected 'auto', True or False, got 'yes'"):
-        ubpe_numba.verify(progress="yes")
+    refuses(TypeError, "fresh: expected True or False, got 2", ubpe_numba.verify, fresh=2)
+    refuses(ValueError, "progress: expected 'auto', True or False, got 'yes'", ubpe_numba.verify, progress="yes")

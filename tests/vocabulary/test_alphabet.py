@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_document, as_documents
@@ -81,17 +81,13 @@ def test_alphabets_in_every_form(alphabet: Any, kind: str | None, symbols: list[
     ],
 )  # fmt: skip
 def test_from_user_refuses(alphabet: Any, kind: str | None, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=f"^alphabet.*{re.escape(message)}"):
-        Alphabet.from_user(alphabet, kind)
+    refuses(error, f"^alphabet.*{re.escape(message)}", Alphabet.from_user, alphabet, kind)
 
 
 def test_others_refuse() -> None:
-    with pytest.raises(ValueError, match="kind: expected 'int', 'str' or 'bytes', got 'text'"):
-        Alphabet.from_user(3, "text")
-    with pytest.raises(TypeError, match="size: expected an integer, got True"):
-        Alphabet.dense(True)
-    with pytest.raises(TypeError, match="symbols: expected integers, got characters"):
-        Alphabet.from_symbols("ab", "int")
+    refuses(ValueError, "kind: expected 'int', 'str' or 'bytes', got 'text'", Alphabet.from_user, 3, "text")
+    refuses(TypeError, "size: expected an integer, got True", Alphabet.dense, True)
+    refuses(TypeError, "symbols: expected integers, got characters", Alphabet.from_symbols, "ab", "int")
     with pytest.raises(ValueError, match="values, position 0: expected an integer that fits int64"):
         wide([-1]).lookup(np.array([2**64 - 1], np.uint64))
 
@@ -196,8 +192,7 @@ def test_unknown_symbols(alphabet: Alphabet, docs: list[Any], where: tuple[Any, 
     # The same corpus, cut out of a longer one with unknown symbols around it.
     part = as_documents([docs[-1], *docs[:-1], docs[-1]])
     part = part._replace(offsets=part.offsets[1:-1])
-    with pytest.raises(UnknownSymbolError, match=re.escape(message)):
-        alphabet.to_ids(part)
+    refuses(UnknownSymbolError, re.escape(message), alphabet.to_ids, part)
     assert alphabet.to_ids(part, "skip") == skipped[:-1]
     assert alphabet.to_ids(part, 1) == replaced[:-1]
 

@@ -8,6 +8,7 @@ from pair_tables import Table, tables
 from reference import fit as reference
 from reference.trim import is_closed, rearrange
 from sample_corpora import SIGNAL, fitted
+from tables import refuses
 
 from ubpe_numba import UBPE, FitRules, UBPEClassic
 from ubpe_numba.vocabulary.weights import keep_by_weight, renumber
@@ -52,6 +53,5 @@ def test_a_table_that_is_not_closed_is_refused() -> None:
 
 def test_a_table_by_idf_cannot_be_cut_by_creation() -> None:
     tok = fitted(UBPEClassic, SIGNAL, None).truncate(200, by="idf")
-    with pytest.raises(ValueError, match="not in order of creation; use by='idf'"):
-        tok.truncate(tok._model.vocabulary.n_alphabet + 1)
+    refuses(ValueError, "not in order of creation; use by='idf'", tok.truncate, tok._model.vocabulary.n_alphabet + 1)
     fitted(UBPE, SIGNAL, None).truncate(200, by="idf").truncate(30)  # flat sequences need no others

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, Preprocessing, WordPiece, load
 from ubpe_numba.text import Normalizer, Pretokenizer, Splitter
@@ -50,11 +50,9 @@ EACH: dict[str, dict[str, Any]] = {
     ({"vocabulary": 3}, TypeError, "vocabulary"),
 ])  # fmt: skip
 def test_bad_arguments_are_refused_when_it_is_made(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
-    with pytest.raises(error, match=match):
-        Preprocessing(**arguments)
+    refuses(error, match, Preprocessing, **arguments)
     if "vocabulary" not in arguments:
-        with pytest.raises(error, match=match):
-            BPE.for_text(300, **arguments)
+        refuses(error, match, BPE.for_text, 300, **arguments)
 
 
 @each("name", EACH)
@@ -106,10 +104,8 @@ def test_it_is_set_before_a_fit_only(cls: Any) -> None:
         tok.fingerprint,
         rf"^preprocessing: a fitted tokenizer .*; {cls.__name__}\(\*\*{{.*'preprocessing': \.\.\.}}\) makes",
     )
-    with pytest.raises(ValueError, match=way):
-        tok.set_params(preprocessing=upper)
+    refuses(ValueError, way, tok.set_params, preprocessing=upper)
     assert tok.fingerprint == before and tok.preprocessing is lower
     other = cls(**{**tok.get_params(), "preprocessing": upper}).fit(TEXTS, progress=False)  # as the message says
     assert other.fingerprint == cls(40, preprocessing=upper).fit(TEXTS, progress=False).fingerprint != before
-    with pytest.raises(ValueError, match="^preprocessing: a fitted tokenizer"):
-        WordPiece(["[UNK]"]).set_params(preprocessing=upper)
+    refuses(ValueError, "^preprocessing: a fitted tokenizer", lambda: WordPiece(["[UNK]"]).set_params(preprocessing=upper))

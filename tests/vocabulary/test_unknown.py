@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import numpy as np
-import pytest
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -51,14 +50,12 @@ def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
     ],
 )
 def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=f"unknown: .*{message}"):
-        choice_of(unknown, alphabet, SPECIAL[alphabet.kind])
+    refuses(error, f"unknown: .*{message}", choice_of, unknown, alphabet, SPECIAL[alphabet.kind])
 
 
 @each("state", [None, True, 1.5, {"bytes": [256]}, {"bytes": "a"}, {"words": [1]}, [1.0], [[1]], {}])
 def test_files_that_say_something_else(state: Any) -> None:
-    with pytest.raises(ModelFormatError, match="unknown: expected a word"):
-        argument_from_state(state, NUMBERS)
+    refuses(ModelFormatError, "unknown: expected a word", argument_from_state, state, NUMBERS)
 
 
 @each("rule", [Unknown(np.arange(3, 259, dtype=np.int32)), Unknown(None, 0), Unknown(None, 7, True)])

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE
 from ubpe_numba.errors import ModelFormatError
@@ -22,16 +22,14 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
     ],
 )  # fmt: skip
 def test_from_merges_refuses(merges: Any, match: str) -> None:
-    with pytest.raises(ModelFormatError, match=match):
-        BPE.from_merges(merges, "ab")
+    refuses(ModelFormatError, match, BPE.from_merges, merges, "ab")
 
 
 def test_vocabularies_are_validated_and_frozen() -> None:
     made = Vocabulary.from_merges(2, [[3, 1], [0, 1]])
     assert [made.sequence(t).tolist() for t in range(4)] == [[0], [1], [0, 1, 1], [0, 1]]
     for t in (-1, 4):
-        with pytest.raises(IndexError, match=rf"token {t}: expected 0\.\.3"):
-            made.sequence(t)
+        refuses(IndexError, rf"token {t}: expected 0\.\.3", made.sequence, t)
     with pytest.raises(AttributeError, match="frozen"):
         made.weights = np.zeros(4)  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
@@ -41,5 +39,4 @@ def test_vocabularies_are_validated_and_frozen() -> None:
 @each("name", ["n_documents", "n_symbols"])
 @each("wrong", [-1, 1.5, True, "2", None])
 def test_numbers_of_documents_and_symbols_are_validated(name: str, wrong: Any) -> None:
-    with pytest.raises(ModelFormatError, match=f"{name}: expected an integer of at least 0"):
-        Vocabulary.from_merges(2, [[0, 1]], **{name: wrong})
+    refuses(ModelFormatError, f"{name}: expected an integer of at least 0", Vocabulary.from_merges, 2, [[0, 1]], **{name: wrong})
