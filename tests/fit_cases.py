@@ -1,7 +1,5 @@
 """Random and large corpora, weights and boundaries, for the tests of fitting; the merges of a fitted tokenizer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -83,8 +81,7 @@ def large_corpus(nature: str, with_weights: bool) -> tuple[list[list[int]], int,
 def rows(tok: Any) -> list[list[int]]:
     """The three columns of the history as lists; their types are checked."""
     history = tok.history_
-    assert isinstance(history, tuple)
-    assert history._fields[:3] == ("counts", "document_frequencies", "lengths")
+    assert isinstance(history, tuple) and history._fields[:3] == ("counts", "document_frequencies", "lengths")
     assert all(column.dtype == np.int64 and column.ndim == 1 for column in history[:3])
     return [column.tolist() for column in history[:3]]
 

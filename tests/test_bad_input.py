@@ -1,7 +1,5 @@
 """Bad input never crashes the process and never returns something wrong; messages are in `test_ways_on.py`."""
 
-from __future__ import annotations
-
 import array
 import sys
 from collections.abc import Iterator
@@ -30,23 +28,18 @@ def fitted(cls: Any, docs: Any = None, n_tokens: int | None = None, **params: An
     return cls(n_tokens, **params).fit(DOCS if docs is None else docs, progress=False)
 
 
-@each(
-    "docs, n",
-    [
-        ([], 0), ([[]], 1), ([[], [], []], 3), ((), 0), ([""], 1), ("", 1), ([b"", b""], 2),
-        (np.zeros((0, 5), int), 0), (np.zeros((3, 0), np.int8), 3), (np.array([]), 1),
-        ([np.array([])] * 2, 2), ([np.array([]), [], np.array([], np.uint8)], 3),
-        (Ragged.from_lists([]), 0), (Ragged.from_lists([[], []]), 2), (b"", 1), (array.array("i"), 1),
-    ],
-)  # fmt: skip
+@each("docs, n", [
+    ([], 0), ([[]], 1), ([[], [], []], 3), ((), 0), ([""], 1), ("", 1), ([b"", b""], 2),
+    (np.zeros((0, 5), int), 0), (np.zeros((3, 0), np.int8), 3), (np.array([]), 1),
+    ([np.array([])] * 2, 2), ([np.array([]), [], np.array([], np.uint8)], 3),
+    (Ragged.from_lists([]), 0), (Ragged.from_lists([[], []]), 2), (b"", 1), (array.array("i"), 1),
+])  # fmt: skip
 def test_a_corpus_without_symbols(docs: Any, n: int) -> None:
     tok = UBPE(256).fit(docs, progress=False)
-    assert tok._model.vocabulary.n_learned == 0
-    assert tok.encode_batch(docs).to_lists() == [[]] * n
+    assert tok._model.vocabulary.n_learned == 0 and tok.encode_batch(docs).to_lists() == [[]] * n
     assert len(tok.decode_batch(Ragged.from_lists([[]] * n))) == n
     for empty in ([], "", b"", (), np.array([]), np.zeros(0, np.uint16)):
-        assert tok.encode(empty).tolist() == []
-        assert tok.encode(empty).dtype == np.int32
+        assert tok.encode(empty).tolist() == [] and tok.encode(empty).dtype == np.int32
     assert len(tok.decode([])) == 0
     refuses(UnknownTokenError, r"document 0, position 0: token id 256 is outside", tok.decode, [256])
     match = r"position 0: symbol '\u1234'|expected the same, got str"

@@ -3,8 +3,6 @@
 Whoever needs more raises a limit in a commit of its own that says what it buys.
 """
 
-from __future__ import annotations
-
 from budgets import circles, measured
 
 #: Limits that were agreed for what a user meets, wherever below them it is.

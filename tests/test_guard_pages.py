@@ -1,7 +1,5 @@
 """Kernels that load and store at addresses, which bounds checks do not see: every array stands at the edge of its memory."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -61,8 +59,7 @@ def test_cutting_stays_within_its_arrays(pattern: str) -> None:
             found: list[int] = []
             while (got := kernel(values, offsets, table, state, ends)) == room:
                 found += ends.tolist()
-            assert [*found, *ends[:got].tolist()] == want.tolist()
-            assert guard.intact()
+            assert [*found, *ends[:got].tolist()] == want.tolist() and guard.intact()
 
 
 #: Bytes of words that encoding treats apart.
@@ -156,8 +153,7 @@ def test_counting_stays_within_its_arrays(end: bool) -> None:
         counting.collect(values, table, kept, offsets, spelled, totals)
         distinct = list(dict.fromkeys(words))
         assert [spelled[a:b].tobytes() for a, b in pairwise(offsets)] == distinct
-        assert totals.tolist() == [words.count(word) for word in distinct]
-        assert guard.intact()
+        assert totals.tolist() == [words.count(word) for word in distinct] and guard.intact()
 
 
 @pytest.mark.parametrize("end", [True, False])

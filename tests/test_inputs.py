@@ -1,7 +1,5 @@
 """Callers that take a tokenizer elsewhere (asyncio, gevent), and large numbers of things."""
 
-from __future__ import annotations
-
 import _thread
 import asyncio
 import importlib.util
@@ -91,8 +89,7 @@ def test_greenlets_are_given_no_work(library: str, monkeypatch: pytest.MonkeyPat
 
     here = threading.current_thread().name
     chunks = [(0, 1), (1, 3), (3, 6)]
-    assert thread_pool.run(work, chunks, 2) == [1, 2, 3]
-    assert here not in used
+    assert thread_pool.run(work, chunks, 2) == [1, 2, 3] and here not in used
     used.clear()
 
     def greenlet() -> None: ...
@@ -102,8 +99,7 @@ def test_greenlets_are_given_no_work(library: str, monkeypatch: pytest.MonkeyPat
     assert thread_pool.are_green()
     assert thread_pool.run(work, chunks, 2) == [1, 2, 3]  # though there are threads from before
     assert thread_pool.together(lambda: work(0, 9), lambda me: work(0, me), lambda: None, 2) == 9
-    assert thread_pool.apart(lambda: work(0, 5)) == 5
-    assert used == {here}
+    assert thread_pool.apart(lambda: work(0, 5)) == 5 and used == {here}
 
 
 def allocated(call: Callable[[], object]) -> int:
@@ -168,8 +164,7 @@ def test_documents_of_characters_are_decoded_in_one_go(monkeypatch: pytest.Monke
     monkeypatch.setattr(decoding, "text_of", counted)
     texts = ["ab", "", "\ud800b", "\U0001f600a", "aé" * 9] * 20
     tok = BPE(12).fit(texts, progress=False)
-    assert tok.decode_batch(tok.encode_batch(texts)) == texts
-    assert len(calls) == 1
+    assert tok.decode_batch(tok.encode_batch(texts)) == texts and len(calls) == 1
 
 
 @pytest.mark.parametrize("name", ["special_tokens", "known_words"])

@@ -3,8 +3,6 @@
 `python tests/test_layouts.py` writes the page anew; rows of packages that are not installed stay as they are there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import importlib

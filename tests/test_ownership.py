@@ -1,7 +1,5 @@
 """Whose memory it is: nothing that a user writes to, what was given or what came out, changes a later result of a tokenizer."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import inspect

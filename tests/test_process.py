@@ -1,7 +1,5 @@
 """Processes, threads, forks, signals, limits, and the cache on disk: each situation in interpreters of its own."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pathlib
@@ -246,8 +244,7 @@ if POSIX:
             tmp_path / "cold",
         )
         before = intact(tmp_path / "cold")
-        assert run("print(small_digest())", tmp_path / "cold") == out
-        assert intact(tmp_path / "cold") == before
+        assert run("print(small_digest())", tmp_path / "cold") == out and intact(tmp_path / "cold") == before
 
     def test_ctrl_c_during_a_fork_that_waits_for_the_compiler_is_raised_after_it(little: Little) -> None:
         run(
@@ -474,8 +471,7 @@ def test_changed_files_are_compiled_anew(tmp_path: pathlib.Path) -> None:
     assert kernels.items() < more.items()
     for file, original in originals.items():
         file.write_text(original)
-    assert printed() == ["0 3 7 13", "0 1 0 1"]
-    assert intact(tmp_path / "cache") == more
+    assert printed() == ["0 3 7 13", "0 1 0 1"] and intact(tmp_path / "cache") == more
 
 
 SIGNATURES = """
@@ -628,8 +624,7 @@ if POSIX:
             tmp_path / "cold",
         )
         before = intact(tmp_path / "cold")
-        assert run("print(small_digest())", tmp_path / "cold") == out
-        assert intact(tmp_path / "cold") == before
+        assert run("print(small_digest())", tmp_path / "cold") == out and intact(tmp_path / "cold") == before
 
     def test_a_killed_save_leaves_a_whole_file(tmp_path: pathlib.Path) -> None:
         out = run(f"""

@@ -1,7 +1,5 @@
 """Refusals: what is wrong is told with its place and the way on, and leaves tokenizers as they were; the ways are tried."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

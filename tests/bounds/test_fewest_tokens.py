@@ -56,8 +56,7 @@ def test_the_certificate_equals_the_reference(
     exact, smooth = np.empty(len(sums)), np.empty(len(sums))
     ends, at, length, counts, _ = found.everything
     symbol_prices.sum_excess(ends, length, at, found.of_node, before, 0.25, 0, len(sums), exact, smooth)
-    assert sorted(exact * 8) == sorted(sums)
-    assert (smooth <= exact).all() and (smooth >= exact - 0.125 * counts).all()
+    assert sorted(exact * 8) == sorted(sums) and (smooth <= exact).all() and (smooth >= exact - 0.125 * counts).all()
 
 
 @given(documents, st.integers(1, 4), st.integers(1, 3), st.integers(0, 4))
@@ -93,8 +92,7 @@ def test_ends_of_the_range() -> None:
     assert bound_of(docs, 2, 0).tokens == 8  # symbols
     assert bound_of(docs, 2, 5, longest=1).tokens == 8
     assert bound_of(docs, 2, 1000).tokens == bound_of(docs, 2, 1000, seconds=0).tokens == 2  # all are tokens
-    assert bound_of(docs, 2, 1000, longest=2).tokens == 5
-    assert bound_of(docs, 2, 5, min_count=9).tokens == 8
+    assert bound_of(docs, 2, 1000, longest=2).tokens == 5 and bound_of(docs, 2, 5, min_count=9).tokens == 8
 
 
 def test_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,8 +111,7 @@ def test_a_bound_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
     looks = itertools.count()
     monkeypatch.setattr(bounds, "time", types.SimpleNamespace(monotonic=lambda: next(looks)))
     at_once, later = (bound_of(docs, 6, 40, longest=8, seconds=seconds) for seconds in (0, 30))
-    assert (at_once.rounds, at_once.converged) == (0, False)
-    assert 0 < later.rounds <= 30 and not later.converged
+    assert (at_once.rounds, at_once.converged) == (0, False) and 0 < later.rounds <= 30 and not later.converged
     assert at_once.tokens < later.tokens <= whole.tokens * 1.001
 
 
@@ -125,8 +122,7 @@ def test_a_bound_looks_at_shorter_tokens_where_memory_is_limited(caplog: pytest.
     refuses(MemoryError, r"memory_limit: .* 9 symbols .*limit is .* MB", bound_of, docs, 6, 9, longest=9, memory_limit=limit)
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         found = bound_of(docs, 6, 9, memory_limit=limit)
-    assert found.longest == 5 and "up to 5 symbols" in caplog.text
-    assert found == bound_of(docs, 6, 9, longest=5)
+    assert found.longest == 5 and "up to 5 symbols" in caplog.text and found == bound_of(docs, 6, 9, longest=5)
     assert bound_of(docs, 6, 9, longest=5, memory_limit=limit).longest == 5
     rare = bound_of(docs, 6, 9, min_count=30, memory_limit=limit)  # of which there are none of 6 symbols
     assert rare.longest is None or rare.longest >= 5
@@ -145,8 +141,7 @@ def test_many_candidates_are_chosen_from(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Places, "take", noted)
     found = [bound_of(docs, 6, 40, longest=8, n_threads=n) for n in (1, 2)]
-    assert found[0] == found[1] and min(chosen) < 0
-    assert abs(found[0].tokens - whole.tokens) <= 0.01 * whole.tokens
+    assert found[0] == found[1] and min(chosen) < 0 and abs(found[0].tokens - whole.tokens) <= 0.01 * whole.tokens
     monkeypatch.setattr(bounds, "_ALL", 1)
     for docs_, n in (([[0, 1] * 4, [1, 1, 0]], 2), ([[0] * 9], 1), ([[0, 1]], 5)):
         units, weights = distinct_segments(Ragged.from_lists(docs_), None)

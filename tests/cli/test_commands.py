@@ -81,9 +81,7 @@ def test_commands_take_files_of_other_libraries(here: pathlib.Path, form: str, c
     assert main(["encode", model, docs]) == 0
     want = capsys.readouterr().out
     for name in (f"{other}.json", *([] if words else [other])):
-        assert main(["encode", name, docs]) == 0
-        assert capsys.readouterr().out == want
-        assert main(["inspect", name]) == 0
+        assert main(["encode", name, docs]) == 0 and capsys.readouterr().out == want and main(["inspect", name]) == 0
         assert capsys.readouterr().out.startswith("tokenizer ")
 
 
@@ -106,8 +104,7 @@ def test_break_and_stop_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture
     tok = BPE.load("b.json")
     assert tok.preprocessing == Preprocessing(break_tokens=[0], stop_tokens=[3])
     assert main(["fit", "a.txt", "--n-tokens", "270", "--break-token", " ", "--quiet", "-o", "c.json"]) == 0
-    assert BPE.load("c.json")._prepared.break_tokens == b" "
-    assert main(["inspect", "b.json"]) == 0
+    assert BPE.load("c.json")._prepared.break_tokens == b" " and main(["inspect", "b.json"]) == 0
     shown = capsys.readouterr().out
     assert "\nbreak tokens     0\n" in shown and "\nstop tokens      3\n" in shown
     message = fails(["fit", "a.jsonl", "--break-token", "x", "-o", "d.json"], capsys)
@@ -147,8 +144,7 @@ def test_symbols_are_the_alphabet_and_fold_others(here: pathlib.Path, capsysbina
     assert tok._model.vocabulary == same._model.vocabulary and not tok.is_lossless
     assert tok.encode("acgTN").tolist() == same.encode(b"ACGTN").tolist()
     assert main(["encode", "dna.json", "--lines", "dna.txt", "-o", "dna.npz"]) == 0
-    assert main(["decode", "dna.json", "--lines", "dna.npz"]) == 0
-    assert capsysbinary.readouterr().out == dna.upper()
+    assert main(["decode", "dna.json", "--lines", "dna.npz"]) == 0 and capsysbinary.readouterr().out == dna.upper()
     assert main(["inspect", "dna.json", "--top", "0"]) == 0
     assert b"9: 5 bytes (5 more with ids of these) and 4 pairs" in capsysbinary.readouterr().out
 

@@ -1,7 +1,5 @@
 """The command line reads documents from files of every format and standard input; what it writes is read again."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json
@@ -64,8 +62,7 @@ def test_compressed_files_are_read_as_what_they_hold(here: pathlib.Path, name: s
 def test_compressed_ids_are_decoded(here: pathlib.Path, name: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["encode", "text.json", "a.txt", "-o", name]) == 0
     (here / f"{name}.gz").write_bytes(gzip.compress((here / name).read_bytes()))
-    assert main(["decode", "text.json", f"{name}.gz"]) == 0
-    assert capsysbinary.readouterr().out == TEXT
+    assert main(["decode", "text.json", f"{name}.gz"]) == 0 and capsysbinary.readouterr().out == TEXT
 
 
 def test_integers_are_bytes_of_text_only_where_that_is_said(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,14 +72,11 @@ def test_integers_are_bytes_of_text_only_where_that_is_said(here: pathlib.Path, 
     assert capsys.readouterr().out.split() == [str(i) for i in BPE.load("text.json").encode("low lower")]
 
 
-@each(
-    "name, content, what",
-    [
-        ("none.txt", b"", "symbol"), ("none.jsonl", b"\n\n", "document"), ("two.jsonl", b"[]\n[]\n", "symbol"),
-        ("none.npy", np.zeros(0, np.int32), "symbol"), ("none.npz", np.zeros(0, np.int32), "document"),
-        ("none.txt.gz", gzip.compress(b"", mtime=0), "symbol"),
-    ],
-)  # fmt: skip
+@each("name, content, what", [
+    ("none.txt", b"", "symbol"), ("none.jsonl", b"\n\n", "document"), ("two.jsonl", b"[]\n[]\n", "symbol"),
+    ("none.npy", np.zeros(0, np.int32), "symbol"), ("none.npz", np.zeros(0, np.int32), "document"),
+    ("none.txt.gz", gzip.compress(b"", mtime=0), "symbol"),
+])  # fmt: skip
 def test_an_empty_file_is_said(
     here: pathlib.Path, name: str, content: bytes | np.ndarray, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,8 +89,7 @@ def test_an_empty_file_is_said(
     model = "ints.npz" if name in ("two.jsonl", "none.npy", "none.npz", "none.jsonl") else "text.json"
     told = f"warning: {name}: empty, there is no {what} in it"
     for command in (["encode", model, name, "-o", "empty.npz"], ["inspect", model, "--top", "0", "--on", name]):
-        assert main(command) == 0
-        assert capsys.readouterr().err == f"{told}\n"
+        assert main(command) == 0 and capsys.readouterr().err == f"{told}\n"
     assert main(["fit", "--quiet", name, "-o", "empty.json"]) == 0
     assert capsys.readouterr().err == f"{told}\n"  # once
 
@@ -106,8 +99,7 @@ def test_the_empty_one_of_several_files_is_named(here: pathlib.Path, capsys: pyt
     assert main(["encode", "text.json", "--lines", "a.txt", "none.txt", "a.txt", "-o", "some.npz"]) == 0
     assert capsys.readouterr().err == "warning: none.txt: empty, there is no document in it\n"
     (here / "e.ids").write_bytes(b"\n\n")  # ids of empty documents are nothing to warn of
-    assert main(["decode", "ints.npz", "e.ids"]) == 0
-    assert capsys.readouterr() == ("[]\n[]\n", "")
+    assert main(["decode", "ints.npz", "e.ids"]) == 0 and capsys.readouterr() == ("[]\n[]\n", "")
 
 
 def test_too_little_memory_says_nothing_of_the_file(
@@ -163,8 +155,7 @@ def test_words_and_units_are_encoded_and_decoded_between_files(here: pathlib.Pat
     assert main(["fit", "--quiet", name, *special, "-o", "m.json"]) == 0
     assert BPE.load("m.json").vocabulary.special == {"[PAD]": 0}
     assert main(["encode", "m.json", name, "-o", "x.ids"]) == main(["decode", "m.json", "x.ids", "-o", f"back-{name}"]) == 0
-    assert (here / f"back-{name}").read_bytes() == content
-    assert main(["inspect", "m.json", "--on", name]) == 0
+    assert (here / f"back-{name}").read_bytes() == content and main(["inspect", "m.json", "--on", name]) == 0
 
 
 SEQUENCES = [
@@ -197,8 +188,7 @@ def test_samples_of_wav_are_exact(here: pathlib.Path, width: int, low: int, high
 def test_a_text_is_encoded_and_decoded_between_files(here: pathlib.Path, text: bytes, ids: str) -> None:
     (here / "x.txt").write_bytes(text)
     assert main(["encode", "text.json", "x.txt", "-o", ids]) == 0
-    assert main(["decode", "text.json", ids, "-o", "back.txt"]) == 0
-    assert (here / "back.txt").read_bytes() == text
+    assert main(["decode", "text.json", ids, "-o", "back.txt"]) == 0 and (here / "back.txt").read_bytes() == text
     for name in ("back.npz", "back.npy", "back.bin"):
         assert main(["decode", "text.json", ids, "-o", name]) == 0
         assert main(["encode", "text.json", name, "--dtype", "uint8", "-o", f"again-{ids}"]) == 0

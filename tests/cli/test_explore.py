@@ -39,8 +39,7 @@ def test_options_become_arguments(here: pathlib.Path) -> None:
 
 def test_standard_input_and_output(here: pathlib.Path) -> None:
     code, page, told = piped("explore", "text.json", "-", "--lines", "-o", "-", "--quiet", given=b"low\nlower\n")
-    assert (code, told) == (0, b"")
-    assert page.startswith(b"<!doctype html>") and _data(page.decode())["documents"] == 2
+    assert (code, told) == (0, b"") and page.startswith(b"<!doctype html>") and _data(page.decode())["documents"] == 2
 
 
 def test_special_tokens(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

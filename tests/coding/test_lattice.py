@@ -71,8 +71,7 @@ def test_samples_have_the_probabilities_of_their_segmentations(block: int) -> No
     squared = sum((drawn[path] - N_SAMPLES * float(p)) ** 2 / (N_SAMPLES * float(p)) for path, p in shares.items())
     freedom = len(shares) - 1
     assert squared < freedom + 5 * math.sqrt(2 * freedom)  # one in a million, and the seed is fixed
-    assert lattice.sample(documents, 7, 3) == found
-    assert lattice.sample(documents[:1000], 7, 1) == found[:1000]
+    assert lattice.sample(documents, 7, 3) == found and lattice.sample(documents[:1000], 7, 1) == found[:1000]
     assert lattice.sample(documents, 8, 1) != found
 
 
@@ -88,8 +87,7 @@ def test_long_documents_do_not_overflow_and_blocks_change_no_bit() -> None:
         whole, cut = Lattice(encoder, weights), Lattice(encoder, weights, 64)
         counts, logs = whole.expected_counts(docs, None, 1)
         again, logs_again = cut.expected_counts(docs, None, 2)
-        assert np.array_equal(counts, again) and logs == logs_again
-        assert math.isfinite(logs)
+        assert np.array_equal(counts, again) and logs == logs_again and math.isfinite(logs)
         assert abs(float((counts * np.diff(vocabulary.offsets)).sum()) - values.size) < 1e-3
         assert whole.sample(docs, 3, 1) == cut.sample(docs, 3, 2)
         assert np.array_equal(whole.boundaries(docs[2]), cut.boundaries(docs[2]))
@@ -103,8 +101,7 @@ def test_documents_of_many_copies_are_as_exact() -> None:
     lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)) ** 4)
     once, log = lattice.expected_counts(docs, None, 1)
     often, logs = lattice.expected_counts(docs, np.full(len(docs), 2**50), 1)
-    assert np.abs(often / 2.0**50 - once).max() < 1e-9
-    assert math.isclose(logs, log * 2.0**50)
+    assert np.abs(often / 2.0**50 - once).max() < 1e-9 and math.isclose(logs, log * 2.0**50)
 
 
 def test_no_document_of_a_seed_repeats_the_draws_of_another_seed() -> None:

@@ -63,29 +63,26 @@ def test_it_is_copied_and_pickled() -> None:
     refuses(TypeError, "input_ids: expected a tensor, got .*return_tensors='pt'", found.to, "cpu")
 
 
-@each(
-    "options, message",
-    [
-        ({"truncation": True}, "max_length: expected a length with truncation=True"),
-        ({"padding": "max_length"}, "max_length: expected a length with padding='max_length'"),
-        ({"max_length": 3}, "max_length: it does nothing without truncation"),
-        ({"max_length": 1, "truncation": True, "template": "<s> $A <s>"}, "max_length: the template alone has 2 ids, got 1"),
-        ({"max_length": 2, "padding": "max_length"}, "max_length: document 1 has 3 ids, more than 2; truncation=True cuts it"),
-        ({"max_length": 3, "truncation": True, "padding": True, "pad_to_multiple_of": 2}, "pad_to_multiple_of: documents are"),
-        ({"return_tensors": "np"}, "padding: a tensor needs documents of one length, and document 1 has 3 ids, document 0 1"),
-        ({"return_tensors": "tf"}, "return_tensors: expected None, 'np' or 'pt', got 'tf'"),
-        ({"padding": "shortest"}, "padding: expected False, 'do_not_pad', True"),
-        ({"truncation": "only_second", "max_length": 3}, "truncation: 'only_second' needs pairs"),
-        ({"truncation": "only_third", "max_length": 3}, "truncation: expected"),
-        ({"truncation": True, "max_length": 1, "stride": 1, "return_overflowing_tokens": True}, "stride: expected less than"),
-        ({"pairs": ["a"]}, "pairs: expected 2 documents"),
-        ({"side": "top"}, "side: expected 'left', 'right', got 'top'"),
-        ({"template": "<s> <s>"}, "template: expected \\$A once"),
-        ({"template": [2**31, "$A"]}, "template: expected an id that fits int32, got 2147483648"),
-        ({"template": "[CLS] $A"}, "template: '\\[CLS\\]' is not a special token"),
-        ({"pad_id": 2**31, "padding": True}, "pad_id: expected an id that fits int32"),
-    ],
-)
+@each("options, message", [
+    ({"truncation": True}, "max_length: expected a length with truncation=True"),
+    ({"padding": "max_length"}, "max_length: expected a length with padding='max_length'"),
+    ({"max_length": 3}, "max_length: it does nothing without truncation"),
+    ({"max_length": 1, "truncation": True, "template": "<s> $A <s>"}, "max_length: the template alone has 2 ids, got 1"),
+    ({"max_length": 2, "padding": "max_length"}, "max_length: document 1 has 3 ids, more than 2; truncation=True cuts it"),
+    ({"max_length": 3, "truncation": True, "padding": True, "pad_to_multiple_of": 2}, "pad_to_multiple_of: documents are"),
+    ({"return_tensors": "np"}, "padding: a tensor needs documents of one length, and document 1 has 3 ids, document 0 1"),
+    ({"return_tensors": "tf"}, "return_tensors: expected None, 'np' or 'pt', got 'tf'"),
+    ({"padding": "shortest"}, "padding: expected False, 'do_not_pad', True"),
+    ({"truncation": "only_second", "max_length": 3}, "truncation: 'only_second' needs pairs"),
+    ({"truncation": "only_third", "max_length": 3}, "truncation: expected"),
+    ({"truncation": True, "max_length": 1, "stride": 1, "return_overflowing_tokens": True}, "stride: expected less than"),
+    ({"pairs": ["a"]}, "pairs: expected 2 documents"),
+    ({"side": "top"}, "side: expected 'left', 'right', got 'top'"),
+    ({"template": "<s> <s>"}, "template: expected \\$A once"),
+    ({"template": [2**31, "$A"]}, "template: expected an id that fits int32, got 2147483648"),
+    ({"template": "[CLS] $A"}, "template: '\\[CLS\\]' is not a special token"),
+    ({"pad_id": 2**31, "padding": True}, "pad_id: expected an id that fits int32"),
+])  # fmt: skip
 def test_what_is_refused(options: dict[str, Any], message: str) -> None:
     refuses(ValueError, message, TOK, ["ab", "bbb"], **options)
     refuses(UnknownSymbolError, "document 1, position 0", TOK, ["ab", "x"])

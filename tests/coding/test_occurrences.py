@@ -26,8 +26,7 @@ def test_equal_to_the_definition(docs: list[list[int]], sizes: list[int]) -> Non
     assert len(index) == 6
     for token in range(6):
         expected = occurrences(docs, token, sizes)
-        assert rows(index[token]) == expected
-        assert index.counts[token] == len(expected)
+        assert rows(index[token]) == expected and index.counts[token] == len(expected)
         assert index.document_frequencies[token] == len({document for document, _, _ in expected})
     assert [rows(found) for found in index] == [occurrences(docs, token, sizes) for token in range(6)]
 
@@ -38,8 +37,7 @@ def test_counts_and_document_frequencies(docs: list[list[int]], data: st.DataObj
     counts, holding = count_tokens(docs, copies, 7)
     found = usage_of(Ragged.from_lists([[3], *docs])[1:], 7, np.array(copies, np.int64))  # ids of 7 and more are passed over
     assert (found.counts.tolist(), found.document_frequencies.tolist()) == (counts, holding)
-    assert found.n_documents == sum(copies)
-    assert found.unused.tolist() == [i for i in range(7) if counts[i] == 0]
+    assert found.n_documents == sum(copies) and found.unused.tolist() == [i for i in range(7) if counts[i] == 0]
     gaps = np.arange(7) % 2 == 0
     found = usage_of(Ragged.from_lists(docs), 7, np.array(copies, np.int64), gaps=gaps)
     assert found.unused.tolist() == [i for i in (1, 3, 5) if counts[i] == 0]

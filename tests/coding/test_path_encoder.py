@@ -1,7 +1,5 @@
 """Encoding by tf-idf and by fewest tokens against the plain reference."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -58,8 +58,7 @@ def test_starts_in_slices_of_a_flat_array_and_in_iterators() -> None:
     tok = BPE.from_merges([[0, 1]], alphabet=[5, 6])
     given = Ragged(np.array([5, 5, 6, 9, 5, 6, 6, 9, 5, 5], np.int32), np.array([1, 4, 4, 10]))
     ids, starts = tok.encode_batch(given, unknown="skip", return_offsets=True)
-    assert ids.to_lists() == [[2], [], [2, 1, 0, 0]]
-    assert starts.to_lists() == [[0], [], [0, 2, 4, 5]]
+    assert ids.to_lists() == [[2], [], [2, 1, 0, 0]] and starts.to_lists() == [[0], [], [0, 2, 4, 5]]
     want = tok.spans(given, unknown="skip")
     for found in (tok.spans(given.values[1:], [0, 3, 3, 9], unknown="skip"), tok.spans(iter(given.to_lists()), unknown="skip")):
         assert all(map(np.array_equal, found, want))
@@ -119,15 +118,12 @@ def test_the_first_and_the_last_character_of_each_width() -> None:
     assert points.encode(text, return_offsets="spans", units="bytes")[1].tolist() == spans
 
 
-@each(
-    "tok, options, error, message",
-    [
-        (BYTES, {"units": "words"}, ValueError, "units: expected 'characters' or 'bytes', got 'words'"),
-        (BPE.from_merges([[0, 1]], alphabet=2), {"units": "bytes"}, ValueError, "units: documents are integers"),
-        (BPE.from_merges([[0, 1]], alphabet=b"ab"), {"units": "characters"}, ValueError, "units: documents are bytes"),
-        (POINTS, {"return_offsets": "pairs"}, ValueError, "return_offsets: expected False, True or 'spans', got 'pairs'"),
-    ],
-)
+@each("tok, options, error, message", [
+    (BYTES, {"units": "words"}, ValueError, "units: expected 'characters' or 'bytes', got 'words'"),
+    (BPE.from_merges([[0, 1]], alphabet=2), {"units": "bytes"}, ValueError, "units: documents are integers"),
+    (BPE.from_merges([[0, 1]], alphabet=b"ab"), {"units": "characters"}, ValueError, "units: documents are bytes"),
+    (POINTS, {"return_offsets": "pairs"}, ValueError, "return_offsets: expected False, True or 'spans', got 'pairs'"),
+])  # fmt: skip
 def test_what_is_refused(tok: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
     refuses(error, message, tok.encode, [], **options)
     for name in ("units", "return_offsets"):

@@ -28,8 +28,7 @@ def test_iterators_give_what_a_batch_gives(batch: int) -> None:
     tok = BPE(9, n_threads=2).fit([*DOCS, "ba"], progress=False)
     want = tok.encode_batch(DOCS)
     got = list(tok.encode_iter(iter(DOCS), batch=batch))
-    assert [ids.tolist() for ids in got] == want.to_lists()
-    assert all(ids.dtype == np.int32 for ids in got)
+    assert [ids.tolist() for ids in got] == want.to_lists() and all(ids.dtype == np.int32 for ids in got)
     assert list(tok.decode_iter(iter(want), batch=batch)) == DOCS
     out = np.full(want.total + 3, -7, np.int32)
     offsets = tok.encode_batch(iter(DOCS), out=out).offsets
@@ -196,8 +195,7 @@ def test_errors_leave_the_stream_as_it_was_and_it_can_be_sent_to_another_process
     refuses(ValueError, "chunk: the stream is finished", stream.push, "a")
     with pytest.raises(ZeroDivisionError), tok.stream() as left:
         left.push(["a", "b"][1 // 0])
-    assert left.rest is None
-    assert tok.stream(unknown="skip").push("axb").tolist() == []
+    assert left.rest is None and tok.stream(unknown="skip").push("axb").tolist() == []
     replacing = BPE.from_merges([[0, 1]], alphabet="ab", unknown="a")
     assert replacing.stream(frame=2).push("xb").tolist() == [2]
 

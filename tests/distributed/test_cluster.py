@@ -53,24 +53,19 @@ def test_every_result_comes_once_with_its_index(client: Any, capsys: pytest.Capt
     found = sorted(results(client, _tasks(20), [str(i) for i in range(20)], True, "counting"))
     assert found == [(i, 2 * i) for i in range(20)]
     shown = capsys.readouterr().err
-    assert "counting" in shown and "20" in shown
-    assert list(results(client, [], [], False, "test")) == []
+    assert "counting" in shown and "20" in shown and list(results(client, [], [], False, "test")) == []
 
 
-@pytest.mark.parametrize(
-    "error, message",
-    [
-        (ValueError("no column"), "b.parquet: no column"),
-        (UnknownSymbolError(3, 4, "x"), "b.parquet: document 3, position 4: symbol 'x' is not in the alphabet"),
-        (OSError(28, "No space left on device", "/t/part"), "[Errno 28] b.parquet: No space left on device: '/t/part'"),
-    ],
-)
+@pytest.mark.parametrize("error, message", [
+    (ValueError("no column"), "b.parquet: no column"),
+    (UnknownSymbolError(3, 4, "x"), "b.parquet: document 3, position 4: symbol 'x' is not in the alphabet"),
+    (OSError(28, "No space left on device", "/t/part"), "[Errno 28] b.parquet: No space left on device: '/t/part'"),
+])  # fmt: skip
 def test_an_error_of_a_task_keeps_its_class_and_gets_a_name(client: Any, error: Exception, message: str) -> None:
     bad = delayed(_fail, pure=False)(error)
     with pytest.raises(type(error)) as raised:
         list(results(client, [*_tasks(2), bad], ["a", "c", "b.parquet"], False, "test"))
-    assert str(raised.value) == message
-    assert getattr(raised.value, "position", None) == getattr(error, "position", None)
+    assert str(raised.value) == message and getattr(raised.value, "position", None) == getattr(error, "position", None)
 
 
 def test_a_task_that_kills_its_worker_is_done_by_another_or_one_error(mortal: Any, tmp_path: Path) -> None:
@@ -85,8 +80,7 @@ def test_what_is_not_done_is_cancelled(client: Any, tmp_path: Path) -> None:
     begun = [str(tmp_path / str(i)) for i in range(30)]
     long = [delayed(_work_a_while, pure=False)(path) for path in begun]
     first = results(client, [*_tasks(1), *long], list(map(str, range(31))), False, "test")
-    assert next(first) == (0, 0)
-    assert eventually(lambda: any(map(os.path.exists, begun)))
+    assert next(first) == (0, 0) and eventually(lambda: any(map(os.path.exists, begun)))
     first.close()
     assert eventually(lambda: not any(client.processing().values()))
     assert sorted(results(client, _tasks(4), list("abcd"), False, "test")) == [(0, 0), (1, 2), (2, 4), (3, 6)]

@@ -44,8 +44,7 @@ def test_counts_of_parts_are_those_of_all_documents(client: Any, kind: str, monk
     want = count_documents(docs)
     often = count(divided(docs, 6), client=client, min_count=2, progress=False)
     stay = np.flatnonzero(want.weights > 1)
-    assert 0 < stay.size < len(want)
-    assert often.to_lists() == [want.to_lists()[i] for i in stay]
+    assert 0 < stay.size < len(want) and often.to_lists() == [want.to_lists()[i] for i in stay]
     assert often.weights.tolist() == want.weights[stay].tolist()
 
 
@@ -93,8 +92,7 @@ def test_the_alphabet_of_integers_depends_on_how_many_there_are(client: Any) -> 
     docs = [[70_000, 1]] * 20_000
     parts = [docs[:100], docs[100:]]
     found = counted(partitions_of(parts), BPE(80_000), client, progress=False)
-    assert found.n_symbols == 40_000
-    assert found.counts == count_documents(docs)
+    assert found.n_symbols == 40_000 and found.counts == count_documents(docs)
     tok = BPE(70_002, **arguments_of({"known_words": [[1, 70_000]]}))
     assert fit(tok, parts, client, progress=False)._model.alphabet.size == 70_001
 
@@ -127,17 +125,14 @@ def test_lines_are_what_a_fit_takes() -> None:
     assert lines_of(BPE.for_text()) == lines_of(BPE(300, alphabet=256)) == lines_of(BPE(300, alphabet=b"abc")) == "bytes"
 
 
-@pytest.mark.parametrize(
-    "options, error, message",
-    [
-        ({"min_count": 0}, ValueError, "min_count: expected at least 1"),
-        ({"progress": "yes"}, ValueError, "progress: expected 'auto', True or False"),
-        ({"client": 3}, TypeError, "client: expected a distributed.Client"),
-        ({"tokenizer": "gpt2"}, TypeError, "tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got str"),
-        ({"tokenizer": WordPiece(["a", "[UNK]"])}, TypeError, "tokenizer: expected a BPE"),
-        ({"tokenizer": BPE(0)}, ValueError, "n_tokens: expected at least 1"),
-    ],
-)
+@pytest.mark.parametrize("options, error, message", [
+    ({"min_count": 0}, ValueError, "min_count: expected at least 1"),
+    ({"progress": "yes"}, ValueError, "progress: expected 'auto', True or False"),
+    ({"client": 3}, TypeError, "client: expected a distributed.Client"),
+    ({"tokenizer": "gpt2"}, TypeError, "tokenizer: expected a BPE, UBPE or UBPEClassic, or None, got str"),
+    ({"tokenizer": WordPiece(["a", "[UNK]"])}, TypeError, "tokenizer: expected a BPE"),
+    ({"tokenizer": BPE(0)}, ValueError, "n_tokens: expected at least 1"),
+])  # fmt: skip
 def test_bad_arguments_of_a_count_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
     refuses(error, message, count, [["a"]], **options)
 

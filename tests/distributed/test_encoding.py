@@ -118,8 +118,7 @@ def test_the_other_columns_stay_as_they_are(client: Any, tmp_path: Path, drop: b
     found = _read(files)
     ids = pa.array(OF_TEXT.encode_batch(_texts()).to_lists(), pa.list_(pa.int32()))
     wanted = table.set_column(1, "ids", ids) if drop else table.append_column("ids", ids)
-    assert found.column_names == wanted.column_names
-    assert found.to_pylist() == wanted.to_pylist()
+    assert found.column_names == wanted.column_names and found.to_pylist() == wanted.to_pylist()
     assert found.schema.field("ids").type == pa.list_(pa.field("element", pa.int32()))
     assert found.schema.field("name").type == table.schema.field("name").type
 
@@ -392,8 +391,7 @@ def test_documents_stand_beside_their_ids(client: Any, tmp_path: Path) -> None:
     tok = BPE.for_text(270).fit(LINES, progress=False)
     files = encode(tok, [LINES[:5], LINES[5:]], str(tmp_path / "ids"), client=client)
     back = decode(tok, files, str(tmp_path / "back"), client=client)
-    assert pq.read_schema(back[0]).names == ["ids", "document"]
-    assert _read(back)["document"].to_pylist() == LINES
+    assert pq.read_schema(back[0]).names == ["ids", "document"] and _read(back)["document"].to_pylist() == LINES
     refuses(ValueError, "^column: there is a column 'ids' already", decode, tok, files, column="ids", client=client)
 
 

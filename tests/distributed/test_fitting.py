@@ -63,8 +63,7 @@ def here(tok: Any, docs: Any, **options: Any) -> Any:
 def there(tok: Any, parts: Any, client: Any, **options: Any) -> Any:
     """The fit on workers, which have forgotten it then."""
     made = fit(tok, parts, client, progress=False, **options)
-    assert made is tok
-    assert clean(client)
+    assert made is tok and clean(client)
     return made
 
 
@@ -199,8 +198,7 @@ def test_given_alphabets(client: Any) -> None:
     parts = [[[0, 1]], [[1, 1], [0, 1, 2, 9]], [[0], [1]], [[1, 7]]]
     with pytest.raises(UnknownSymbolError, match="partition 1: document 1, position 2: symbol 2") as caught:
         fit(BPE(4, alphabet=[0, 1]), parts, client, progress=False, sample_weight=[[1], [2, 1], [0, 1], [1]])
-    assert (caught.value.document, caught.value.position, caught.value.symbol) == (1, 2, 2)
-    assert clean(client)
+    assert (caught.value.document, caught.value.position, caught.value.symbol) == (1, 2, 2) and clean(client)
 
 
 # ------------------------------------------------------------------------------------------------ classes and arguments
@@ -312,8 +310,7 @@ def test_workers_killed(mortal: Any, monkeypatch: pytest.MonkeyPatch, at: str) -
 
     monkeypatch.setattr(DaskEngine, "ask", ask)
     same(fit(UBPEClassic(600), array(ECG, WAV_CHUNKS), mortal, progress=False), here(UBPEClassic(600), ECG))
-    assert all(seen[method] > 1 for method in at.split(", "))
-    assert clean(mortal)
+    assert all(seen[method] > 1 for method in at.split(", ")) and clean(mortal)
 
 
 def test_partitions_that_kill_who_reads_them(mortal: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -388,8 +385,7 @@ def test_ctrl_c(client: Any, monkeypatch: pytest.MonkeyPatch, when: str) -> None
         at_batches(monkeypatch, {2: lambda: threading.Timer(0.01, _thread.interrupt_main).start()})
     with pytest.raises(KeyboardInterrupt):  # in the fit, or just behind it
         (fit(tok, parts, client, progress=False), time.sleep(5))
-    assert tok._model is model
-    assert clean(client)
+    assert tok._model is model and clean(client)
     same(there(BPE(290), split(DOCS, 2, 3, 30), client), here(BPE(290), DOCS))  # and they work again
 
 

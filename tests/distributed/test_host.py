@@ -1,7 +1,5 @@
 """A host: the corpus that its partitions make, how it is loaded, and that messages which are repeated change nothing."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from typing import Any
@@ -64,15 +62,12 @@ def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     fills = Fills(4, ints(0), many, many + 10, np.array([0, 0, 5000]), np.array([-1]))
     host.step(0, fills, merges_of((0, 1), first=9000))
     found = host.step(1, None, Batch(9001, ints(9000), ints(9000), np.array([70_000])))
-    assert found is not None
-    assert found.merged["occurrences"][0, 0] == 0
+    assert found is not None and found.merged["occurrences"][0, 0] == 0
     host.compact(True)
-    assert host.sort_pairs(9001) == 8
-    assert host.list_sorted(np.array([9000 << 32 | 9000])).tolist() == [8]
+    assert host.sort_pairs(9001) == 8 and host.list_sorted(np.array([9000 << 32 | 9000])).tolist() == [8]
     host.give_slots(ints(140_000))
     found = host.step(2, None, Batch(9002, ints(9000), ints(9000), np.array([140_000])))
-    assert found is not None
-    assert found.merged["occurrences"][0, 0] == 4
+    assert found is not None and found.merged["occurrences"][0, 0] == 4
 
 
 # ---------------------------------------------------------------------------------------------------- neighbours added up

@@ -158,8 +158,7 @@ def test_hosts_have_as_many_shards_as_threads(monkeypatch: pytest.MonkeyPatch) -
     engine = Smaller(parts, lambda number, method, host: "before" if number == 12 else None, n_threads=3)
     found, shards = remotely(engine, goes_on, 3, plan)
     same(found, here(as_corpus([doc]), 3, plan))
-    assert [a.n_shards for a in shards.loaded] == [3, 3]
-    assert sum(shards.losses) == 1
+    assert [a.n_shards for a in shards.loaded] == [3, 3] and sum(shards.losses) == 1
 
 
 def test_interrupts_and_errors_go_through() -> None:
@@ -199,5 +198,4 @@ def test_pauses_for_progress_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     engine = InProcess([Host(part, 1) for part in parts])
     found, _ = fit_remotely(engine, engine.ask("part"), Alphabet.dense(3), plan, Seen(False), goes_on)
     same(found, here(as_corpus([doc]), 3, plan))
-    assert seen == sorted(seen)
-    assert len(set(seen)) > 3
+    assert seen == sorted(seen) and len(set(seen)) > 3

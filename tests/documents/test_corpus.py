@@ -1,7 +1,5 @@
 """Boundaries of documents in every container; what is refused is in `test_ways_on.py`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -36,8 +36,7 @@ def integers(draw: st.DrawFn) -> np.ndarray:
 
 def assert_within_bounds(signal: np.ndarray, symbols: np.ndarray, scale: Quantization) -> None:
     """No sample is farther from its restored value than the bound says, without any rounding in the comparison."""
-    assert symbols.dtype == np.int32
-    assert symbols.min() >= 0 and symbols.max() < scale.n_symbols
+    assert symbols.dtype == np.int32 and symbols.min() >= 0 and symbols.max() < scale.n_symbols
     back = scale.restore(symbols)
     assert back.dtype == np.float64
     bound = Fraction(float(scale.max_error[0]))
@@ -130,8 +129,7 @@ def test_order_is_kept_and_middles_are_cut_to_their_own_level(samples: list[floa
     symbols, scale = quantize(sorted(samples), **options)
     assert (np.diff(symbols) >= 0).all()
     middles = scale.restore(np.arange(scale.n_symbols))
-    assert (np.diff(middles) > 0).all()
-    assert scale.apply(middles, clip=True).tolist() == list(range(scale.n_symbols))
+    assert (np.diff(middles) > 0).all() and scale.apply(middles, clip=True).tolist() == list(range(scale.n_symbols))
 
 
 @given(st.lists(st.integers(-(2**52), 2**52), min_size=1, max_size=20), st.integers(2**24, 2**40))

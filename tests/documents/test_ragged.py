@@ -39,8 +39,7 @@ def test_constructor_shares_memory() -> None:
     view = batch[0]
     assert np.shares_memory(view, v)
     view[0] = 9
-    assert v[0] == 9
-    assert (batch.total, len(batch), batch.lengths.tolist()) == (3, 2, [2, 1])
+    assert v[0] == 9 and (batch.total, len(batch), batch.lengths.tolist()) == (3, 2, [2, 1])
     assert repr(batch) == "Ragged(2 documents, 3 values)"
 
 
@@ -48,8 +47,7 @@ def test_strided_and_unaligned_values_are_copied_once() -> None:
     strided = Ragged(np.arange(6, dtype=np.int32)[::2], offsets(0, 3))
     assert strided.values.flags.c_contiguous and strided.to_lists() == [[0, 2, 4]]
     unaligned = np.frombuffer(b"\0" + values(7, 8).tobytes(), np.int32, offset=1)
-    assert not unaligned.flags.aligned
-    assert Ragged(unaligned, offsets(0, 2)).values.flags.aligned
+    assert not unaligned.flags.aligned and Ragged(unaligned, offsets(0, 2)).values.flags.aligned
 
 
 def test_frozen_and_unhashable() -> None:
@@ -84,11 +82,9 @@ def test_slices_are_those_of_lists(lists: list[list[int]], window: slice) -> Non
     batch = Ragged.from_lists(lists)
     part = batch[window]
     assert part.to_lists() == lists[window] and part.total == sum(map(len, lists[window]))
-    assert part == Ragged.from_lists(lists[window])
-    assert pickle.loads(pickle.dumps(part)) == part
+    assert part == Ragged.from_lists(lists[window]) and pickle.loads(pickle.dumps(part)) == part
     if window.step in (None, 1) and part.total:
-        assert np.shares_memory(part.values, batch.values)
-        assert np.shares_memory(part.offsets, batch.offsets)
+        assert np.shares_memory(part.values, batch.values) and np.shares_memory(part.offsets, batch.offsets)
 
 
 @given(LISTS.filter(len), st.data())
@@ -106,16 +102,14 @@ def test_take_and_mask(lists: list[list[int]], data: st.DataObject) -> None:
 
 
 def test_equality_looks_at_documents_only() -> None:
-    assert sliced() == Ragged.from_lists([[2, 3], []])
-    assert sliced() != Ragged.from_lists([[2], [3]])
+    assert sliced() == Ragged.from_lists([[2, 3], []]) and sliced() != Ragged.from_lists([[2], [3]])
     assert sliced() != Ragged.from_lists([[2, 4], []])
     assert (sliced() == None) is False and sliced() != "ab"  # noqa: E711
 
 
 def test_compact_cuts_off_what_no_document_holds() -> None:
     whole = sliced().compact()
-    assert whole.values.tolist() == [2, 3] and whole.offsets.tolist() == [0, 2, 2]
-    assert whole.compact() is whole
+    assert whole.values.tolist() == [2, 3] and whole.offsets.tolist() == [0, 2, 2] and whole.compact() is whole
 
 
 def test_pickle_leaves_the_rest_behind() -> None:

@@ -1,7 +1,5 @@
 """What counts as documents, what it becomes, and what refusals say."""
 
-from __future__ import annotations
-
 import array
 import tracemalloc
 from collections.abc import Iterator
@@ -123,8 +121,7 @@ def test_what_numpy_takes_for_arrays() -> None:
 @given(st.lists(TEXT, max_size=5))
 def test_str_becomes_code_points(texts: list[str]) -> None:
     documents = as_documents(texts)
-    assert rows(documents) == [list(map(ord, text)) for text in texts]
-    assert documents.kind == ("str" if texts else "int")
+    assert rows(documents) == [list(map(ord, text)) for text in texts] and documents.kind == ("str" if texts else "int")
     for text in texts:
         one = as_document(text)
         assert one.kind == "str" and one.values.dtype == np.uint32 and rows(one) == rows(as_documents(text))
@@ -203,7 +200,7 @@ def test_an_iterator_gives_documents_whatever_its_bytes() -> None:
         def __init__(self) -> None:
             self.lines = iter(["ab", "c"])
 
-        def __iter__(self) -> Reader:
+        def __iter__(self) -> Any:
             return self
 
         def __next__(self) -> str:
@@ -229,22 +226,18 @@ assert "pyarrow" not in sys.modules
 
 
 @each("small", [False, True])
-@each(
-    "docs",
-    [
-        [[1, 2, 3], [], [300, -1]],
-        [np.array([1, 2], np.uint8), np.array([2**40]), np.zeros(0, np.int16)],
-        ["né", "", "\ud800x", "\U0001f600"],
-        [b"abc", bytearray(b"d"), b""],
-        [[]],
-    ],
-)
+@each("docs", [
+    [[1, 2, 3], [], [300, -1]],
+    [np.array([1, 2], np.uint8), np.array([2**40]), np.zeros(0, np.int16)],
+    ["né", "", "\ud800x", "\U0001f600"],
+    [b"abc", bytearray(b"d"), b""],
+    [[]],
+])  # fmt: skip
 def test_iterators_equal_lists(docs: Any, small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if small:
         monkeypatch.setattr(border, "_BATCH_SYMBOLS", 1)
     listed, streamed = as_documents(docs), as_documents(iter(docs))
-    assert listed.kind == streamed.kind
-    assert listed.offsets.tolist() == streamed.offsets.tolist()
+    assert listed.kind == streamed.kind and listed.offsets.tolist() == streamed.offsets.tolist()
     assert listed.values.tolist() == streamed.values.tolist()
 
 
@@ -272,7 +265,6 @@ def test_a_stream_is_held_once_and_narrow() -> None:
     documents = as_documents(texts[i % 5] for i in range(n // 4000))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert documents.values.size == n
-    assert documents.values.dtype == np.uint8
+    assert documents.values.size == n and documents.values.dtype == np.uint8
     assert peak < 2 * n + 16 * border._BATCH_SYMBOLS  # of a batch there are the arrays, joined
     assert BPE(140).fit(iter(texts), progress=False).fingerprint == BPE(140).fit(texts, progress=False).fingerprint

@@ -1,7 +1,5 @@
 """The shard to the left of each border, against plain lists; fits by hosts elsewhere are in tests/distributed."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The fit against the plain reference, under every rule, in rounds of any size, continued, and within a limit of memory."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import logging
@@ -124,13 +122,10 @@ def test_more_pairs_of_one_count_than_are_kept(n_shards: int) -> None:
             assert merges(BPE(60, alphabet=40).fit(docs, progress=False)) == want
 
 
-@pytest.mark.parametrize(
-    "nature, n_candidates, ties, longest, with_weights",
-    [
-        ("zipf", 20, "first_seen", 5, True), ("dna", 1, "fewest_documents", None, False), ("walk", 1, "smallest", 4, True),
-        ("periodic", 5, "first_seen", None, True), ("large alphabet", 20, "smallest", None, False),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("nature, n_candidates, ties, longest, with_weights", [
+    ("zipf", 20, "first_seen", 5, True), ("dna", 1, "fewest_documents", None, False), ("walk", 1, "smallest", 4, True),
+    ("periodic", 5, "first_seen", None, True), ("large alphabet", 20, "smallest", None, False),
+])  # fmt: skip
 def test_large_corpora_in_every_way_equal_the_reference(
     nature: str, n_candidates: int, ties: str, longest: int | None, with_weights: bool
 ) -> None:
@@ -175,9 +170,7 @@ def test_counts_past_what_floats_tell_apart(ties: str) -> None:
 
 def test_threads_are_chosen_by_size() -> None:
     plan = fitting.plan
-    assert plan(10_000, 8) == (1, 1)
-    assert plan(1_200_000, 8) == (2, 2)
-    assert plan(10**9, 8) == (8, 8)
+    assert plan(10_000, 8) == (1, 1) and plan(1_200_000, 8) == (2, 2) and plan(10**9, 8) == (8, 8)
     assert plan(10**10, 2) == (2, 10)  # more cells than one shard can number
     assert plan(2**30, 1) == (1, 2)
 
@@ -235,12 +228,9 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-@each(
-    "nature, longest, ties",
-    [
-        ("random", None, "smallest"), ("pairs", 3, "smallest"), ("triples", None, "fewest_documents"), ("steps", 3, "first_seen"),
-    ],
-)  # fmt: skip
+@each("nature, longest, ties", [
+    ("random", None, "smallest"), ("pairs", 3, "smallest"), ("triples", None, "fewest_documents"), ("steps", 3, "first_seen"),
+])  # fmt: skip
 def test_many_candidates_equal_the_reference(
     nature: str, longest: int | None, ties: str, driver: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,10 +258,8 @@ def test_a_round_looks_at_few_pairs_for_each_that_it_keeps(n: int, driver: list[
     """All candidates are kept: each was compared with all before it, n * n / 2 looks."""
     docs = np.tile(np.arange(2 * n).reshape(n, 2), (3, 1))
     tok = UBPEClassic(3 * n, n, alphabet=2 * n, n_threads=1).fit(list(docs), progress=False)
-    assert tok._model.vocabulary.merges is not None
-    assert tok._model.vocabulary.merges.tolist() == docs[:n].tolist()
-    assert driver[-1].state["round"][0] == 1
-    assert driver[-1].state["visited"][0] < 40 * n
+    assert tok._model.vocabulary.merges is not None and tok._model.vocabulary.merges.tolist() == docs[:n].tolist()
+    assert driver[-1].state["round"][0] == 1 and driver[-1].state["visited"][0] < 40 * n
 
 
 def test_the_first_place_of_the_first_table_is_listed_too() -> None:
@@ -369,8 +357,7 @@ def test_two_stages_equal_the_reference(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learn_more, "_PART", part)
         tok.fit_more(texts, size + more, pretokenizer=second, **given)
-    assert old == [tuple(merge) for merge in one]
-    assert merges(tok) == old + [tuple(merge) for merge in two]
+    assert old == [tuple(merge) for merge in one] and merges(tok) == old + [tuple(merge) for merge in two]
     assert tok.preprocessing == Preprocessing(second, {"<s>": 999}, encoding="utf-8")
     if cls is BPE:
         ranked = {merge[:2]: (i, 256 + i) for i, merge in enumerate((*one, *two))}

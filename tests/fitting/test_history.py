@@ -1,7 +1,5 @@
 """What a fit did merge by merge: kept, cut, continued, and checked when it is loaded."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path
@@ -71,24 +69,21 @@ def test_files_keep_it(cls: Any, rules: FitRules, suffix: str, tmp_path: Path) -
 GOOD: dict[str, Any] = {"last_round": 1, "corpora": [[2, 9]], "lengths": [5, 3]}
 
 
-@each(
-    "changes, message",
-    [
-        ({"last_round": 3}, r"history: last_round: expected an integer in 0\.\.2, got 3"),
-        ({"corpora": [[3, 9]]}, "history: corpora: expected 2 merges in all"),
-        ({"corpora": [[2**62, 9]] * 4}, "history: corpora: expected 2 merges in all"),
-        ({"corpora": [2, 9]}, "history: corpora: expected rows of 2"),
-        ({"lengths": [5]}, "history: lengths: expected 2 values, as many as counts, got 1"),
-        ({"lengths": [5, -3]}, "history: lengths: expected integers of at least 0, got -3"),
-        ({"lengths": [[5, 3]]}, "history: lengths: expected a list"),
-        ({"counts": [5, 2]}, "history: the field 'document_frequencies' is missing"),
-        (
-            {"counts": [5], "document_frequencies": [1], "lengths": [5], "corpora": [[1, 9]]},
-            "history: lengths: expected at least 2 values, one a token, got 1",
-        ),
-        ({"more": 1}, "history: unexpected field 'more'"),
-    ],
-)
+@each("changes, message", [
+    ({"last_round": 3}, r"history: last_round: expected an integer in 0\.\.2, got 3"),
+    ({"corpora": [[3, 9]]}, "history: corpora: expected 2 merges in all"),
+    ({"corpora": [[2**62, 9]] * 4}, "history: corpora: expected 2 merges in all"),
+    ({"corpora": [2, 9]}, "history: corpora: expected rows of 2"),
+    ({"lengths": [5]}, "history: lengths: expected 2 values, as many as counts, got 1"),
+    ({"lengths": [5, -3]}, "history: lengths: expected integers of at least 0, got -3"),
+    ({"lengths": [[5, 3]]}, "history: lengths: expected a list"),
+    ({"counts": [5, 2]}, "history: the field 'document_frequencies' is missing"),
+    (
+        {"counts": [5], "document_frequencies": [1], "lengths": [5], "corpora": [[1, 9]]},
+        "history: lengths: expected at least 2 values, one a token, got 1",
+    ),
+    ({"more": 1}, "history: unexpected field 'more'"),
+])  # fmt: skip
 def test_a_file_that_lies(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     v = Vocabulary.from_merges(1, [[0, 0], [1, 1]], counts=[5, 2], document_frequencies=[1, 1])
     assert History.from_state(GOOD, v).n_symbols.tolist() == [9, 9]
@@ -115,5 +110,4 @@ def test_a_history_of_more_merges_than_the_vocabulary_has_is_not_continued(tmp_p
     (tmp_path / "m.json").write_text(json.dumps(model))
     again = UBPEClassic.load(tmp_path / "m.json").fit_more(DOCS, 7, progress=False)
     del tok.history_
-    assert again.fingerprint == tok.fit_more(DOCS, 7, progress=False).fingerprint
-    assert not hasattr(again, "history_")
+    assert again.fingerprint == tok.fit_more(DOCS, 7, progress=False).fingerprint and not hasattr(again, "history_")

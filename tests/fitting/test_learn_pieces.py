@@ -1,7 +1,5 @@
 """Pieces of words against counting anew for every merge."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -37,8 +35,7 @@ def test_a_table_of_pairs_that_grows() -> None:
     letters = [chr(0x4E00 + i) for i in range(300)]
     words = {"".join(letters[i] for i in rng.integers(0, 300, 6)): 2 for _ in range(800)}
     pieces = learn_pieces(words, 1600, "count", 2, "##")
-    assert len(set(pieces)) == len(pieces) == 1600
-    assert WordPiece(["[UNK]", *pieces]).encode(list(words)).size < 800 * 6
+    assert len(set(pieces)) == len(pieces) == 1600 and WordPiece(["[UNK]", *pieces]).encode(list(words)).size < 800 * 6
 
 
 def test_arguments_of_training() -> None:

@@ -1,7 +1,5 @@
 """Documents that count together with their mirrors: the fit against the plain reference, and encodings that are mirrored."""
 
-from __future__ import annotations
-
 import json
 import pathlib
 import pickle
@@ -138,31 +136,29 @@ def test_what_has_no_mirror_is_refused_by_name() -> None:
     def fit(**params: Any) -> Any:
         return UBPE(12, **{"alphabet": "ACGT", "preprocessing": DNA, "objective": "shortest", **params}).fit(docs)
 
-    refused(
-        [
-            (lambda: plain(mirror=["A"]), TypeError, r"^mirror: expected a mapping of symbols, such as"),
-            (lambda: plain(mirror={"A": "T", "T": "C"}), ValueError, r"^mirror: 'T' has two, 'A' and 'C'"),
-            (lambda: plain("gpt2", mirror={}), ValueError, r"^mirror: .* pretokenizer cuts or changes"),
-            (lambda: fit(preprocessing=plain(mirror={"A": "U"})), ValueError, r"^mirror: 'A' is .* 'U' is not; give alphabet="),
-            (lambda: fit(preprocessing=plain(mirror={0: "T"})), TypeError, r"^mirror: expected symbols as documents have them"),
-            (lambda: fit(alphabet={"A": 0, "C": 0, "G": 1, "T": 2}), ValueError, r"^mirror: symbols of one id"),
-            (lambda: fit(preprocessing=plain(mirror=DNA.mirror, break_tokens="A")), ValueError, r"^break_tokens: the mirror of"),
-            (lambda: fit(rules=FitRules(ties="first_seen")), ValueError, r"^rules: ties='first_seen': a fit with a mirror"),
-            (lambda: fit(rules=FitRules(order="idf")), ValueError, r"^rules: order='idf': a fit with a mirror"),
-            (lambda: fit(objective="likelihood"), ValueError, r"^objective: probabilities are estimated"),
-            (lambda: BPE(12, alphabet="ACGT", preprocessing=DNA).fit(docs, frame=3), ValueError, r"^frame: with a mirror"),
-            (lambda: tok.truncate(9, by="idf"), ValueError, r"^by: a token and its mirror leave together"),
-            (lambda: tok.encode("A", sample=0.5), ValueError, r"^sample: with a mirror"),
-            (lambda: tok.stream(), ValueError, r"^frame: expected a number of symbols, got None: with a mirror"),
-            (lambda: tok.kernels, ValueError, r"^kernels: .*a mirror"),
-            (lambda: export(tok, "tokenizer.json"), ValueError, r"^mirror: other libraries have none"),
-            (lambda: best.encode_nbest(docs, 2), ValueError, r"^encode_nbest: .*a mirror ranks no"),
-            (lambda: best.refine(docs), ValueError, r"^refine: a token and its mirror would"),
-            (lambda: best.reweight(docs), ValueError, r"^reweight: a token and its mirror would"),
-            (lambda: BPE.from_merges([[0, 1]], "ACGT", preprocessing=DNA), ValueError, "^mirror: the token 4, the pair"),
-            (lambda: UBPE.load(export(best, "ubpe")), ValueError, r"^mirror: other libraries"),
-        ]
-    )
+    refused([
+        (lambda: plain(mirror=["A"]), TypeError, r"^mirror: expected a mapping of symbols, such as"),
+        (lambda: plain(mirror={"A": "T", "T": "C"}), ValueError, r"^mirror: 'T' has two, 'A' and 'C'"),
+        (lambda: plain("gpt2", mirror={}), ValueError, r"^mirror: .* pretokenizer cuts or changes"),
+        (lambda: fit(preprocessing=plain(mirror={"A": "U"})), ValueError, r"^mirror: 'A' is .* 'U' is not; give alphabet="),
+        (lambda: fit(preprocessing=plain(mirror={0: "T"})), TypeError, r"^mirror: expected symbols as documents have them"),
+        (lambda: fit(alphabet={"A": 0, "C": 0, "G": 1, "T": 2}), ValueError, r"^mirror: symbols of one id"),
+        (lambda: fit(preprocessing=plain(mirror=DNA.mirror, break_tokens="A")), ValueError, r"^break_tokens: the mirror of"),
+        (lambda: fit(rules=FitRules(ties="first_seen")), ValueError, r"^rules: ties='first_seen': a fit with a mirror"),
+        (lambda: fit(rules=FitRules(order="idf")), ValueError, r"^rules: order='idf': a fit with a mirror"),
+        (lambda: fit(objective="likelihood"), ValueError, r"^objective: probabilities are estimated"),
+        (lambda: BPE(12, alphabet="ACGT", preprocessing=DNA).fit(docs, frame=3), ValueError, r"^frame: with a mirror"),
+        (lambda: tok.truncate(9, by="idf"), ValueError, r"^by: a token and its mirror leave together"),
+        (lambda: tok.encode("A", sample=0.5), ValueError, r"^sample: with a mirror"),
+        (lambda: tok.stream(), ValueError, r"^frame: expected a number of symbols, got None: with a mirror"),
+        (lambda: tok.kernels, ValueError, r"^kernels: .*a mirror"),
+        (lambda: export(tok, "tokenizer.json"), ValueError, r"^mirror: other libraries have none"),
+        (lambda: best.encode_nbest(docs, 2), ValueError, r"^encode_nbest: .*a mirror ranks no"),
+        (lambda: best.refine(docs), ValueError, r"^refine: a token and its mirror would"),
+        (lambda: best.reweight(docs), ValueError, r"^reweight: a token and its mirror would"),
+        (lambda: BPE.from_merges([[0, 1]], "ACGT", preprocessing=DNA), ValueError, "^mirror: the token 4, the pair"),
+        (lambda: UBPE.load(export(best, "ubpe")), ValueError, r"^mirror: other libraries"),
+    ])  # fmt: skip
     assert [ids.tolist() for ids in tok.encode_iter(docs)] == tok.encode_batch(docs).to_lists()
     frames = tok.stream(frame=7).over(docs)
     parts = ["".join(docs)[i : i + 7] for i in range(0, 29, 7)]

@@ -1,7 +1,5 @@
 """`fit_more` on documents with symbols that the first ones did not have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

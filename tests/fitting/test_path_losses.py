@@ -1,7 +1,5 @@
 """What tokens and candidates are worth to paths of fewest tokens: the drawn examples, and all of it against all paths."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

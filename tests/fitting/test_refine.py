@@ -1,7 +1,5 @@
 """Refined vocabularies: fewer ids for documents that were not seen, whatever way documents are given, and what is refused."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import math
@@ -124,19 +122,16 @@ def test_unknown_symbols_nothing_and_one_document(tmp_path: Any) -> None:
     refuses(ValueError, "only a vocabulary of pairs in order of creation can be continued", fewer.fit_more, ["abc"], 9)
 
 
-@each(
-    ("arguments", "error", "message"),
-    [
-        ({"robust": 1}, TypeError, "robust: expected True, False or 'auto', got 1"),
-        ({"min_count": 1}, ValueError, "min_count: expected 2 or more, got 1"),
-        ({"min_count": "2"}, TypeError, "min_count: expected an int or 'auto'"),
-        ({"max_token_length": 0}, ValueError, "max_token_length"),
-        ({"seconds": float("nan")}, ValueError, "seconds: expected 0 or more, got nan"),
-        ({"seconds": "1"}, TypeError, "seconds: expected a number or None, got '1'"),
-        ({"memory_limit": 10**6}, MemoryError, "memory_limit: refining takes at least 134 MB, the limit is 1 MB"),
-        ({"objective": "rank"}, ValueError, "objective: expected 'shortest' or 'likelihood', got 'rank'"),
-    ],
-)
+@each(("arguments", "error", "message"), [
+    ({"robust": 1}, TypeError, "robust: expected True, False or 'auto', got 1"),
+    ({"min_count": 1}, ValueError, "min_count: expected 2 or more, got 1"),
+    ({"min_count": "2"}, TypeError, "min_count: expected an int or 'auto'"),
+    ({"max_token_length": 0}, ValueError, "max_token_length"),
+    ({"seconds": float("nan")}, ValueError, "seconds: expected 0 or more, got nan"),
+    ({"seconds": "1"}, TypeError, "seconds: expected a number or None, got '1'"),
+    ({"memory_limit": 10**6}, MemoryError, "memory_limit: refining takes at least 134 MB, the limit is 1 MB"),
+    ({"objective": "rank"}, ValueError, "objective: expected 'shortest' or 'likelihood', got 'rank'"),
+])  # fmt: skip
 def test_what_is_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     tok = UBPE(8, objective="shortest").fit(["abcabc", "bcabca"], progress=False)
     refuses(error, message, tok.refine, ["abc"], **arguments)
@@ -146,8 +141,7 @@ def test_a_time_that_is_over_at_once_still_gives_a_full_vocabulary() -> None:
     docs, _, size = halves("wav")
     tok = UBPE(size + 100, alphabet=size, objective="shortest").fit(docs, progress=False)
     fewer = tok.refine(docs, seconds=0, progress=False)
-    assert len(fewer._model.vocabulary) == size + 100
-    assert fewer.encode_batch(docs).total <= tok.encode_batch(docs).total
+    assert len(fewer._model.vocabulary) == size + 100 and fewer.encode_batch(docs).total <= tok.encode_batch(docs).total
     assert tok.refine(docs[:4], seconds=10**400, progress=False).fingerprint == tok.refine(docs[:4], progress=False).fingerprint
 
 
@@ -161,8 +155,7 @@ def test_the_log_says_what_is_left_out_for_a_limit_of_memory(caplog: pytest.LogC
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         fewer = tok.refine(docs, progress=False)
     said = " ".join(record.getMessage() for record in caplog.records)
-    assert "sequences, within its limit of memory" in said
-    assert len(fewer._model.vocabulary) == size + 50
+    assert "sequences, within its limit of memory" in said and len(fewer._model.vocabulary) == size + 50
     with caplog.at_level(logging.INFO, "ubpe_numba"):
         tok.refine([[0] * 400], progress=False)
     assert "candidates of more than 17 symbols are left out" in caplog.text
@@ -246,8 +239,7 @@ def test_pruned_vocabularies_are_likelier() -> None:
     assert abs(math.fsum(np.exp(v.log_probabilities)) - 1.0) < 1e-9
     ids = likely.encode_batch(seen)
     assert v.occurrences.tolist() == np.bincount(ids.compact().values, minlength=len(v)).tolist()
-    assert len(v) == size + 200
-    assert bits(likely, unseen) < bits(tok.reweight(seen), unseen)
+    assert len(v) == size + 200 and bits(likely, unseen) < bits(tok.reweight(seen), unseen)
     again = tok.set_params(n_threads=3).refine(seen, objective="likelihood", progress=False, **options)
     assert again.fingerprint == likely.fingerprint
 

@@ -1,7 +1,5 @@
 """Weights from the documents' own encodings: occurrences, idf, and probabilities by EM."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 
@@ -49,8 +47,7 @@ def test_occurrences_are_those_of_the_merged_corpus(name: str) -> None:
 
 def test_occurrences_of_weights_that_are_large_of_cut_text_and_of_counts() -> None:
     v = BPE(4, alphabet=2).fit([[0, 1, 0], [1, 1, 1]], sample_weight=[2**57 + 1, 3], progress=False)._model.vocabulary
-    assert v.occurrences is not None
-    assert v.merges is not None and v.merges.tolist() == [[0, 1], [2, 0]]
+    assert v.occurrences is not None and v.merges is not None and v.merges.tolist() == [[0, 1], [2, 0]]
     assert v.occurrences.tolist() == [0, 9, 0, 2**57 + 1]
     tok = BPE.for_text(280, pretokenizer="gpt2").fit(DOCS * 3, progress=False)
     assert tok._model.vocabulary.occurrences.tolist() == tok.usage(DOCS * 3).counts.tolist()
@@ -100,8 +97,7 @@ def test_likelihood_encodes_by_the_probabilities_that_a_fit_estimates() -> None:
         UBPE(size + 150, 1, alphabet=size, objective="likelihood", n_threads=n).fit(docs, progress=False) for n in (1, 3)
     )
     v = tok._model.vocabulary
-    assert tok.fingerprint == other.fingerprint
-    assert abs(math.fsum(np.exp(v.log_probabilities)) - 1.0) < 1e-9
+    assert tok.fingerprint == other.fingerprint and abs(math.fsum(np.exp(v.log_probabilities)) - 1.0) < 1e-9
     tokens = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}
     doc = docs[0][:300]
     weights = dict(enumerate(v.log_probabilities.tolist()))

@@ -1,7 +1,5 @@
 """Runs of named symbols: doubling tokens first, and no other token holds such a symbol."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -83,20 +81,17 @@ def with_runs(runs: Any, **params: Any) -> BPE:
     return BPE(9, preprocessing=Preprocessing(runs=runs), **params)
 
 
-@each(
-    "call, error, words",
-    [
-        (lambda: with_runs([7], alphabet=3).fit([[0, 1]]), ValueError, "runs: the symbol 7 is not in the alphabet of 3 symbols"),
-        (lambda: with_runs("N").fit([[0, 1]]), TypeError, "runs: expected symbols of the documents"),
-        (lambda: Preprocessing("gpt2", runs=" "), ValueError, "runs: expected None where a pretokenizer cuts text"),
-        (lambda: with_runs([1]).fit([[0, 7, *[1] * 7]]), ValueError, "n_tokens: expected at least 10, for 8 symbols"),
-        (lambda: with_runs([1]).fit([[0, 1, 1]], frame=3), ValueError, "frame: runs of symbols do not keep to frames"),
-        (lambda: with_runs([1]).fit([[0, 1, 1]]).fit_more([[0, 1]], 10), ValueError, "runs: a vocabulary with tokens of"),
-        (
-            lambda: with_runs([1]).fit([[0, 1, 1]]).with_objective("shortest").refine([[0, 1]]),
-            ValueError, "refine: the search would put symbols of runs",
-        ),
-    ],
-)  # fmt: skip
+@each("call, error, words", [
+    (lambda: with_runs([7], alphabet=3).fit([[0, 1]]), ValueError, "runs: the symbol 7 is not in the alphabet of 3 symbols"),
+    (lambda: with_runs("N").fit([[0, 1]]), TypeError, "runs: expected symbols of the documents"),
+    (lambda: Preprocessing("gpt2", runs=" "), ValueError, "runs: expected None where a pretokenizer cuts text"),
+    (lambda: with_runs([1]).fit([[0, 7, *[1] * 7]]), ValueError, "n_tokens: expected at least 10, for 8 symbols"),
+    (lambda: with_runs([1]).fit([[0, 1, 1]], frame=3), ValueError, "frame: runs of symbols do not keep to frames"),
+    (lambda: with_runs([1]).fit([[0, 1, 1]]).fit_more([[0, 1]], 10), ValueError, "runs: a vocabulary with tokens of"),
+    (
+        lambda: with_runs([1]).fit([[0, 1, 1]]).with_objective("shortest").refine([[0, 1]]),
+        ValueError, "refine: the search would put symbols of runs",
+    ),
+])  # fmt: skip
 def test_what_knows_no_runs_is_refused(call: Any, error: type[Exception], words: str) -> None:
     refuses(error, words, call)

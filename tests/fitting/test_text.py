@@ -1,7 +1,5 @@
 """The text of a fit: offsets past 32 bits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -73,8 +73,7 @@ def test_with_barriers_a_chunk_is_its_frequencies_one_after_the_other() -> None:
 def test_other_tokenizers_their_arguments_and_their_files(tmp_path: pathlib.Path) -> None:
     for tokenizer in (BPE(rules=FitRules(max_token_length=4)), UBPEClassic(), UBPE(), UBPE(objective="shortest")):
         tok = ActionTokenizer.fit(CHUNKS, vocab_size=200, tokenizer=tokenizer, out_of_range="raise", progress=False)
-        assert type(tok.tokenizer) is type(tokenizer)
-        assert tok.max_token - tok.min_token + 1 < tok.vocab_size <= 200
+        assert type(tok.tokenizer) is type(tokenizer) and tok.max_token - tok.min_token + 1 < tok.vocab_size <= 200
         assert np.abs(tok.decode(tok(CHUNKS)) - CHUNKS).max() <= tok.error_bound()
         if tokenizer.rules and tokenizer.rules.max_token_length:
             assert tok.allowed_lengths().max() == 4
@@ -107,8 +106,7 @@ def test_every_chunk_of_a_fit_comes_back(given_: tuple[list[np.ndarray], float],
     coefficients = [np.rint(fft.dct(chunk, axis=0, norm="ortho") * scale) for chunk in chunks]
     least = int(max(c.max() for c in coefficients) - min(c.min() for c in coefficients)) + 1
     tok = ActionTokenizer.fit(chunks, scale, least + more, frequency_barriers=barriers, progress=False)
-    assert least <= tok.vocab_size <= least + more
-    assert tok.in_range(chunks).all()
+    assert least <= tok.vocab_size <= least + more and tok.in_range(chunks).all()
     for chunk, found, ids in zip(chunks, coefficients, tok(chunks), strict=True):
         assert tok.allowed_lengths()[ids].sum() == chunk.size and tok(chunk) == [ids]
         back = tok.decode([ids], time_horizon=len(chunk))
@@ -151,8 +149,7 @@ def test_the_bound_is_reached_and_not_passed(steps: int, seed: int) -> None:
     assert 0.999999 * tok.error_bound(steps) <= np.abs(chunk).max() <= tok.error_bound(steps)
     drawn = np.random.default_rng(seed).uniform(-0.5, 0.5, (4, steps, 2))
     off = np.abs(tok.decode(tok(drawn), time_horizon=steps, action_dim=2) - drawn)
-    assert off.max() <= tok.error_bound(steps)
-    assert np.sqrt((off**2).mean(axis=1)).max() <= 0.5 / tok.scale + 1e-12
+    assert off.max() <= tok.error_bound(steps) and np.sqrt((off**2).mean(axis=1)).max() <= 0.5 / tok.scale + 1e-12
     asked = ActionTokenizer.fit(drawn, vocab_size=4000, max_error=0.07, progress=False)
     assert np.abs(asked.decode(asked(drawn)) - drawn).max() <= asked.error_bound() <= 0.07 <= 1.00001 * asked.error_bound()
 
@@ -206,8 +203,7 @@ def test_forms_of_chunks() -> None:
         assert PLAIN(form) == TOKENS
     assert PLAIN(CHUNKS[3]) == PLAIN([CHUNKS[3]]) == [TOKENS[3]]
     whole = np.sign(CHUNKS[:4]).astype(np.int8)
-    assert PLAIN(whole) == PLAIN(whole.astype(float))
-    assert PLAIN([]) == PLAIN(CHUNKS[:0]) == []
+    assert PLAIN(whole) == PLAIN(whole.astype(float)) and PLAIN([]) == PLAIN(CHUNKS[:0]) == []
     assert PLAIN.in_range([]).shape == (0,)
 
 
@@ -255,44 +251,38 @@ def spoilt(place: tuple[int, ...], change: Callable[[Any], Any]) -> np.ndarray:
     return chunks
 
 
-@each(
-    "wrong, kind, message",
-    [
-        (np.zeros(5), ValueError, r"chunks: expected \[steps, dimensions\].*, got an array of float64, shape \(5,\)"),
-        ([[0.0, 1.0]], ValueError, r"chunks: chunk 0: expected \[steps, dimensions\]"),
-        ([CHUNKS[0], [[1.0], [1.0, 2.0]]], ValueError, r"chunks: chunk 1: expected \[steps, dimensions\], got list"),
-        (CHUNKS[:2].astype(complex), TypeError, "chunks: expected floats or integers, got an array of complex128"),
-        ("abc", TypeError, "chunks: expected .*, got str"),
-        ({"a": CHUNKS[0]}, TypeError, "chunks: expected .*, got dict"),
-        (None, TypeError, "chunks: expected .*, got None"),
-        (np.zeros((2, 0, 3)), ValueError, "chunks: chunk 0: expected at least one step and one dimension"),
-        ([CHUNKS[0], CHUNKS[1][:, :2]], ValueError, "chunks: chunk 1: expected 3 dimensions, action_dim, got 2"),
-        (np.ma.masked_less(CHUNKS[:2], 0), ValueError, "chunks: expected every number, got an array with masked ones"),
-        (spoilt((7, 11, 2), lambda _: np.nan), ValueError, "chunk 7, step 11, dimension 2: expected a finite number, got nan"),
-        (list(spoilt((7, 11, 2), lambda _: -np.inf)), ValueError, "chunk 7, step 11, dimension 2: expected a .*, got -inf"),
-        (spoilt((1,), lambda c: c * 1e308), ValueError, "chunks: chunk 1: numbers too large for a scale of 10"),
-    ],
-)
+@each("wrong, kind, message", [
+    (np.zeros(5), ValueError, r"chunks: expected \[steps, dimensions\].*, got an array of float64, shape \(5,\)"),
+    ([[0.0, 1.0]], ValueError, r"chunks: chunk 0: expected \[steps, dimensions\]"),
+    ([CHUNKS[0], [[1.0], [1.0, 2.0]]], ValueError, r"chunks: chunk 1: expected \[steps, dimensions\], got list"),
+    (CHUNKS[:2].astype(complex), TypeError, "chunks: expected floats or integers, got an array of complex128"),
+    ("abc", TypeError, "chunks: expected .*, got str"),
+    ({"a": CHUNKS[0]}, TypeError, "chunks: expected .*, got dict"),
+    (None, TypeError, "chunks: expected .*, got None"),
+    (np.zeros((2, 0, 3)), ValueError, "chunks: chunk 0: expected at least one step and one dimension"),
+    ([CHUNKS[0], CHUNKS[1][:, :2]], ValueError, "chunks: chunk 1: expected 3 dimensions, action_dim, got 2"),
+    (np.ma.masked_less(CHUNKS[:2], 0), ValueError, "chunks: expected every number, got an array with masked ones"),
+    (spoilt((7, 11, 2), lambda _: np.nan), ValueError, "chunk 7, step 11, dimension 2: expected a finite number, got nan"),
+    (list(spoilt((7, 11, 2), lambda _: -np.inf)), ValueError, "chunk 7, step 11, dimension 2: expected a .*, got -inf"),
+    (spoilt((1,), lambda c: c * 1e308), ValueError, "chunks: chunk 1: numbers too large for a scale of 10"),
+])  # fmt: skip
 def test_other_chunks_are_refused(wrong: Any, kind: type[Exception], message: str) -> None:
     for call in (PLAIN, PLAIN.in_range):
         refuses(kind, message, call, wrong)
 
 
-@each(
-    "tokens, options, kind, message",
-    [
-        ([[0], [0, 256]], {}, UnknownTokenError, r"document 1, position 1: token id 256 is outside the vocabulary, 0\.\.255"),
-        ([[7, 2**40]], {"skip": 7}, UnknownTokenError, f"position 1: token id {2**40}"),
-        ([0, 1], {}, TypeError, "tokens: expected documents, got a flat list of integers"),
-        ([[0.5]], {}, TypeError, "tokens: document 0, position 0: expected an integer"),
-        (["ab"], {}, TypeError, "tokens: expected integers, got str"),
-        ([[0]], {"on_length": "pad"}, ValueError, "on_length: expected 'raise' or 'fit', got 'pad'"),
-        ([[0]], {"time_horizon": 0}, ValueError, "time_horizon: expected at least 1"),
-        ([[0]], {"action_dim": 2.0}, TypeError, "action_dim: expected an int"),
-        ([[0]], {"time_horizon": 2**13, "action_dim": 2**13}, ValueError, "time_horizon, action_dim: expected at most"),
-        ([[0]], {"skip": 1.5}, TypeError, "skip: expected an integer"),
-    ],
-)
+@each("tokens, options, kind, message", [
+    ([[0], [0, 256]], {}, UnknownTokenError, r"document 1, position 1: token id 256 is outside the vocabulary, 0\.\.255"),
+    ([[7, 2**40]], {"skip": 7}, UnknownTokenError, f"position 1: token id {2**40}"),
+    ([0, 1], {}, TypeError, "tokens: expected documents, got a flat list of integers"),
+    ([[0.5]], {}, TypeError, "tokens: document 0, position 0: expected an integer"),
+    (["ab"], {}, TypeError, "tokens: expected integers, got str"),
+    ([[0]], {"on_length": "pad"}, ValueError, "on_length: expected 'raise' or 'fit', got 'pad'"),
+    ([[0]], {"time_horizon": 0}, ValueError, "time_horizon: expected at least 1"),
+    ([[0]], {"action_dim": 2.0}, TypeError, "action_dim: expected an int"),
+    ([[0]], {"time_horizon": 2**13, "action_dim": 2**13}, ValueError, "time_horizon, action_dim: expected at most"),
+    ([[0]], {"skip": 1.5}, TypeError, "skip: expected an integer"),
+])  # fmt: skip
 def test_other_ids_are_refused(tokens: Any, options: Any, kind: type[Exception], message: str) -> None:
     refuses(kind, message, PLAIN.decode, tokens, **options)
     with pytest.raises(ValueError, match="action_dim: expected 3, that of the frequency barriers, got 6"):
@@ -320,8 +310,7 @@ def test_coefficients_that_are_not_known_are_the_nearest_one(tok: ActionTokenize
     clip, refuse = (ActionTokenizer(tok.tokenizer, **options, out_of_range=way) for way in ("clip", "raise"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert clip(chunks) == tokens
-        assert refuse(CHUNKS) == tok(CHUNKS)
+        assert clip(chunks) == tokens and refuse(CHUNKS) == tok(CHUNKS)
     for given_ in (chunks, list(chunks)):
         refuses(ValueError, f"chunks: {first} is not one of the coefficients", refuse, given_)
 
@@ -374,8 +363,7 @@ def test_the_fingerprint_is_of_all_that_decides() -> None:
         ActionTokenizer(PLAIN.tokenizer, **{**SETTINGS, **change})
         for change in ({}, {"scale": 11}, {"time_horizon": 21}, {"action_dim": None}, {"frequency_barriers": True})
     ]
-    assert others[0].fingerprint == PLAIN.fingerprint
-    assert len({tok.fingerprint for tok in [*others, BARRED]}) == 6
+    assert others[0].fingerprint == PLAIN.fingerprint and len({tok.fingerprint for tok in [*others, BARRED]}) == 6
 
 
 # ---------------------------------------------------------------------------------------------------- files

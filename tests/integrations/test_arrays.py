@@ -1,7 +1,5 @@
 """Arrays and tables of other packages as documents, and batches of ids as theirs."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import pickle
@@ -282,8 +280,7 @@ def test_awkward() -> None:
     ak = needed("awkward")
     array = BATCH.to_awkward()
     assert array.to_list() == LISTS and shares(array.layout.content.data, BATCH)
-    assert BATCH[1:3].to_awkward().to_list() == LISTS[1:3]
-    assert shares(as_documents(array).values, BATCH)
+    assert BATCH[1:3].to_awkward().to_list() == LISTS[1:3] and shares(as_documents(array).values, BATCH)
     some = ak.Array([[9], *LISTS, None])
     are_read([
         (array, LISTS),
@@ -415,8 +412,7 @@ def test_datasets() -> None:
     mapped = data.with_format("arrow").map(
         lambda part: pa.table({"ids": tok.encode_batch(part["x"])}), batched=True, remove_columns=data.column_names
     )
-    assert mapped.with_format(None)["ids"][:] == expected
-    assert tok.decode_batch(mapped["ids"]).to_lists() == LISTS
+    assert mapped.with_format(None)["ids"][:] == expected and tok.decode_batch(mapped["ids"]).to_lists() == LISTS
     made = datasets.Dataset(pa.table({"ids": BATCH}))
     assert made.features["ids"] == datasets.LargeList(datasets.Value("int32")) and rows(as_documents(made["ids"])) == LISTS
 

@@ -143,8 +143,7 @@ def test_limits_mean_what_the_trainer_of_tokenizers_means(split: str, limits: di
     size = len(theirs.vocab) + MORE
     theirs.train(size, files_paths=[PRELUDE], **limits)
     mine.train(size, files_paths=[PRELUDE], **limits)
-    assert mine.to_dict() == theirs.to_dict()
-    assert len(mine) < size
+    assert mine.to_dict() == theirs.to_dict() and len(mine) < size
 
 
 def test_special_tokens_inside_of_sequences_are_left_alone() -> None:
@@ -192,8 +191,7 @@ def test_drawn_melodies(split: str, pitches: list[int], more: int, step: int) ->
     size = len(theirs.vocab) + more
     theirs.train(size, iterator=[[theirs._ids_to_bytes(part.ids, as_one_str=True) for part in parts if len(part)]])
     mine.train(size, sequences=basic)
-    assert mine.to_dict() == theirs.to_dict()
-    assert mine(score).ids == theirs(score).ids
+    assert mine.to_dict() == theirs.to_dict() and mine(score).ids == theirs(score).ids
 
 
 # ---------------------------------------------------------------------------------------------------- life of a tokenizer
@@ -260,19 +258,16 @@ def test_what_needs_training_is_refused_before_it() -> None:
         refuses(NotFittedError, "not trained", call)
 
 
-@each(
-    "given_, kind, message",
-    [
-        ({"sequences": [], "files_paths": [PRELUDE]}, ValueError, "sequences: expected only one of"),
-        ({"sequences": [1, 2]}, TypeError, "sequences: expected TokSequence objects, got int"),
-        ({"sequences": "ab"}, TypeError, "sequences: expected TokSequence objects, got str"),
-        ({"sequences": [miditok.TokSequence(ids=[4]), miditok.TokSequence(ids=[4], are_ids_encoded=True)]}, ValueError,
-         "sequences: sequence 1 is encoded already"),
-        ({"iterator": []}, ValueError, "iterator: there is no basic token"),
-        ({"iterator": [[1]]}, TypeError, "iterator: text 0: expected a str of MidiTok's characters, got int"),
-        ({"iterator": ["% "]}, UnknownSymbolError, "document 0, position 1"),
-    ],
-)  # fmt: skip
+@each("given_, kind, message", [
+    ({"sequences": [], "files_paths": [PRELUDE]}, ValueError, "sequences: expected only one of"),
+    ({"sequences": [1, 2]}, TypeError, "sequences: expected TokSequence objects, got int"),
+    ({"sequences": "ab"}, TypeError, "sequences: expected TokSequence objects, got str"),
+    ({"sequences": [miditok.TokSequence(ids=[4]), miditok.TokSequence(ids=[4], are_ids_encoded=True)]}, ValueError,
+     "sequences: sequence 1 is encoded already"),
+    ({"iterator": []}, ValueError, "iterator: there is no basic token"),
+    ({"iterator": [[1]]}, TypeError, "iterator: text 0: expected a str of MidiTok's characters, got int"),
+    ({"iterator": ["% "]}, UnknownSymbolError, "document 0, position 1"),
+])  # fmt: skip
 def test_wrong_sources(trained: Any, given_: dict[str, Any], kind: type[Exception], message: str) -> None:
     size = len(trained)
     for method in (trained.train, trained.train_more):
@@ -352,8 +347,7 @@ def test_alphabets_with_characters_around_the_mark() -> None:
     assert (alphabet.mark, alphabet.alone.tolist()) == (3, [True, False, False, False, False])
     sequences = Ragged.from_lists([[0, behind], [2]])
     documents, starts = alphabet.documents_of(alphabet.symbols_of(sequences), sequences.offsets, apart=True)
-    assert documents.to_lists() == [[3, 1, 4], [3, 2]]
-    assert starts.tolist() == [0, 2, 3]
+    assert documents.to_lists() == [[3, 1, 4], [3, 2]] and starts.tolist() == [0, 2, 3]
     assert alphabet.basic_of(documents) == sequences
     for bad in (behind - 1, 0xD800):
         refuses(ValueError, f"no character for the basic token of id {bad}", models.MusicAlphabet.of, [0, bad], [], marked=True)

@@ -45,17 +45,14 @@ def tree(tok: Any, token: int) -> list[int]:
     return [token] if parents is None else [token, *tree(tok, parents[0]), *tree(tok, parents[1])]
 
 
-@each(
-    "estimator",
-    [
-        Quantizer(step=0.5, per_column=True),
-        Quantizer(law="mu", clip=True),
-        BagOfTokens(),
-        BagOfTokens(UBPE(300, objective="shortest"), tf_idf=True, sparse_output=False),
-        BagOfTokens(UBPEClassic(300), parts=True, binary=True),
-        SeriesBag(**ONE_VIEW, sparse_output=False, log=False, parts=False, normalize=False),
-    ],
-)
+@each("estimator", [
+    Quantizer(step=0.5, per_column=True),
+    Quantizer(law="mu", clip=True),
+    BagOfTokens(),
+    BagOfTokens(UBPE(300, objective="shortest"), tf_idf=True, sparse_output=False),
+    BagOfTokens(UBPEClassic(300), parts=True, binary=True),
+    SeriesBag(**ONE_VIEW, sparse_output=False, log=False, parts=False, normalize=False),
+])  # fmt: skip
 def test_checks_of_scikit_learn(estimator: Any) -> None:
     wrong = {}
     if isinstance(estimator, BagOfTokens) and tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
@@ -74,8 +71,7 @@ def test_quantizer_is_quantize() -> None:
     values = series()
     expected, scale = quantize(values.ravel(), levels=16)
     found = Quantizer().fit(values)
-    assert found.quantization_ == scale
-    assert np.array_equal(found.transform(values), expected.reshape(values.shape))
+    assert found.quantization_ == scale and np.array_equal(found.transform(values), expected.reshape(values.shape))
     values = values.T  # rows are points of time
     expected, scale = quantize(values, step=0.25)
     found = Quantizer(step=0.25, per_column=True)
@@ -102,13 +98,10 @@ def test_quantizer_says_what_is_outside() -> None:
 # ------------------------------------------------------------------------------------------------------ BagOfTokens
 
 
-@each(
-    "docs",
-    [
-        DOCS, [doc.encode() for doc in DOCS], [[3, 1, 3, 1, 900], [], [1, 3, 1]], Ragged.from_lists([[3, 1, 3, 1], [1, 3]]),
-        np.array([[0, 1, 0, 1], [2, 1, 2, 1]]), np.array([[0, 1, 0, 1], [2, 1, 2, 1]], np.float32),
-    ],
-)  # fmt: skip
+@each("docs", [
+    DOCS, [doc.encode() for doc in DOCS], [[3, 1, 3, 1, 900], [], [1, 3, 1]], Ragged.from_lists([[3, 1, 3, 1], [1, 3]]),
+    np.array([[0, 1, 0, 1], [2, 1, 2, 1]]), np.array([[0, 1, 0, 1], [2, 1, 2, 1]], np.float32),
+])  # fmt: skip
 @each("tokenizer", [BPE(24), UBPEClassic(24), UBPE(24, objective="shortest")])
 def test_bags_count_tokens(tokenizer: Any, docs: Any) -> None:
     if isinstance(docs, list) and not isinstance(docs[0], str):  # alphabets of 256 bytes, and of 901 integers
@@ -130,8 +123,7 @@ def test_weights_are_those_of_scikit_learn() -> None:
     expected = TfidfTransformer(sublinear_tf=True).fit(counts)
     bag = BagOfTokens(BPE(24), tf_idf=True).fit(DOCS)
     assert np.array_equal(bag.transform(DOCS).toarray(), expected.transform(counts).toarray())
-    assert np.array_equal(bag.idf_, expected.idf_)
-    assert BagOfTokens().fit(DOCS).idf_ is None
+    assert np.array_equal(bag.idf_, expected.idf_) and BagOfTokens().fit(DOCS).idf_ is None
     once = BagOfTokens(BPE(24), binary=True).fit_transform(DOCS)
     assert np.array_equal(once.toarray(), counts.toarray() > 0)
 

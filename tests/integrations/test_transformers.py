@@ -69,21 +69,18 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
     assert caught[0].filename == __file__
 
 
-@each(
-    "params, match",
-    [
-        ({"eos_token": "<end>"}, "eos_token: '<end>' is not a special token of this tokenizer .* no model knows"),
-        ({"pad_token": "the"}, "pad_token: 'the' is not a special token"),
-        ({"unk_token": "<unk>"}, "unk_token: '<unk>' is neither a symbol nor a special token"),
-        ({"image_token": "<image>"}, "image_token: '<image>' is not"),
-        ({"extra_special_tokens": ["<|bos|>", "<x>"]}, "extra_special_tokens: '<x>' is not"),
-        ({"extra_special_tokens": {"x_token": "<x>"}}, "extra_special_tokens: '<x>' is not"),
-        ({"padding_side": "middle"}, "padding_side: expected 'left' or 'right', got 'middle'"),
-        ({"model_max_length": 0}, "model_max_length: expected a positive int, got 0"),
-        ({"model_max_length": True}, "model_max_length: expected a positive int"),
-        ({"template": "[CLS] $A"}, r"template: '\[CLS\]' is not a special token"),
-    ],
-)
+@each("params, match", [
+    ({"eos_token": "<end>"}, "eos_token: '<end>' is not a special token of this tokenizer .* no model knows"),
+    ({"pad_token": "the"}, "pad_token: 'the' is not a special token"),
+    ({"unk_token": "<unk>"}, "unk_token: '<unk>' is neither a symbol nor a special token"),
+    ({"image_token": "<image>"}, "image_token: '<image>' is not"),
+    ({"extra_special_tokens": ["<|bos|>", "<x>"]}, "extra_special_tokens: '<x>' is not"),
+    ({"extra_special_tokens": {"x_token": "<x>"}}, "extra_special_tokens: '<x>' is not"),
+    ({"padding_side": "middle"}, "padding_side: expected 'left' or 'right', got 'middle'"),
+    ({"model_max_length": 0}, "model_max_length: expected a positive int, got 0"),
+    ({"model_max_length": True}, "model_max_length: expected a positive int"),
+    ({"template": "[CLS] $A"}, r"template: '\[CLS\]' is not a special token"),
+])  # fmt: skip
 def test_what_is_no_special_token_is_refused(tok: BPE, params: dict[str, Any], match: str) -> None:
     refuses(ValueError, match, export, tok, "transformers", **params)
 

@@ -1,7 +1,5 @@
 """Learning merges: in every round count all adjacent pairs anew, choose the best, replace them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Words that are kept whole: where they stand, what white space beside them is theirs, and symbols that stand alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Sequence
 
 WHITE_SPACE = [

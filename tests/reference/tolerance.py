@@ -3,8 +3,6 @@
 A token is (kind, symbols): of kind 0 levels, of kind 1 differences to the sample that was decoded before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 Token = tuple[int, list[int]]

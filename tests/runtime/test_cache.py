@@ -1,7 +1,5 @@
 """The cache of compiled kernels: every optimisation level is kept, and what is read needs none of the compiler."""
 
-from __future__ import annotations
-
 import pathlib
 import sys
 

@@ -1,7 +1,5 @@
 """Helpers are not called from Python; the switch to plain numba, and versions of numba that are not tested, give the same."""
 
-from __future__ import annotations
-
 import pathlib
 
 import numba

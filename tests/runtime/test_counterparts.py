@@ -49,17 +49,14 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
             assert hint in str(caught.value)
 
 
-@each(
-    ("call", "error", "message"),
-    [
-        (lambda: BPE.encode_bath, AttributeError, "did you mean 'encode_batch'"),
-        (lambda: BPE(n_token=3), TypeError, "did you mean 'n_tokens'"),
-        (lambda: BPE().fit([[1]], progres=False), TypeError, "did you mean 'progress'"),
-        (lambda: TOK.encode("a", smaple=0.1), TypeError, "did you mean 'sample'"),
-        (lambda: TOK.truncate(3, bye="idf"), TypeError, "did you mean 'by'"),
-        (lambda: ubpe_numba.quantise, AttributeError, "did you mean 'quantize'"),
-        (lambda: TOK._nothing, AttributeError, "'BPE' object has no attribute '_nothing'$"),
-    ],
-)
+@each(("call", "error", "message"), [
+    (lambda: BPE.encode_bath, AttributeError, "did you mean 'encode_batch'"),
+    (lambda: BPE(n_token=3), TypeError, "did you mean 'n_tokens'"),
+    (lambda: BPE().fit([[1]], progres=False), TypeError, "did you mean 'progress'"),
+    (lambda: TOK.encode("a", smaple=0.1), TypeError, "did you mean 'sample'"),
+    (lambda: TOK.truncate(3, bye="idf"), TypeError, "did you mean 'by'"),
+    (lambda: ubpe_numba.quantise, AttributeError, "did you mean 'quantize'"),
+    (lambda: TOK._nothing, AttributeError, "'BPE' object has no attribute '_nothing'$"),
+])  # fmt: skip
 def test_what_is_near_is_named(call: Any, error: type[Exception], message: str) -> None:
     refuses(error, message, call)

@@ -23,8 +23,7 @@ class Slow:
 
 def test_it_is_computed_once() -> None:
     one = Slow()
-    assert (one.value, one.value, one.computed) == (1, 1, 1)
-    assert Slow.value is vars(Slow)["value"]
+    assert (one.value, one.value, one.computed) == (1, 1, 1) and Slow.value is vars(Slow)["value"]
 
 
 def test_one_object_does_not_wait_for_another() -> None:

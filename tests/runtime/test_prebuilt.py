@@ -50,23 +50,19 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def test_nothing_is_compiled(packages: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    assert use(packages, tmp_path / "cache") == (False, 0)
-    assert not (tmp_path / "cache").exists()
+    assert use(packages, tmp_path / "cache") == (False, 0) and not (tmp_path / "cache").exists()
 
 
 def test_without_the_package_kernels_are_compiled(tmp_path: pathlib.Path) -> None:
     assert use(tmp_path, tmp_path / "cache") == (True, 0)
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        "import numba; numba.__version__ = '0.0'",
-        "from ubpe_numba.runtime.compiler import cache as c; c.TARGETS = {m: (t, ('x',)) for m, (t, _) in c.TARGETS.items()}",
-        "import platform; platform.machine = lambda: 'toaster'",
-        "from numba.core import config; config.CPU_NAME = 'x86-64'",
-    ],
-)
+@pytest.mark.parametrize("before", [
+    "import numba; numba.__version__ = '0.0'",
+    "from ubpe_numba.runtime.compiler import cache as c; c.TARGETS = {m: (t, ('x',)) for m, (t, _) in c.TARGETS.items()}",
+    "import platform; platform.machine = lambda: 'toaster'",
+    "from numba.core import config; config.CPU_NAME = 'x86-64'",
+])  # fmt: skip
 def test_what_does_not_fit_is_not_used(packages: pathlib.Path, tmp_path: pathlib.Path, before: str) -> None:
     assert use(packages, tmp_path / "cache", before) == (True, 0)
 

@@ -42,5 +42,4 @@ def test_a_long_run_of_one_symbol_is_in_an_eighth_of_the_blocks() -> None:
     home = np.flatnonzero(trie["key"] >= 0)
     of_node = home[np.argsort(trie["key"][home])]
     moves = np.count_nonzero(np.diff(of_node >> 3))
-    assert len(edges) == 2**16 - 1
-    assert moves < 2**16 / 3
+    assert len(edges) == 2**16 - 1 and moves < 2**16 / 3

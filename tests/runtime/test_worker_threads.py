@@ -122,8 +122,7 @@ def test_without_threads_the_caller_works(monkeypatch: pytest.MonkeyPatch) -> No
         patch.setattr(threading.Thread, "start", refuse)
         found = thread_pool.run(lambda a, b: callers.append(threading.current_thread()), [(0, 1), (1, 2)], 2)
         assert thread_pool.together(lambda: 5, lambda i: None, lambda: None, 2) == 5
-    assert found == [None, None]
-    assert set(callers) == {threading.current_thread()}
+    assert found == [None, None] and set(callers) == {threading.current_thread()}
 
 
 def test_errors_wait_for_the_others_and_nested_work_is_done_at_once() -> None:
@@ -174,8 +173,7 @@ def test_groups_retire_with_their_tasks_done(monkeypatch: pytest.MonkeyPatch) ->
     first = next(iter(groups.values()))[1]
     for n in range(3, 8):
         assert thread_pool.run(lambda a, b: b - a, [(i, i + 1) for i in range(8)], n) == [1] * 8
-    assert len(groups) == 4
-    assert all(first is not threads for _, threads in groups.values())
+    assert len(groups) == 4 and all(first is not threads for _, threads in groups.values())
     assert any(thread.is_alive() for thread in first)
     hold.set()
     waiting.join(PATIENCE)

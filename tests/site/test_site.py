@@ -1,7 +1,5 @@
 """The built site: every link leads somewhere, nothing is loaded from another host, every public name and page is listed."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json
@@ -65,8 +63,7 @@ def test_every_link_leads_to_a_file_and_an_id(site: pathlib.Path) -> None:
         for name, page in pages(site).items()
         for address in (*page.loaded, *page.linked, *(a for style in page.styles for a in _style_addresses(style)))
     ]
-    assert len(found) > 1000
-    assert [wrong for wrong in found if wrong] == []
+    assert len(found) > 1000 and [wrong for wrong in found if wrong] == []
 
 
 def test_nothing_loads_from_another_host(site: pathlib.Path) -> None:
@@ -117,8 +114,7 @@ def test_the_history_has_a_year_of_commits(site: pathlib.Path) -> None:
     if not (site / "history").is_dir():
         pytest.skip("no history: asv publish has not written it into the site")
     found = json.loads((site / "history" / "index.json").read_text(encoding="utf-8"))
-    assert found["project"] == "ubpe-numba"
-    assert len(found["revision_to_hash"]) >= 12
+    assert found["project"] == "ubpe-numba" and len(found["revision_to_hash"]) >= 12
     assert {name.partition(".")[0] for name in found["benchmarks"]} >= {"bench_fit", "bench_encode", "bench_decode"}
 
 
@@ -135,8 +131,7 @@ def test_no_page_shows_what_is_private(site: pathlib.Path) -> None:
 
 def test_every_picture_has_a_text(site: pathlib.Path) -> None:
     images = [(name, image) for name, page in pages(site).items() for image in page.images]
-    assert images
-    assert [(name, image["src"]) for name, image in images if len(image.get("alt", "").split()) < 2] == []
+    assert images and [(name, image["src"]) for name, image in images if len(image.get("alt", "").split()) < 2] == []
 
 
 def test_llms_txt_lists_all_pages_and_llms_full_has_them(site: pathlib.Path) -> None:

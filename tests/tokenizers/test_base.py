@@ -1,7 +1,5 @@
 """What the three tokenizers share: containers, sizes, threads, parameters; equal input gives equal models."""
 
-from __future__ import annotations
-
 import pathlib
 import threading
 import warnings
@@ -50,8 +48,7 @@ def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
         batch = t.encode_batch(docs)
         assert [as_list(out) for out in t.decode_batch(batch)] == [as_list(doc) for doc in docs]
         for doc, ids in zip(docs, batch, strict=True):
-            assert t.encode(doc).tolist() == ids.tolist()
-            assert as_list(t.decode(ids)) == as_list(doc)
+            assert t.encode(doc).tolist() == ids.tolist() and as_list(t.decode(ids)) == as_list(doc)
             if cls is UBPE and len(doc) < 20:
                 paths, weights = t.encode_nbest([doc], 4)[0]
                 assert all(as_list(t.decode(path)) == as_list(doc) for path in paths)
@@ -79,8 +76,7 @@ def test_truncated_vocabularies_are_closed(cls: Any, name: str, by: str) -> None
         batch = shorter.encode_batch(docs)
         assert batch.values.size == 0 or batch.values.max() < len(v)
         assert [as_list(doc) for doc in shorter.decode_batch(batch)] == [as_list(doc) for doc in docs]
-        assert type(shorter) is cls
-        assert shorter.n_tokens == n_tokens
+        assert type(shorter) is cls and shorter.n_tokens == n_tokens
 
 
 def test_eight_threads_share_a_tokenizer(cls: Any) -> None:
@@ -111,13 +107,10 @@ def test_parameters_are_stored_and_set_unchanged(cls: Any) -> None:
     for odd in ("x", -1, 2.5, object(), [], None):  # constructors only store
         for name in default:
             tok = cls(**{name: odd})
-            assert tok.get_params() == {**default, name: odd}
-            assert tok.get_params(deep=False)[name] is odd
+            assert tok.get_params() == {**default, name: odd} and tok.get_params(deep=False)[name] is odd
     params = {name: PARAMS[name] for name in default}
     tok = cls()
-    assert tok.set_params(**params) is tok
-    assert tok.get_params() == params
-    assert tok.set_params().get_params() == params
+    assert tok.set_params(**params) is tok and tok.get_params() == params and tok.set_params().get_params() == params
     refuses(ValueError, rf"luck: not a parameter of {cls.__name__}; there are n_tokens", tok.set_params, luck=7)
     assert tok.get_params() == params
 

@@ -1,5 +1,7 @@
 """Tokenizers made from a table of pairs."""
 
+import json
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -7,8 +9,9 @@ import pytest
 from sample_corpora import CORPORA, fitted
 from tables import each, refuses
 
-from ubpe_numba import BPE, UBPEClassic
+from ubpe_numba import BPE, UBPEClassic, export
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.vocabulary.alphabet import MAX_SIZE
 
 PAIRED = [BPE, UBPEClassic]
 
@@ -23,8 +26,7 @@ def test_from_merges_is_the_fitted_tokenizer(cls: Any, name: str) -> None:
     learned = v.weights[v.n_alphabet :]
     for merges in (v.merges, v.merges.tolist(), v.merges.astype(np.int64)):
         again = cls.from_merges(merges, alphabet, weights=learned)
-        assert again.fingerprint == tok.fingerprint
-        assert again.n_tokens == len(v)
+        assert again.fingerprint == tok.fingerprint and again.n_tokens == len(v)
         assert again.encode_batch(CORPORA[name]) == tok.encode_batch(CORPORA[name])
     # ids in any order: what is built first may have the higher id
     n, m = v.n_alphabet, v.n_learned
@@ -37,8 +39,7 @@ def test_from_merges_is_the_fitted_tokenizer(cls: Any, name: str) -> None:
 
 def test_from_merges_by_hand() -> None:
     tok = BPE.from_merges([[0, 1], [2, 0]], alphabet="ab")
-    assert tok.encode("ababa").tolist() == [2, 3]
-    assert tok.decode([3, 2, 1]) == "abaabb"
+    assert tok.encode("ababa").tolist() == [2, 3] and tok.decode([3, 2, 1]) == "abaabb"
     assert BPE.from_merges([], alphabet=4).encode([0, 3]).tolist() == [0, 3]
     assert BPE.from_merges([[0, 1]], alphabet={5: 1, -9: 0}).encode([-9, 5, 5]).tolist() == [2, 1]
     assert BPE.from_merges([[0, 1]], b"xy", n_threads=2).decode([2, 2]) == b"xyxy"
@@ -46,3 +47,11 @@ def test_from_merges_by_hand() -> None:
     refuses(UnknownSymbolError, "symbol 'c' is not in the alphabet of 2 symbols", tok.encode, "abc")
     refuses(ModelFormatError, "weights: expected 1 values", BPE.from_merges, [[0, 1]], "ab", weights=[1.0, 2.0])
     refuses(TypeError, "alphabet: expected a size, a sequence or a mapping, got None", BPE.from_merges, [[0, 1]], None)
+
+
+def test_the_largest_number_of_tokens_is_saved_and_larger_ones_are_refused(tmp_path: pathlib.Path) -> None:
+    dump = json.loads(export(BPE(8).fit([[0, 1, 0, 1]], progress=False), "ubpe"))
+    tok = BPE.load(json.dumps({**dump, "n_tokens": MAX_SIZE}))
+    tok.save(tmp_path / "model.json")
+    assert BPE.load(tmp_path / "model.json").fingerprint == tok.fingerprint
+    refuses(ModelFormatError, "n_tokens", BPE.load, json.dumps({**dump, "n_tokens": MAX_SIZE + 1}))

@@ -123,8 +123,7 @@ def test_every_number_of_a_token_is_its_id(name: str) -> None:
     if v.merges is not None:
         assert v.merges.shape == (v.merged.size, 2) and v.merges.dtype == v.merged.dtype == np.int32
         for (left, right), made in zip(v.merges.tolist(), v.merged.tolist(), strict=True):
-            assert np.array_equal(joined(v[left], v[right]), v[made])
-            assert v.parents(made) is not None
+            assert np.array_equal(joined(v[left], v[right]), v[made]) and v.parents(made) is not None
         for i in have:
             tree = v.tree(i)
             leaves = [t for t in tree.tokens.tolist() if v.parents(t) is None]
@@ -155,8 +154,7 @@ def test_positions_and_counts_are_by_id(name: str) -> None:
     for i in set(ids.values.tolist()):
         found = index[i]
         assert {ids[d][p] for d, p in zip(found.documents, found.places, strict=True)} == {i}
-    assert len(usage.counts) == len(v)
-    assert all(v[i] is not None for i in usage.unused.tolist())
+    assert len(usage.counts) == len(v) and all(v[i] is not None for i in usage.unused.tolist())
 
 
 def test_rows_of_statistics_follow_their_tokens() -> None:

@@ -191,8 +191,7 @@ def test_ids_of_no_piece_are_refused() -> None:
 def test_training_begins_with_special_tokens() -> None:
     special = ["[PAD]", "[UNK]", "[CLS]"]
     tok = WordPiece.train({"low": 5, "lower": 2, "[CLS]": 9}, 12, special_tokens=special)
-    assert [*tok.pieces][:3] == special and len(tok.pieces) == 12
-    assert tok.encode(["[CLS]", "low"]).tolist()[0] == 2
+    assert [*tok.pieces][:3] == special and len(tok.pieces) == 12 and tok.encode(["[CLS]", "low"]).tolist()[0] == 2
     assert [*WordPiece.train(["a"], 9, special_tokens=["[CLS]"], unknown="?").pieces] == ["?", "[CLS]", "a"]
     with pytest.raises(ValueError, match="n_tokens: expected at least the 3 special tokens, got 2"):
         WordPiece.train(["a"], 2, special_tokens=special)

@@ -26,60 +26,53 @@ def wide(symbols: list[int]) -> Alphabet:
     return Alphabet.from_symbols(np.array(symbols, np.int64), "int")
 
 
-@each(
-    ("alphabet", "kind", "symbols", "found"),
-    [
-        (3, None, [0, 1, 2], "int"),
-        (np.int16(3), "bytes", [0, 1, 2], "bytes"),
-        (2, "str", [0, 1], "str"),
-        ([5, -3], None, [5, -3], "int"),
-        (range(2, 4), "int", [2, 3], "int"),
-        (np.array([7, 2], ">u2"), None, [7, 2], "int"),
-        (iter([7, 2]), None, [7, 2], "int"),
-        ({-1: 1, 10**12: 0}, None, [10**12, -1], "int"),
-        ("ba", None, [98, 97], "str"),
-        (np.array(["b", "a"]), None, [98, 97], "str"),
-        (np.array(["b", "a"], object), None, [98, 97], "str"),
-        (b"ba", None, [98, 97], "bytes"),
-        ([98, 97], "bytes", [98, 97], "bytes"),
-        ({b"a": np.int8(1), b"b": 0}, None, [98, 97], "bytes"),
-    ],
-)
+@each(("alphabet", "kind", "symbols", "found"), [
+    (3, None, [0, 1, 2], "int"),
+    (np.int16(3), "bytes", [0, 1, 2], "bytes"),
+    (2, "str", [0, 1], "str"),
+    ([5, -3], None, [5, -3], "int"),
+    (range(2, 4), "int", [2, 3], "int"),
+    (np.array([7, 2], ">u2"), None, [7, 2], "int"),
+    (iter([7, 2]), None, [7, 2], "int"),
+    ({-1: 1, 10**12: 0}, None, [10**12, -1], "int"),
+    ("ba", None, [98, 97], "str"),
+    (np.array(["b", "a"]), None, [98, 97], "str"),
+    (np.array(["b", "a"], object), None, [98, 97], "str"),
+    (b"ba", None, [98, 97], "bytes"),
+    ([98, 97], "bytes", [98, 97], "bytes"),
+    ({b"a": np.int8(1), b"b": 0}, None, [98, 97], "bytes"),
+])  # fmt: skip
 def test_alphabets_in_every_form(alphabet: Any, kind: str | None, symbols: list[int], found: str) -> None:
     made = Alphabet.from_user(alphabet, kind)
     assert (made.kind, made.size, made.symbols.tolist()) == (found, len(symbols), symbols)
     assert made.is_identity == (symbols == list(range(len(symbols))))
     widest = np.int64 if max(symbols) >= 2**31 else np.int32
     assert made.symbols.dtype == {"int": widest, "str": np.uint32, "bytes": np.uint8}[found]
-    assert not made.symbols.flags.writeable
-    assert made.lookup(np.array(symbols)).tolist() == list(range(len(symbols)))
+    assert not made.symbols.flags.writeable and made.lookup(np.array(symbols)).tolist() == list(range(len(symbols)))
 
 
-@each(
-    "alphabet, kind, error, message",
-    [
-        (0, None, ValueError, f"expected 1..{MAX_SIZE} symbols for kind 'int', got 0"),
-        (MAX_SIZE + 1, None, ValueError, "expected 1..2147483645 symbols for kind 'int', got 2147483646"),
-        (257, "bytes", ValueError, "expected 1..256 symbols for kind 'bytes', got 257"), ([], None, ValueError, "expected 1.."),
-        (0x110001, "str", ValueError, "expected 1..1114112 symbols for kind 'str', got 1114113"),
-        (True, None, TypeError, "expected a size, a sequence or a mapping, got True (bool)"),
-        ({1, 2}, None, TypeError, "got set"), (object(), None, TypeError, "got object"),
-        ([1, 2, 1], None, ValueError, "symbol 1 is there twice, as entry 0 and entry 2"),
-        ("abca", None, ValueError, "symbol 'a' is there twice, as entry 0 and entry 3"),
-        ([0, 256], "bytes", ValueError, "entry 1: expected 0..255, got 256"),
-        (["a", "bc"], "str", ValueError, "entry 1: expected str of length 1, got 'bc'"),
-        ([b"a", b""], "bytes", ValueError, "entry 1: expected bytes of length 1, got b''"),
-        (["a", 1], None, TypeError, "entry 1: expected str of length 1, got 1"),
-        ([1, 2.0], None, TypeError, "position 1: expected an integer, got 2.0 (float)"),
-        (np.array([[1]]), None, ValueError, "expected a 1-D integer array"),
-        ("ab", "int", TypeError, "expected integers, got characters"), ([1, 2], "str", TypeError, "characters, got integers"),
-        (b"ab", "str", TypeError, "expected characters, got bytes"),
-        ({"a": 0, "b": 2}, None, ValueError, "symbol 'b' has id 2, expected 0..1"),
-        ({"a": 0, "b": -1}, None, ValueError, "symbol 'b' has id -1, expected 0..1"),
-        ({5: 1, 6: 1, 7: 1}, None, ValueError, "no symbol has id 0, though 5 has 1"),
-        ({"a": 0.0}, None, TypeError, "ids, position 0: expected an integer, got 0.0 (float)"),
-    ],
-)  # fmt: skip
+@each("alphabet, kind, error, message", [
+    (0, None, ValueError, f"expected 1..{MAX_SIZE} symbols for kind 'int', got 0"),
+    (MAX_SIZE + 1, None, ValueError, "expected 1..2147483645 symbols for kind 'int', got 2147483646"),
+    (257, "bytes", ValueError, "expected 1..256 symbols for kind 'bytes', got 257"), ([], None, ValueError, "expected 1.."),
+    (0x110001, "str", ValueError, "expected 1..1114112 symbols for kind 'str', got 1114113"),
+    (True, None, TypeError, "expected a size, a sequence or a mapping, got True (bool)"),
+    ({1, 2}, None, TypeError, "got set"), (object(), None, TypeError, "got object"),
+    ([1, 2, 1], None, ValueError, "symbol 1 is there twice, as entry 0 and entry 2"),
+    ("abca", None, ValueError, "symbol 'a' is there twice, as entry 0 and entry 3"),
+    ([0, 256], "bytes", ValueError, "entry 1: expected 0..255, got 256"),
+    (["a", "bc"], "str", ValueError, "entry 1: expected str of length 1, got 'bc'"),
+    ([b"a", b""], "bytes", ValueError, "entry 1: expected bytes of length 1, got b''"),
+    (["a", 1], None, TypeError, "entry 1: expected str of length 1, got 1"),
+    ([1, 2.0], None, TypeError, "position 1: expected an integer, got 2.0 (float)"),
+    (np.array([[1]]), None, ValueError, "expected a 1-D integer array"),
+    ("ab", "int", TypeError, "expected integers, got characters"), ([1, 2], "str", TypeError, "characters, got integers"),
+    (b"ab", "str", TypeError, "expected characters, got bytes"),
+    ({"a": 0, "b": 2}, None, ValueError, "symbol 'b' has id 2, expected 0..1"),
+    ({"a": 0, "b": -1}, None, ValueError, "symbol 'b' has id -1, expected 0..1"),
+    ({5: 1, 6: 1, 7: 1}, None, ValueError, "no symbol has id 0, though 5 has 1"),
+    ({"a": 0.0}, None, TypeError, "ids, position 0: expected an integer, got 0.0 (float)"),
+])  # fmt: skip
 def test_from_user_refuses(alphabet: Any, kind: str | None, error: type[Exception], message: str) -> None:
     refuses(error, f"^alphabet.*{re.escape(message)}", Alphabet.from_user, alphabet, kind)
 
@@ -98,21 +91,18 @@ def test_the_largest_alphabet_takes_no_memory() -> None:
     assert pickle.loads(pickle.dumps(largest)) == largest and largest.state()["symbols"] is None
 
 
-@each(
-    ("docs", "kind", "symbols"),
-    [
-        ([], "int", [0]),
-        (["", ""], "str", [0]),
-        ([b"ab"], "bytes", [*range(256)]),
-        (["ba", "\ud800b"], "str", [97, 98, 0xD800]),
-        ([[3, 1]], "int", [0, 1, 2, 3]),
-        ([[65535]], "int", [*range(65536)]),
-        ([[3, -1, 3]], "int", [-1, 3]),
-        ([[2**63 - 1, -(2**63)]], "int", [-(2**63), 2**63 - 1]),
-        (np.array([200, 7], np.uint8), "int", [*range(201)]),
-        (np.array([-128, 127, 5], np.int8), "int", [-128, 5, 127]),
-    ],
-)
+@each(("docs", "kind", "symbols"), [
+    ([], "int", [0]),
+    (["", ""], "str", [0]),
+    ([b"ab"], "bytes", [*range(256)]),
+    (["ba", "\ud800b"], "str", [97, 98, 0xD800]),
+    ([[3, 1]], "int", [0, 1, 2, 3]),
+    ([[65535]], "int", [*range(65536)]),
+    ([[3, -1, 3]], "int", [-1, 3]),
+    ([[2**63 - 1, -(2**63)]], "int", [-(2**63), 2**63 - 1]),
+    (np.array([200, 7], np.uint8), "int", [*range(201)]),
+    (np.array([-128, 127, 5], np.int8), "int", [-128, 5, 127]),
+])  # fmt: skip
 def test_alphabets_that_are_learned(docs: Any, kind: str, symbols: list[int]) -> None:
     learned = Alphabet.learn(as_documents(docs))
     assert (learned.kind, learned.symbols.tolist()) == (kind, symbols)
@@ -160,8 +150,7 @@ def test_lookup_in_any_dtype(dtype: str, symbols: list[int]) -> None:
     values = np.array([0, 4, 5, 99, 100, 127, info.min, min(int(info.max), 2**63 - 1)], dtype)
     expected = [symbols.index(v) if v in symbols else -1 for v in values.tolist()]
     before = values.copy()
-    assert wide(symbols).lookup(values).tolist() == expected
-    assert np.array_equal(values, before)
+    assert wide(symbols).lookup(values).tolist() == expected and np.array_equal(values, before)
 
 
 UNKNOWN = [
@@ -193,8 +182,7 @@ def test_unknown_symbols(alphabet: Alphabet, docs: list[Any], where: tuple[Any, 
     part = as_documents([docs[-1], *docs[:-1], docs[-1]])
     part = part._replace(offsets=part.offsets[1:-1])
     refuses(UnknownSymbolError, re.escape(message), alphabet.to_ids, part)
-    assert alphabet.to_ids(part, "skip") == skipped[:-1]
-    assert alphabet.to_ids(part, 1) == replaced[:-1]
+    assert alphabet.to_ids(part, "skip") == skipped[:-1] and alphabet.to_ids(part, 1) == replaced[:-1]
 
 
 def test_output_gives_back_what_went_in() -> None:

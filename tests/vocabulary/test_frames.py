@@ -1,7 +1,5 @@
 """Tokens that keep to frames: every way to encode against the plain references, files, streams, and what is refused."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections import Counter
@@ -128,25 +126,22 @@ def test_channels_of_a_recording_stay_together(tmp_path: Path) -> None:
 DOCS = [[0, 1, 0, 1, 2], [0, 1, 0, 1]]
 
 
-@each(
-    "call, words",
-    [
-        (lambda t: BPE(5).fit(DOCS, frame=0), "frame: expected at least 1, got 0"),
-        (lambda t: BPE(5).fit(DOCS, frame=2, boundaries=[[1], []]), "document 0: position 1 is inside a frame of 2 symbols"),
-        (lambda t: BPE(5, rules=FitRules(order="idf")).fit(DOCS, frame=2), "order='idf' changes the order of merges"),
-        (lambda t: BPE(5, preprocessing=Preprocessing(break_tokens=[2])).fit(DOCS, frame=2), "in documents that are cut"),
-        (lambda t: t.encode([0, 1, 0], boundaries=[1]), "document 0: position 1 is inside a frame of 2 symbols"),
-        (lambda t: t.encode([0, 1, 9], unknown="skip"), "others are no longer in their frames; expected 'raise', 'nearest'"),
-        (lambda t: t.stream(unknown="skip"), "others are no longer in their frames"),
-        (lambda t: t.count([[0, 1, 9]], unknown="skip"), "others are no longer in their frames"),
-        (lambda t: t.stream(frame=3), "frame: expected a multiple of 2, the frame of the tokenizer, got 3"),
-        (lambda t: t.truncate(4, by="idf"), "tokens that keep to frames have to stay in order of creation"),
-        (lambda t: t.kernels, "special or break tokens, frames"),
-        (lambda t: t.explore(DOCS), "the report knows no tokens that keep to frames"),
-        (lambda t: export(t, "ubpe"), "'ubpe' has no frames, and would encode to other ids; save"),
-        (lambda t: t.with_objective("shortest").encode_nbest(DOCS, 2), "encode_nbest: it ranks no segmentations into tokens"),
-        (lambda t: t.with_objective("shortest").refine(DOCS), "refine: the search knows no frames"),
-    ],
-)
+@each("call, words", [
+    (lambda t: BPE(5).fit(DOCS, frame=0), "frame: expected at least 1, got 0"),
+    (lambda t: BPE(5).fit(DOCS, frame=2, boundaries=[[1], []]), "document 0: position 1 is inside a frame of 2 symbols"),
+    (lambda t: BPE(5, rules=FitRules(order="idf")).fit(DOCS, frame=2), "order='idf' changes the order of merges"),
+    (lambda t: BPE(5, preprocessing=Preprocessing(break_tokens=[2])).fit(DOCS, frame=2), "in documents that are cut"),
+    (lambda t: t.encode([0, 1, 0], boundaries=[1]), "document 0: position 1 is inside a frame of 2 symbols"),
+    (lambda t: t.encode([0, 1, 9], unknown="skip"), "others are no longer in their frames; expected 'raise', 'nearest'"),
+    (lambda t: t.stream(unknown="skip"), "others are no longer in their frames"),
+    (lambda t: t.count([[0, 1, 9]], unknown="skip"), "others are no longer in their frames"),
+    (lambda t: t.stream(frame=3), "frame: expected a multiple of 2, the frame of the tokenizer, got 3"),
+    (lambda t: t.truncate(4, by="idf"), "tokens that keep to frames have to stay in order of creation"),
+    (lambda t: t.kernels, "special or break tokens, frames"),
+    (lambda t: t.explore(DOCS), "the report knows no tokens that keep to frames"),
+    (lambda t: export(t, "ubpe"), "'ubpe' has no frames, and would encode to other ids; save"),
+    (lambda t: t.with_objective("shortest").encode_nbest(DOCS, 2), "encode_nbest: it ranks no segmentations into tokens"),
+    (lambda t: t.with_objective("shortest").refine(DOCS), "refine: the search knows no frames"),
+])  # fmt: skip
 def test_what_does_not_keep_to_frames_is_refused(call: Any, words: str) -> None:
     refuses(ValueError, words, lambda: call(BPE(5).fit(DOCS, frame=2)))

@@ -1,7 +1,5 @@
 """Special tokens and known words: found, encoded, refused."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 
@@ -129,8 +127,7 @@ def test_known_words_are_always_found(cls: Any) -> None:
     assert tok._model.alphabet.symbols.max() == 7  # the 7 that is left over, as a symbol of its own
     ids = tok.encode_batch(docs)
     one, two = tok.vocabulary.special[7, 7], tok.vocabulary.special[9,]
-    assert [i for i in ids[0].tolist() if i in (one, two)] == [one, two]
-    assert ids[1].tolist().count(one) == 1
+    assert [i for i in ids[0].tolist() if i in (one, two)] == [one, two] and ids[1].tolist().count(one) == 1
     assert tok.decode_batch(ids).to_lists() == docs
     assert tok.encode_batch(Ragged.from_lists([[9], *docs, [9]])[1:-1]) == ids  # a part of an array
     wide = BPE(5, alphabet=4, preprocessing=Preprocessing(known_words=[[10**12, -1]])).fit([[0, 1, 0, 1]], progress=False)

@@ -172,21 +172,17 @@ def test_a_pattern_sees_stop_tokens_and_not_what_is_behind_a_break_token() -> No
     broken = BPE.from_merges(merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", break_tokens="|"))
     stopped = BPE.from_merges(merges, symbols, preprocessing=Preprocessing("gpt2", encoding="utf-8", stop_tokens="|"))
     # " |" is a segment of GPT-2's pattern, and of two spaces the second goes with what follows
-    assert broken.encode("  |a").tolist() == [257, 124, 97]
-    assert stopped.encode("  |a").tolist() == [32, 32, 124, 97]
+    assert broken.encode("  |a").tolist() == [257, 124, 97] and stopped.encode("  |a").tolist() == [32, 32, 124, 97]
 
 
-@each(
-    "text, match",
-    [
-        ({"break_tokens": [1, 1]}, "break_tokens: expected ascending"),
-        ({"break_tokens": ["a"]}, "break_tokens: expected integers"), ({"stop_tokens": 1}, "stop_tokens: expected integers"),
-        ({"break_tokens": [[1]]}, "break_tokens: expected ascending"),
-        ({"break_tokens": [7]}, "break_tokens: 7 is not in the alphabet"), ({"stop_tokens": [2**63]}, "fit int64"),
-        ({"stop_tokens": [-1]}, "stop_tokens: -1 is not in the alphabet"), ({"break": [1]}, "break"),
-        ({"python_pattern": "a"}, "python_pattern: expected an object"),
-    ],
-)  # fmt: skip
+@each("text, match", [
+    ({"break_tokens": [1, 1]}, "break_tokens: expected ascending"),
+    ({"break_tokens": ["a"]}, "break_tokens: expected integers"), ({"stop_tokens": 1}, "stop_tokens: expected integers"),
+    ({"break_tokens": [[1]]}, "break_tokens: expected ascending"),
+    ({"break_tokens": [7]}, "break_tokens: 7 is not in the alphabet"), ({"stop_tokens": [2**63]}, "fit int64"),
+    ({"stop_tokens": [-1]}, "stop_tokens: -1 is not in the alphabet"), ({"break": [1]}, "break"),
+    ({"python_pattern": "a"}, "python_pattern: expected an object"),
+])  # fmt: skip
 def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
     BPE.from_merges([[0, 1]], alphabet=3).save(tmp_path / "m.json")
     file = json.loads((tmp_path / "m.json").read_text())
@@ -194,17 +190,14 @@ def test_hostile_files(text: Any, match: str, tmp_path: Any) -> None:
     refuses(ModelFormatError, match, lambda: BPE.load(tmp_path / "m.json"))
 
 
-@each(
-    "alphabet, value, error, match",
-    [
-        (3, 5, TypeError, "break_tokens: expected integers, got"), (3, "a", TypeError, "break_tokens: expected integers"),
-        (3, [5], ValueError, "break_tokens: 5 is not in the alphabet of 3 symbols"), (3, [1.0], TypeError, "integers, got 1.0"),
-        (3, [True], TypeError, "got True"), (3, [2**63], ValueError, "out of range"), (3, [[1, 2]], TypeError, "got "),
-        ("abc", "d", ValueError, "break_tokens: 'd' is not in the alphabet"), ("abc", ["ab"], TypeError, "known_words keeps"),
-        ("abc", [97], TypeError, "single characters, got 97"), (b"abc", [256], ValueError, "256 is out of range"),
-        (b"abc", "é", TypeError, "single bytes, got 'é'"), (b"abc", [b"ab"], TypeError, "known_words keeps longer ones whole"),
-    ],
-)  # fmt: skip
+@each("alphabet, value, error, match", [
+    (3, 5, TypeError, "break_tokens: expected integers, got"), (3, "a", TypeError, "break_tokens: expected integers"),
+    (3, [5], ValueError, "break_tokens: 5 is not in the alphabet of 3 symbols"), (3, [1.0], TypeError, "integers, got 1.0"),
+    (3, [True], TypeError, "got True"), (3, [2**63], ValueError, "out of range"), (3, [[1, 2]], TypeError, "got "),
+    ("abc", "d", ValueError, "break_tokens: 'd' is not in the alphabet"), ("abc", ["ab"], TypeError, "known_words keeps"),
+    ("abc", [97], TypeError, "single characters, got 97"), (b"abc", [256], ValueError, "256 is out of range"),
+    (b"abc", "é", TypeError, "single bytes, got 'é'"), (b"abc", [b"ab"], TypeError, "known_words keeps longer ones whole"),
+])  # fmt: skip
 def test_bad_arguments(alphabet: Any, value: Any, error: Any, match: str) -> None:
     docs = [[0, 1, 2]] if alphabet == 3 else [alphabet]
     refuses(error, match, lambda: BPE(5, alphabet=alphabet, preprocessing=Preprocessing(break_tokens=value)).fit(docs))

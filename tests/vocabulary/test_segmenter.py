@@ -25,11 +25,9 @@ def test_a_fit_is_one_on_the_segments(cls: Any, name: str) -> None:
     assert tok._model.vocabulary.n_documents == sum(map(len, segments))  # a segment is the document of idf
     for text, parts in zip(TEXT, segments, strict=True):
         ids = tok.encode(text)
-        assert ids.tolist() == [i for part in parts for i in want.encode(part).tolist()]
-        assert tok.decode(ids) == text
+        assert ids.tolist() == [i for part in parts for i in want.encode(part).tolist()] and tok.decode(ids) == text
     batch = tok.encode_batch(TEXT)
-    assert batch.to_lists() == [tok.encode(text).tolist() for text in TEXT]
-    assert tok.decode_batch(batch) == TEXT
+    assert batch.to_lists() == [tok.encode(text).tolist() for text in TEXT] and tok.decode_batch(batch) == TEXT
 
 
 PIECES = ["the", "cat ", "<a>", "<ab>", "<", "ab>", " 12", "\n", "<a", "END", ">", "é"]

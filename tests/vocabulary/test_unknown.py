@@ -19,17 +19,14 @@ SPECIAL = {
 }
 
 
-@each(
-    "unknown, alphabet, choice",
-    [
-        ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (78, BYTES, 4), (np.int64(3), NUMBERS, 2),
-        ("nearest", NUMBERS, "nearest"),
-        ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
-        ("[UNK]", TEXT, (1, "[UNK]")), ("?", TEXT, (2, "?")),  # no symbol of the alphabet
-        ("<s>", BYTES, (0, "<s>")), (b"\xff\xfe", BYTES, (1, b"\xff\xfe")), ((0, 0), NUMBERS, (0, (0, 0))),
-        ((np.int64(0), np.int8(0)), NUMBERS, (0, (0, 0))),
-    ],
-)  # fmt: skip
+@each("unknown, alphabet, choice", [
+    ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (78, BYTES, 4), (np.int64(3), NUMBERS, 2),
+    ("nearest", NUMBERS, "nearest"),
+    ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
+    ("[UNK]", TEXT, (1, "[UNK]")), ("?", TEXT, (2, "?")),  # no symbol of the alphabet
+    ("<s>", BYTES, (0, "<s>")), (b"\xff\xfe", BYTES, (1, b"\xff\xfe")), ((0, 0), NUMBERS, (0, (0, 0))),
+    ((np.int64(0), np.int8(0)), NUMBERS, (0, (0, 0))),
+])  # fmt: skip
 def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
     assert choice_of(unknown, alphabet, SPECIAL[alphabet.kind]) == choice
     if not isinstance(unknown, bytearray):
@@ -37,18 +34,15 @@ def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
         assert again == unknown and choice_of(again, alphabet, SPECIAL[alphabet.kind]) == choice
 
 
-@each(
-    "unknown, alphabet, error, message",
-    [
-        (5, TEXT, ValueError, "a character of the alphabet .* got 5, which is not in"),
-        (b"N", TEXT, TypeError, "got bytes"),
-        ([0, 0], NUMBERS, TypeError, "got"),
-        ("X", TEXT, ValueError, "got 'X', which is neither in the alphabet nor a special token"),
-        ("é", BYTES, ValueError, "got 'é', which is not a special token"),
-        ("ACG", TEXT, ValueError, "got 'ACG', which is not a special token"),  # a known word
-        (([0, 0],), NUMBERS, TypeError, "got tuple"),
-    ],
-)
+@each("unknown, alphabet, error, message", [
+    (5, TEXT, ValueError, "a character of the alphabet .* got 5, which is not in"),
+    (b"N", TEXT, TypeError, "got bytes"),
+    ([0, 0], NUMBERS, TypeError, "got"),
+    ("X", TEXT, ValueError, "got 'X', which is neither in the alphabet nor a special token"),
+    ("é", BYTES, ValueError, "got 'é', which is not a special token"),
+    ("ACG", TEXT, ValueError, "got 'ACG', which is not a special token"),  # a known word
+    (([0, 0],), NUMBERS, TypeError, "got tuple"),
+])  # fmt: skip
 def test_what_is_refused(unknown: Any, alphabet: Alphabet, error: type[Exception], message: str) -> None:
     refuses(error, f"unknown: .*{message}", choice_of, unknown, alphabet, SPECIAL[alphabet.kind])
 

@@ -11,16 +11,13 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
-@each(
-    "merges, match",
-    [
-        ([[0, 3], [2, 1]], r"the token \d is built on itself"), ([[0, 1], [0, 1]], r"the pair \[0, 1\] is there twice"),
-        ([[0, 9]], r"merges\[0\]: expected ids in 0..2, got \[0, 9\]"), ([[0, -1]], r"merges\[0\]: expected ids in 0..2"),
-        ([0, 1], r"merges: expected shape \(m, 2\), got \(2,\)"), ([[0.0, 1.0]], "merges: expected integers, got float"),
-        (None, "merges: expected integers"), ([[True, False]], "merges: expected integers"),
-        ([[0, 1], [2]], "merges: expected integers"), ([[0, True]], "merges: expected integers"),  # an integer, if NumPy is asked
-    ],
-)  # fmt: skip
+@each("merges, match", [
+    ([[0, 3], [2, 1]], r"the token \d is built on itself"), ([[0, 1], [0, 1]], r"the pair \[0, 1\] is there twice"),
+    ([[0, 9]], r"merges\[0\]: expected ids in 0..2, got \[0, 9\]"), ([[0, -1]], r"merges\[0\]: expected ids in 0..2"),
+    ([0, 1], r"merges: expected shape \(m, 2\), got \(2,\)"), ([[0.0, 1.0]], "merges: expected integers, got float"),
+    (None, "merges: expected integers"), ([[True, False]], "merges: expected integers"),
+    ([[0, 1], [2]], "merges: expected integers"), ([[0, True]], "merges: expected integers"),  # an integer, if NumPy is asked
+])  # fmt: skip
 def test_from_merges_refuses(merges: Any, match: str) -> None:
     refuses(ModelFormatError, match, BPE.from_merges, merges, "ab")
 

@@ -45,7 +45,7 @@ EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
 NO_MUTANTS = {"distributed", "integrations"}
 # Tests of no folder: of all kernels, in seconds, and of all public calls.
 DIGESTS = "tests/test_digests.py"
-EVERYTHING = [f"tests/test_{name}.py" for name in ("inputs", "bad_input", "layouts", "ways_on", "state_machine", "ownership")]
+EVERYTHING = [f"tests/test_{name}.py" for name in ("inputs", "bad_input", "layouts", "ways_on", "fuzzers", "ownership")]
 HANGS = 150  # seconds without an end, beyond the time of a mutant
 
 
