@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGE = ROOT / "ubpe_numba"
@@ -85,39 +86,20 @@ def _module(path: pathlib.Path) -> str:
 
 
 def circles() -> list[list[str]]:
-    """Groups of modules that import one another (Tarjan's strongly connected components of two and more)."""
-    graph = arrows()
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(name: str) -> None:
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        for to in sorted(graph[name]):
-            if to not in index:
-                visit(to)
-                low[name] = min(low[name], low[to])
-            elif to in stack:
-                low[name] = min(low[name], index[to])
-        if low[name] == index[name]:
-            group = stack[stack.index(name) :]
-            del stack[stack.index(name) :]
-            if len(group) > 1:
-                found.append(sorted(group))
-
-    for name in graph:
-        if name not in index:
-            visit(name)
-    return found
+    """A group of modules that import one another, if there is one."""
+    try:
+        TopologicalSorter(arrows()).prepare()
+    except CycleError as error:
+        return [error.args[1]]
+    return []
 
 
 def phrases() -> Iterator[str]:
     """Where a phrase of the private language is written in the library, as `file:line: phrase`."""
+    any_of = re.compile("|".join(PHRASES))
     for path in sources():
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-            for pattern in PHRASES:
+            for pattern in PHRASES if any_of.search(line) else ():
                 if re.search(pattern, line):
                     yield f"{path.relative_to(ROOT)}:{number}: {pattern}"
 

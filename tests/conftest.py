@@ -11,8 +11,8 @@ import pytest
 
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
-# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time
-_EXAMPLES = 100 if os.environ.get("UBPE_FULL") == "1" else 60
+# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time, or with as many as are said
+_EXAMPLES = int(os.environ.get("UBPE_EXAMPLES", 100 if os.environ.get("UBPE_FULL") == "1" else 60))
 hypothesis.settings.register_profile("default", deadline=None, print_blob=True, max_examples=_EXAMPLES)
 hypothesis.settings.load_profile("default")
 
@@ -23,7 +23,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests p
 #: another library changes, what examples for other libraries print, and long ones, machines that are lost in every way there is,
 #: processes that are killed, race for a cold cache or have too little memory, Ctrl-C in every call, memory beside arrays.
 FULL = {
-    "tests/test_versions.py": ("",),
     "tests/test_interrupts.py": ("test_ctrl_c",),
     "tests/test_guard_pages.py": ("",),
     "tests/test_process.py": (

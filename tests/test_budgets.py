@@ -3,7 +3,7 @@
 Whoever needs more raises a limit in a commit of its own that says what it buys.
 """
 
-from budgets import circles, measured
+from budgets import measured
 
 #: Limits that were agreed for what a user meets, wherever below them it is.
 AGREED = {
@@ -43,4 +43,3 @@ def test_every_figure_is_within_a_budget_that_is_near() -> None:
     assert not {name: (found[name], limit) for name, limit in LIMITS.items() if found[name] > limit}
     near = {name: limit for name, limit in LIMITS.items() if name not in AGREED and limit > 20}
     assert not {name: found[name] for name, limit in near.items() if found[name] < 0.94 * limit}, "lower these limits"
-    assert not circles()  # no file imports one that imports it

@@ -5,6 +5,7 @@ printed. A public name that may take long has a call here, the others are in `QU
 """
 
 import copy
+import functools
 import inspect
 import os
 import pathlib
@@ -43,20 +44,22 @@ QUICK = {
 }
 
 
+@functools.cache
 def text_of(n: int) -> np.ndarray:
-    """So many symbols below 256, of some structure."""
+    """So many symbols below 256, of some structure; for all calls the same."""
     rng = np.random.default_rng(0)
-    words = [rng.integers(0, 200, k) for k in rng.integers(2, 9, 500)]
-    return np.concatenate([words[i] for i in np.minimum(rng.zipf(1.3, n // 3 + 1), 500) - 1])[:n].astype(np.int32)
+    words = [rng.integers(0, 200, k).astype(np.int32) for k in rng.integers(2, 9, 500)]
+    return np.resize(np.concatenate([words[i] for i in np.minimum(rng.zipf(1.3, 100_000), 500) - 1]), n)
 
 
 def split(text: np.ndarray) -> list[np.ndarray]:
     return np.array_split(text, max(1, text.size // 1000))
 
 
+@functools.cache
 def words_of(n: int) -> list[str]:
-    rng = np.random.default_rng(0)
-    return ["".join(map(chr, row)) for row in rng.integers(97, 123, (n // 8, 8))]
+    letters = np.random.default_rng(0).integers(97, 123, n, np.uint8).tobytes().decode()
+    return [letters[i : i + 8] for i in range(0, n, 8)]
 
 
 class Subjects:

@@ -131,8 +131,6 @@ def little(tmp_path_factory: pytest.TempPathFactory) -> Little:
     return Little(cache, run("print(small_digest())", cache))
 
 
-# -------------------------------------------------------------------------------------------------- threads
-
 EIGHT = """
 docs = corpus()
 found = [None] * 8
@@ -188,8 +186,6 @@ def test_the_interpreter_exits_cleanly(how: str) -> None:
     """
     assert set(run(textwrap.dedent(setup) + textwrap.dedent(EXITS[how])).split()) == {"done"}
 
-
-# -------------------------------------------------------------------------------------------------- forks
 
 if POSIX:
 
@@ -320,8 +316,6 @@ def test_worker_processes_encode_the_same(tmp_path: pathlib.Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr[-3000:]
 
-
-# -------------------------------------------------------------------------------------------------- the cache
 
 WARNED = """
 def warned(*expected):
@@ -597,8 +591,6 @@ def test_every_kernel_has_one_signature(tmp_path: pathlib.Path) -> None:
     """After a warm-up, which compiles all that other processes do not, and after calls of every form."""
     run("os.chdir(os.environ['FOLDER'])\n" + SIGNATURES, TESTS=str(pathlib.Path(__file__).parent), FOLDER=str(tmp_path))
 
-
-# -------------------------------------------------------------------------------------------------- limits and signals
 
 if POSIX:
 

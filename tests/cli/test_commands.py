@@ -15,8 +15,6 @@ from ubpe_numba.cli.main import main
 from ubpe_numba.verification import verify as module
 from ubpe_numba.verification.cases import PARTS
 
-# -------------------------------------------------------------------------------------------------- fit
-
 
 def test_fit_is_the_library_s_fit(here: pathlib.Path) -> None:
     same = BPE(280, alphabet=bytes(range(256)), preprocessing=Preprocessing(encoding="utf-8", special_tokens=["<end>"])).fit(TEXT)
@@ -183,9 +181,6 @@ def test_exports_to_hugging_face_have_an_unknown_token_a_template_and_another_or
     assert main(["convert", "dna.npz", "--to", "tokenizer.json", "--unk-token", "A", "-o", "symbol.json"]) == 0
     ids = tokenizers.Tokenizer.from_file("symbol.json").encode("XCGTX").ids
     assert ids == tok.encode("XCGTX", unknown="A").tolist()
-
-
-# ------------------------------------------------------------------------------------------ inspect, verify
 
 
 def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,9 +126,6 @@ def test_fit_reads_every_array_it_is_given(here: pathlib.Path) -> None:
     assert found["docs"].size == 200 and found["offsets"].tolist() == [0, 50, 100, 150, 200]
 
 
-# ------------------------------------------------------------------------------------------ what is written is read again
-
-
 EQUAL = [[[1, 2, 3]], [[1, 2, 3], [3, 2, 1]], [[]]]  # in length, as npy and raw files need it
 FILES = [(name, docs) for name in ("x.jsonl", "x.npz") for docs in (INTS, *EQUAL)]
 FILES += [(name, docs) for name in ("x.npy", "x.bin") for docs in EQUAL]

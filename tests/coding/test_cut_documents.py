@@ -102,9 +102,6 @@ def test_integers_of_numpy_too_and_bytes(tmp_path: pathlib.Path) -> None:
     assert dna.encode(b"ACX", unknown=b"G").tolist() == [5, 2]
 
 
-# --------------------------------------------------------------------------------------------------------------------- boundaries
-
-
 DOCS = [[0, 1, 2, 0, 1, 2, 2], [2, 0, 1, 1, 2], [0, 1, 0, 1]]
 TOKENIZERS = [cls(8, alphabet=3).fit(DOCS, progress=False) for cls in (BPE, UBPEClassic, UBPE)]
 

@@ -120,9 +120,6 @@ def test_what_is_no_buffer_is_refused() -> None:
     assert tok.decode([], out=np.zeros(0, np.int32)).size == 0
 
 
-# ---------------------------------------------------------------------------------------------------------- ids that are left out
-
-
 TOK = BPE.for_text(256, special_tokens=["<s>", "<pad>"], known_words=["##"]).fit(["low"])
 S, PAD, KNOWN = 256, 257, 258
 

@@ -179,9 +179,6 @@ def test_the_result_of_a_batch_by_document_in_slices_and_pickled() -> None:
     assert len(tok.encode_nbest([], 3)) == 0
 
 
-# -------------------------------------------------------------------------------------------------------------- costs that add up
-
-
 SIGNED = st.sampled_from([-2.5, -1.0, -0.25, 0.0, 0.25, 1.0, 3.0])
 
 

@@ -85,9 +85,6 @@ def test_runs_are_noted_as_far_as_there_is_room() -> None:
         assert 0 <= run[0] < run[1] <= text.size  # some run was noted, and lies within its document
 
 
-# ------------------------------------------------------------------------------------------------------------------------ dropout
-
-
 @given(st.data(), tables(), st.booleans())
 def test_dropout_equals_the_reference(data: st.DataObject, table: Table, one_by_one: bool) -> None:
     """Tables in order of creation and in any order; dropout 0 is `encode`, dropout 1 merges nothing."""
@@ -113,9 +110,6 @@ def test_bad_probabilities_and_seeds_are_refused() -> None:
         refuses(error, "seed: expected", tok.encode_batch, [[0, 1]], sample=0.5, seed=seed)
     with pytest.raises(ValueError, match="sample: the articles' batch rule"):
         BPE(5, alphabet=2, rules=FitRules(encode="batch")).fit([[0, 1, 0, 1]]).encode([0, 1], sample=0.5)
-
-
-# ------------------------------------------------------------------------------------------------------------ one merge at a time
 
 
 def test_long_runs() -> None:

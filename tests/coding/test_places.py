@@ -86,9 +86,6 @@ def test_where_text_is_changed(preprocessing: Any, options: Any, doc: str, expec
     assert by_bytes.encode("aÉ", return_offsets="spans")[1].tolist() == [[0, 1], [1, 3], [1, 3]]  # all of the character
 
 
-# ------------------------------------------------------------------------------------------------------------------- units
-
-
 @given(st.lists(st.text(st.sampled_from("low néer𝄞日本語ab€"), max_size=10), max_size=4))
 def test_characters_of_bytes_and_bytes_of_characters(docs: list[str]) -> None:
     ids, in_bytes = BYTES.encode_batch(docs, return_offsets="spans")

@@ -150,9 +150,6 @@ def test_stream_phases_that_never_meet() -> None:
             assert np.concatenate(parts).tolist() == tok.encode(text).tolist()
 
 
-# ------------------------------------------------------------------------------------------------- streams that are pushed
-
-
 @given(st.data(), tables())
 def test_pushed_chunks_are_the_whole(data: st.DataObject, table: Table) -> None:
     """In chunks of any size, pushed or of an iterator, whose buffer is used again; what is final is so in every continuation."""

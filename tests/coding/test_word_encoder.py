@@ -162,9 +162,6 @@ def test_a_long_document_is_shared_by_threads(monkeypatch: pytest.MonkeyPatch) -
             assert one.values.tolist() == three.values.tolist() and one.offsets.tolist() == three.offsets.tolist()
 
 
-# ------------------------------------------------------------------------------------------------------------------------- caches
-
-
 @njit
 def _is_in_line(line, text, i, n):
     return word_cache.is_in_line(address(line), address(text), i, n)

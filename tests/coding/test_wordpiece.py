@@ -37,9 +37,6 @@ def test_words_of_a_million_characters() -> None:
     assert tok.encode_batch([[word + "a"], [word], [word[1:] + "b"], ["a"]]).to_lists() == [[0], [1] + [4] * 349525, [0], [1]]
 
 
-# ----------------------------------------------------------------------------------------------------------------- texts as words
-
-
 SPECIAL = {"<s>": 7, "中a": 9}
 
 

@@ -30,9 +30,6 @@ def divided(docs: list[Any], n: int) -> list[list[Any]]:
     return [[], *(docs[a:b] for a, b in zip(cuts, cuts[1:], strict=False))]
 
 
-# ---------------------------------------------------------------------------------------------------- on a cluster
-
-
 @pytest.mark.parametrize("kind", ["int", "str", "bytes"])
 def test_counts_of_parts_are_those_of_all_documents(client: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "_SPLIT_EVERY", 2)
@@ -111,9 +108,6 @@ def test_errors_name_the_partition(client: Any) -> None:
         count_([dask.delayed(["a"]), dask.delayed(lambda: 1 // 0)()])
 
 
-# ---------------------------------------------------------------------------------------------------- in this process
-
-
 def test_counts_that_hold_a_document_twice() -> None:
     """Only who makes `Counts` without `count_documents` can do that."""
     twice = Counts(count_documents([[1], [2]]).flat._replace(values=np.array([1, 1])), np.array([2, 3]))
@@ -140,8 +134,6 @@ def test_bad_arguments_of_a_count_are_refused(options: dict[str, Any], error: ty
 def test_one_document_is_not_counted() -> None:
     refuses(ValueError, r"parts: a 1-D dask\.array is one document", lambda: count(da.zeros(10, chunks=3, dtype=np.int64)))
 
-
-# ---------------------------------------------------------------------------------------------------- sizes for Dask
 
 N = 50_000
 RAGGED = Ragged(np.arange(N, dtype=np.int32), np.arange(0, N + 1, 10))

@@ -61,9 +61,6 @@ def _read(files: Any) -> pa.Table:
     return pa.concat_tables([pq.read_table(path) for path in files])
 
 
-# -------------------------------------------------------------------------------------------------- sources
-
-
 def test_sources_give_the_same(client: Any, tmp_path: Path) -> None:
     """Every form is read in test_sources.py."""
     import dask.array
@@ -106,9 +103,6 @@ def test_characters_and_options(client: Any, tmp_path: Path) -> None:
     docs = ["low<end>", "new"]
     found = encode(OF_TEXT, [docs], client=client, allowed_special={"<end>"})
     assert found == OF_TEXT.encode_batch(docs, allowed_special={"<end>"})
-
-
-# -------------------------------------------------------------------------------------------------- tables and files
 
 
 @pytest.mark.parametrize("drop", [False, True])
@@ -206,9 +200,6 @@ def test_nothing_is_mixed(client: Any, tmp_path: Path) -> None:
     refuses(ValueError, "^target: .*/_ubpe.json: not a manifest", encode, OF_TEXT, paths[:2], out, column="doc", client=client)
 
 
-# -------------------------------------------------------------------------------------------------- errors
-
-
 def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
     import dask.array
 
@@ -276,9 +267,6 @@ def test_a_damaged_file_is_one_error_with_its_name(client: Any, tmp_path: Path) 
     Path(paths[1]).write_bytes(whole)
     files = encode(OF_TEXT, paths, str(tmp_path / "out"), column="doc", client=client)
     assert _read(files)["ids"].to_pylist() == OF_TEXT.encode_batch(_texts(2000)).to_lists()
-
-
-# -------------------------------------------------------------------------------------------------- faults
 
 
 def _docs_that_kill(docs: list[Any], path: str) -> list[Any]:
@@ -352,8 +340,6 @@ def test_a_list_of_tables_keeps_their_columns_and_is_checked(client: Any, tmp_pa
             with pytest.raises(error, match=message):
                 encode(AB, [later(bad)], column=column, client=client)
 
-
-# -------------------------------------------------------------------------------------------------- decoding
 
 LINES = ["low lower", "", "né 低い \U0001f600", "low"] * 9
 

@@ -80,9 +80,6 @@ def array(values: np.ndarray, chunks: tuple[int, ...]) -> Any:
     return da.from_array(values, chunks=(chunks,))
 
 
-# ------------------------------------------------------------------------------------------------ equal to the fit in one process
-
-
 @pytest.mark.parametrize("values, chunks, n_candidates", [(ECG, WAV_CHUNKS, 1), (DNA, DNA_CHUNKS, 50)], ids=["wav", "dna"])
 def test_one_document_that_is_cut(client: Any, values: np.ndarray, chunks: tuple[int, ...], n_candidates: int) -> None:
     tok = UBPEClassic(int(values.max()) + 160, n_candidates)
@@ -201,9 +198,6 @@ def test_given_alphabets(client: Any) -> None:
     assert (caught.value.document, caught.value.position, caught.value.symbol) == (1, 2, 2) and clean(client)
 
 
-# ------------------------------------------------------------------------------------------------ classes and arguments
-
-
 def test_classes_and_rules(client: Any) -> None:
     """Of all rules; that they mean the same on hosts is what test_remote_text.py asks."""
     rules = FitRules(order="idf", overshoot=True, max_token_length=3, min_count=9)
@@ -268,9 +262,6 @@ def test_what_is_refused(client: Any) -> None:
     assert clean(client)
 
 
-# ------------------------------------------------------------------------------------------------ text
-
-
 def test_text_that_is_counted_and_text_in_whole_documents(client: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("\n".join(TEXT) + "\n")
     for make in (
@@ -279,9 +270,6 @@ def test_text_that_is_counted_and_text_in_whole_documents(client: Any, tmp_path:
         expected = here(make(), TEXT)
         same(there(make(), tmp_path / "a.txt", client, blocksize=100), expected)
         same(there(make(), split(TEXT, 1, 2, 9), client), expected)
-
-
-# ------------------------------------------------------------------------------------------------ faults
 
 
 def at_batches(monkeypatch: pytest.MonkeyPatch, what: dict[int, Callable[[], Any]]) -> None:

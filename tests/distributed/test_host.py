@@ -70,8 +70,6 @@ def test_room_for_tokens_and_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found is not None and found.merged["occurrences"][0, 0] == 4
 
 
-# ---------------------------------------------------------------------------------------------------- neighbours added up
-
 Lists = list[list[dict[int, int]]]  # of each shard, of each side of each merge: neighbours and how often they stand there
 SIDE = st.dictionaries(st.integers(0, 5), st.sampled_from([1, 2, 7, MOST - 1, MOST]), max_size=4)
 LISTS = st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(SIDE, min_size=2 * n, max_size=2 * n), min_size=1, max_size=6))
@@ -106,9 +104,6 @@ def test_sums_are_those_of_all_shards(lists: Lists, weighted: bool) -> None:
             found[int(added.delta[2 * j])] += int(added.delta[2 * j + 1] if by_weight is None else by_weight[j])
         assert found == want
         assert end - begin == len(want) or (max(want.values()) > MOST and not weighted)
-
-
-# ---------------------------------------------------------------------------------------------------- partitions
 
 
 def made(parts: list[Any], marks: Any = None, joined: bool = False, **params: Any) -> Any:

@@ -82,9 +82,6 @@ def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:
     assert sum(shards.losses) == len(engine.told) > 0
 
 
-# ------------------------------------------------------------------------------------------------ what cannot be made good
-
-
 @pytest.mark.parametrize("docs, weights, boundaries", [
     ([[0, 1, 2, 0, 1, 2, 1], [1, 1]], [1, 2], None),  # longer
     ([[0, 1, 2, 0, 1, 1], [1, 1]], [1, 2], None),  # another symbol

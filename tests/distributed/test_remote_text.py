@@ -118,9 +118,6 @@ def test_losses_at_random_change_nothing(case: Case, seed: int, rate: float) -> 
     assert sum(shards.losses) == engine.n_renewed
 
 
-# ------------------------------------------------------------------------------------------------ single cases
-
-
 @pytest.mark.parametrize("nature", ["zipf", "dna", "period"])
 def test_large_corpora_on_hosts(nature: str) -> None:
     """Hundreds of merges over several epochs, in one document that is cut, and in many; some hosts are lost on the way."""

@@ -47,8 +47,6 @@ def written(path: Path, rows: int = 3, **columns: Any) -> str:
     return str(path)
 
 
-# ---------------------------------------------------------------------------------------------------- in memory, and of Dask
-
 PARTS: dict[str, list[Any]] = {
     "lists": [DOCS[:2], DOCS[2:]],
     "arrays": [[np.array(doc, np.int16) for doc in DOCS[:3]], [np.array(doc, np.int64) for doc in DOCS[3:]]],
@@ -138,9 +136,6 @@ def test_other_arguments_are_refused() -> None:
         refuses(error, message, partitions_of, *arguments)
     for wrong, error in ((0, ValueError), ("x", ValueError), ("0 MB", ValueError), (1.5, TypeError)):
         refuses(error, "blocksize: ", partitions_of, [], blocksize=wrong)
-
-
-# ---------------------------------------------------------------------------------------------------- files
 
 
 def touch(folder: Path, *names: str) -> list[str]:

@@ -293,9 +293,6 @@ def test_a_stream_that_breaks() -> None:
         raise type("Silent", (RuntimeError,), {"code": 5, "message": ""})
 
 
-# --- arrays that pyarrow does not check, and structs that contradict themselves
-
-
 def made(kind: Any, n: int, *buffers: Any, **options: Any) -> Any:
     """An array of buffers as they are; a list has one child."""
     held = [None if buffer is None else pa.py_buffer(np.asarray(buffer)) for buffer in buffers]

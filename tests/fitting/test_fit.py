@@ -207,9 +207,6 @@ def test_lengths_that_are_refused(longest: Any) -> None:
     refuses(ValueError, "^max_token_length", FitRules, max_token_length=longest)
 
 
-# ---------------------------------------------------------------------------------------------------------------- many candidates
-
-
 BIG = 300  # candidates, of which so many are looked at that pairs are listed
 
 
@@ -273,9 +270,6 @@ def test_the_first_place_of_the_first_table_is_listed_too() -> None:
         assert tokens[side][token] == 7 and tokens.left.sum() + tokens.right.sum() == 7
 
 
-# -------------------------------------------------------------------------------------------------------- fits that are continued
-
-
 CANDIDATES = st.sampled_from([1, 2, 5, 50])
 DOCS = [[0, 1, 2, 0, 1, 2, 0, 1, 1, 1], [], [2, 0, 1, 2, 0, 2, 2, 1, 1], [0, 0, 2, 0, 0, 2], [0, 1, 2, 2]]
 
@@ -323,9 +317,6 @@ def test_a_refused_fit_more_changes_nothing(cls: Any, monkeypatch: pytest.Monkey
     refused(by_idf, ValueError, "order|pairs")  # of UBPE, sequences are left
     refused(UBPE.load(export(UBPE(7, 2, alphabet=3).fit(DOCS, progress=False), "ubpe")), ValueError, "pairs")
     refused(BPE.from_merges([[4, 2], [0, 1]], 3), ValueError, "order")
-
-
-# ----------------------------------------------------------------------------------------------------- with another pre-tokenizer
 
 
 WORDS = ["by", " by", " the", " way", " the way", "\n", "\n\n", "  ", " 12", "3456", "'s", "é", "<s>", ","]
@@ -386,9 +377,6 @@ def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow
         BPE(4).fit([[0, 1, 0, 1]], progress=False).fit_more([[0, 1]], 5, pretokenizer="gpt2")
     changing = BPE(30, preprocessing=Preprocessing([{"type": "Metaspace"}])).fit(TALES, progress=False)
     refuses(ValueError, "pretokenizer: the present one changes text", changing.fit_more, TALES, 40, pretokenizer=None)
-
-
-# --------------------------------------------------------------------------------------------------------------- limits of memory
 
 
 @pytest.fixture

@@ -198,9 +198,6 @@ def test_where_there_is_room_for_all_words_each_is_one_token() -> None:
     assert likely.usage(texts).counts.tolist() == likely.vocabulary.occurrences.tolist()
 
 
-# ------------------------------------------------------------------------------------------------------------- for the likelihood
-
-
 @given(st.data(), tables())
 def test_losses_equal_those_of_the_likeliest_path_without_the_token(data: st.DataObject, table: Table) -> None:
     size, pairs, _ = table

@@ -51,9 +51,6 @@ def rounded(chunk: np.ndarray) -> np.ndarray:
     return np.asarray(np.rint(10 * (basis @ chunk)), np.int64)
 
 
-# ---------------------------------------------------------------------------------------------------- there and back
-
-
 def test_the_ids_are_those_of_a_tokenizer_of_the_coefficients() -> None:
     coefficients = np.stack([rounded(chunk).ravel() for chunk in CHUNKS])
     assert (PLAIN.min_token, PLAIN.max_token) == (coefficients.min(), coefficients.max())
@@ -154,9 +151,6 @@ def test_the_bound_is_reached_and_not_passed(steps: int, seed: int) -> None:
     assert np.abs(asked.decode(asked(drawn)) - drawn).max() <= asked.error_bound() <= 0.07 <= 1.00001 * asked.error_bound()
 
 
-# ---------------------------------------------------------------------------------------------------- samplers
-
-
 @each("tok", BOTH)
 def test_a_sampler_with_the_mask_ends_on_a_whole_chunk(tok: ActionTokenizer) -> None:
     """A policy that knows nothing writes many chunks at once; all end where the chunk does, and none is refused."""
@@ -191,9 +185,6 @@ def test_the_mask_allows_what_is_left() -> None:
         refuses(kind, f"length_left: .*{message}", PLAIN.allowed_tokens, wrong)
     PLAIN.allowed_lengths()[:] = 0  # a copy
     assert PLAIN.allowed_lengths().min() == 1
-
-
-# ---------------------------------------------------------------------------------------------------- what is passed
 
 
 def test_forms_of_chunks() -> None:
@@ -315,9 +306,6 @@ def test_coefficients_that_are_not_known_are_the_nearest_one(tok: ActionTokenize
         refuses(ValueError, f"chunks: {first} is not one of the coefficients", refuse, given_)
 
 
-# ---------------------------------------------------------------------------------------------------- fits
-
-
 def test_arguments_of_a_fit() -> None:
     mixed = [CHUNKS[0], CHUNKS[1][:, :2]]
     for chunks, options, kind, message in (
@@ -364,9 +352,6 @@ def test_the_fingerprint_is_of_all_that_decides() -> None:
         for change in ({}, {"scale": 11}, {"time_horizon": 21}, {"action_dim": None}, {"frequency_barriers": True})
     ]
     assert others[0].fingerprint == PLAIN.fingerprint and len({tok.fingerprint for tok in [*others, BARRED]}) == 6
-
-
-# ---------------------------------------------------------------------------------------------------- files
 
 
 def test_one_file_holds_everything(suffix: str, tmp_path: pathlib.Path) -> None:

@@ -39,9 +39,6 @@ def are_refused(cases: list[tuple[Any, type[Exception], str]], read: Any = as_do
         refuses(error, message, read, given)
 
 
-# --- pyarrow, nanoarrow, DuckDB
-
-
 def test_pyarrow_takes_a_batch() -> None:
     pa = needed("pyarrow")
     array = pa.array(BATCH)
@@ -88,9 +85,6 @@ def test_duckdb() -> None:
         (duckdb.sql("select 'né' as x"), [[110, 233]]),
     ])  # fmt: skip
     are_refused([(duckdb.sql("select null::int[] as x"), ValueError, "docs: document 0 is null")])
-
-
-# --- polars
 
 
 def test_polars_takes_a_batch() -> None:
@@ -150,9 +144,6 @@ def test_groups_of_polars() -> None:
     groups = pl.DataFrame({"who": [2, 1, 2], "event": [5, 6, 7]}).group_by("who", maintain_order=True)
     are_refused([(groups, TypeError, r"got groups of a polars frame; give .agg\('column'\)\['column'\]")])
     are_read([(groups.agg("event")["event"], [[5, 7], [6]])])
-
-
-# --- pandas
 
 
 def test_columns_of_pandas() -> None:
@@ -273,9 +264,6 @@ def test_groups_of_pandas(dtype: str) -> None:
     are_read([(frame[:0].groupby("who", observed=True)["event"], [])])
 
 
-# --- awkward
-
-
 def test_awkward() -> None:
     ak = needed("awkward")
     array = BATCH.to_awkward()
@@ -323,9 +311,6 @@ def test_lists_of_awkward_outside_of_their_values() -> None:
         (lists([huge, 0], [2**63 - 1, 1]), ValueError, f"docs: document 0 has {huge - 1} values from {huge} on, of 3"),
     ])  # fmt: skip
     are_read([(lists([9, 0], [9, 3]), [[], [0, 1, 2]])])
-
-
-# --- torch
 
 
 def test_torch() -> None:
@@ -392,9 +377,6 @@ def test_torch_does_not_write_into_arrow() -> None:
     assert array.to_pylist() == LISTS
 
 
-# --- datasets
-
-
 def test_datasets() -> None:
     datasets = needed("datasets")
     pa = needed("pyarrow")
@@ -424,9 +406,6 @@ def test_equal_tokenizers_have_one_hash_in_datasets() -> None:
     printed = datasets.fingerprint.Hasher.hash(tok)
     other.encode(LISTS[0])
     assert printed == datasets.fingerprint.Hasher.hash(other) == datasets.fingerprint.Hasher.hash(pickle.loads(pickle.dumps(tok)))
-
-
-# --- biopython, and boundaries in all of them
 
 
 def test_sequences_of_biopython() -> None:

@@ -86,9 +86,6 @@ def listed(tokens: Any) -> list[Any]:
     return tokens if isinstance(tokens, list) else [tokens]
 
 
-# ---------------------------------------------------------------------------------------------------- the same as MidiTok
-
-
 @pytest.mark.parametrize("kind, split", [*zip(KINDS, SPLITS * 2, strict=True)])
 def test_files_and_ids_are_those_of_miditok(kind: str, split: str, tmp_path: pathlib.Path) -> None:
     """The whole JSON, character for character; ids and their decoding; either reads the file of the other."""
@@ -194,9 +191,6 @@ def test_drawn_melodies(split: str, pitches: list[int], more: int, step: int) ->
     assert mine.to_dict() == theirs.to_dict() and mine(score).ids == theirs(score).ids
 
 
-# ---------------------------------------------------------------------------------------------------- life of a tokenizer
-
-
 def test_scores_go_there_and_back_by_copies_and_files_too(trained: Any, tmp_path: pathlib.Path) -> None:
     assert len(trained.bpe._model.vocabulary) == len(trained) and trained.bpe is trained.bpe
     tokens, plain = trained(PRELUDE), miditok.REMI(config())
@@ -242,9 +236,6 @@ def test_tokens_added_after_a_training_are_miditoks_own() -> None:
         tokenizer.add_to_vocab("Late_1")
     assert mine(PRELUDE).ids == theirs(PRELUDE).ids
     refuses(ValueError, "other basic tokens than its vocabulary", lambda: mine.bpe)
-
-
-# ---------------------------------------------------------------------------------------------------- what is wrong is said
 
 
 def test_what_needs_training_is_refused_before_it() -> None:
@@ -333,9 +324,6 @@ def test_another_build_of_miditok_is_refused(trained: Any) -> None:
     del trained._vocab_learned_bytes_to_tokens
     with pytest.raises(RuntimeError, match=r"miditok \d.*: its tokenizers have no _vocab_learned_bytes_to_tokens; tested with"):
         trained.train(len(trained), files_paths=[PRELUDE])
-
-
-# ---------------------------------------------------------------------------------------------------- alphabets
 
 
 def test_alphabets_with_characters_around_the_mark() -> None:

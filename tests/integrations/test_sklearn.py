@@ -64,9 +64,6 @@ def test_checks_of_scikit_learn(estimator: Any) -> None:
     assert skipped <= {"check_array_api_input"}  # of other kinds of arrays than NumPy's
 
 
-# ------------------------------------------------------------------------------------------------------ Quantizer
-
-
 def test_quantizer_is_quantize() -> None:
     values = series()
     expected, scale = quantize(values.ravel(), levels=16)
@@ -93,9 +90,6 @@ def test_quantizer_says_what_is_outside() -> None:
         (lambda: Quantizer(levels=4, step=1).fit([[0.0, 1.0]]), ValueError, "levels: expected one of step and levels"),
         (lambda: Quantizer().inverse_transform([[0, 1]]), NotFittedError, "not fitted"),
     ])  # fmt: skip
-
-
-# ------------------------------------------------------------------------------------------------------ BagOfTokens
 
 
 @each("docs", [
@@ -206,9 +200,6 @@ def test_counts_of_parts_by_the_middle(data: st.DataObject, n_symbols: int, n_pa
     assert found.toarray().tolist() == expected
 
 
-# ------------------------------------------------------------------------------------------------------ SeriesBag
-
-
 @each("window", [1, 7])
 @each("differences", [False, True])
 @each("parts", [False, True])
@@ -310,9 +301,6 @@ def test_series_of_any_size_have_the_same_shapes_unless_it_is_to_matter() -> Non
     assert (kept.transform(8 * values) != kept.transform(values)).nnz > 0
     flat = bag.fit_transform(np.full((3, 30), 0.1))
     assert (flat != flat[[0, 0, 0]]).nnz == 0
-
-
-# ------------------------------------------------------------------------------------------ tokenizers as steps
 
 
 TEXTS = ["the cat sat on", "the dog sat on", "a cat ran to me", "a dog ran to me"] * 5

@@ -171,9 +171,6 @@ def test_files_beside_that_are_refused(tok: BPE, tmp_path: pathlib.Path) -> None
         refuses(ModelFormatError, told, lambda: load(tmp_path / "tokenizer.json"))
 
 
-# ------------------------------------------------------------------------------------------------ model inputs
-
-
 DOCS = ["low lower lowest", "née", "", "newer newest low né 日本 low", "a"]
 
 
