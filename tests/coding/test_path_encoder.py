@@ -17,18 +17,6 @@ from ubpe_numba.coding.plan import FIRST
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
-@given(st.data(), tables())
-def test_tfidf_and_shortest_equal_the_reference(data: st.DataObject, table: Table) -> None:
-    docs = data.draw(documents(table[0], 40))
-    tokens, idf = named(table)
-    encoder = PathEncoder(Vocabulary.from_merges(*table))
-    ragged = Ragged.from_lists(docs)
-    best = [list(encode_paths.encode_nbest(d, tokens, idf, 1)[0][0]) for d in docs]
-    assert encoder.encode(ragged, "tfidf", 1).to_lists() == best
-    shortest = [list(encode_paths.encode(d, tokens, idf, "shortest")) for d in docs]
-    assert encoder.encode(ragged, "shortest", 1).to_lists() == shortest
-
-
 @each("period", [[0], [0, 0, 1]])
 def test_long_periodic_documents(period: list[int]) -> None:
     """A careless search needs quadratic time or deep recursion here; the beginning is compared with the reference."""

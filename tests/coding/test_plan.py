@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from digests import digest
 
-from ubpe_numba import BPE, UBPE, FitRules, Ragged, UBPEClassic
+from ubpe_numba import BPE, UBPE, FitRules, UBPEClassic
 from ubpe_numba.bounds import encode_nbest
 
 RNG = np.random.default_rng(5)
@@ -62,10 +62,3 @@ def test_threads_change_nothing(name: str) -> None:
     want = digest(call(tok))
     for n_threads in (2, 5):
         assert digest(call(tok.set_params(n_threads=n_threads))) == want
-
-
-@pytest.mark.parametrize("tok, docs", [(RANK, DOCS), (CLASSIC, SMALL), (PATHS, SMALL)])
-def test_batches_are_documents_one_by_one(tok: Any, docs: list[Any]) -> None:
-    batch = tok.set_params(n_threads=3).fit(docs[:50], progress=False).encode_batch(docs)
-    assert batch == Ragged.from_lists([tok.encode(doc) for doc in docs])
-    assert tok.decode_batch(batch) == Ragged.from_lists(docs)

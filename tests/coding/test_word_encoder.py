@@ -6,11 +6,10 @@ from random import Random
 import byte_vocabularies
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 from reference import encode_pairs
-from reference import words as reference
 from tables import each
 from text_samples import text_of
 
@@ -34,34 +33,6 @@ def fitted(documents: list[bytes], n_learned: int) -> BPE:
 
 def encoder_of(vocabulary: Vocabulary, byte_ids: np.ndarray | None = None) -> WordEncoder:
     return WordEncoder(PairEncoder(vocabulary, batch=False), byte_ids)
-
-
-def texts() -> st.SearchStrategy[bytes]:
-    """Few symbols, so that pairs recur; words longer than a line of the cache, and of more ids than it holds."""
-    word = st.one_of(
-        st.text("ab", min_size=1, max_size=6),
-        st.text("abcdefghijklmnop", max_size=40),
-        st.sampled_from(["a" * 50, "ab" * 30, "é"]),
-    )
-    return st.lists(word, max_size=8).map(lambda found: " ".join(found).encode())
-
-
-@given(st.lists(texts(), max_size=5), st.integers(0, 30), st.sampled_from(PATTERNS), st.sampled_from([1, 3]))
-@example([b"", b"abababab" * 9, b"", b"aaaaaaaaa a aaa", b""], 20, "cl100k", 3)
-def test_segments_are_encoded_as_by_the_reference(documents: list[bytes], n_learned: int, pattern: str, n_threads: int) -> None:
-    tokenizer = fitted(documents, n_learned)
-    encoder = encoder_of(tokenizer._model.vocabulary)
-    values, offsets = text_of(*documents)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thread_pool, "SERIAL_BELOW", 0)
-        ids = encoder.encode(values, offsets, pattern, n_threads)
-        again = encoder.encode(values, offsets, scan(values, offsets, pattern), n_threads)  # with a warm cache
-    assert ids == again
-    merges = tokenizer._model.vocabulary.merges
-    assert merges is not None
-    ranked = {(int(a), int(b)): (i, 256 + i) for i, (a, b) in enumerate(merges)}
-    want = [reference.encode_segments(document, pattern, ranked, list(range(256))) for document in documents]
-    assert ids.to_lists() == want
 
 
 @given(st.integers(0, 2**32))

@@ -2,57 +2,18 @@
 
 import pathlib
 import threading
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
-from sample_corpora import CLASSES, CORPORA, SIGNAL, TEXT, fitted
+from sample_corpora import CORPORA, SIGNAL, TEXT, fitted
 from tables import each, refuses
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing
+from ubpe_numba import UBPE, FitRules, Preprocessing
 
 
 def as_list(doc: Any) -> list[Any]:
     return list(doc) if isinstance(doc, (str, bytes)) else np.asarray(doc).tolist()
-
-
-@given(st.sampled_from(CLASSES), st.data())
-def test_any_documents_come_back(cls: Any, data: st.DataObject) -> None:
-    few = st.sampled_from([0, 1, 2, 7]) | st.integers(0, 3)
-    wide = st.sampled_from([-1, 0, 3, -(2**63), 2**63 - 1, 2**40]) | st.integers(-(2**63), 2**63 - 1)
-    letters = st.sampled_from("ab\0é\ud800\udc00\U0010ffff")
-    doc: Any = data.draw(
-        st.sampled_from([
-            st.lists(few, max_size=40), st.lists(wide, max_size=12), st.lists(st.just(5), max_size=40),
-            st.text(letters, max_size=40), st.text(st.characters() | letters, max_size=20),
-            st.binary(max_size=40),
-        ])
-    )  # fmt: skip
-    docs = data.draw(st.lists(doc, max_size=6))
-    rules = [None, FitRules(min_count=1), FitRules.ARTICLE.replace(order="creation")]
-    params = {"rules": data.draw(st.sampled_from(rules))}
-    if cls is not BPE:
-        params["n_candidates"] = data.draw(st.sampled_from([1, 2, 50]))
-    if cls is UBPE:
-        params["objective"] = data.draw(st.sampled_from(["tfidf", "shortest"]))
-    more = data.draw(st.integers(0, 30))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # one document
-        tok = cls(1 << 17, **params).fit(docs, progress=False)
-        n = tok._model.vocabulary.n_alphabet
-        shorter = fitted(cls, docs, n + more, **params)
-    for t in (tok, shorter):
-        batch = t.encode_batch(docs)
-        assert [as_list(out) for out in t.decode_batch(batch)] == [as_list(doc) for doc in docs]
-        for doc, ids in zip(docs, batch, strict=True):
-            assert t.encode(doc).tolist() == ids.tolist() and as_list(t.decode(ids)) == as_list(doc)
-            if cls is UBPE and len(doc) < 20:
-                paths, weights = t.encode_nbest([doc], 4)[0]
-                assert all(as_list(t.decode(path)) == as_list(doc) for path in paths)
-                assert (np.diff(weights) <= 1e-5).all()  # they are compared in fixed point
 
 
 @each("by", ["idf", "creation"])
