@@ -59,15 +59,6 @@ def test_the_certificate_equals_the_reference(
     assert sorted(exact * 8) == sorted(sums) and (smooth <= exact).all() and (smooth >= exact - 0.125 * counts).all()
 
 
-@given(documents, st.integers(1, 4), st.integers(1, 3), st.integers(0, 4))
-def test_no_vocabulary_is_below_the_bound(docs: list[list[int]], longest: int, least: int, n: int) -> None:
-    found = bound_of(docs, 3, n, longest=longest, min_count=least)
-    units, weights = distinct_segments(Ragged.from_lists(docs), None)
-    plain = list(zip(units.to_lists(), weights.tolist(), strict=True))
-    if len(reference.weighed_candidates(plain, longest, least)) <= 12:
-        assert found.tokens <= reference.fewest_of_all(plain, n, longest, least)
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 50), st.integers(1, 9)), min_size=1, max_size=12),
     st.integers(1, 12),
