@@ -16,11 +16,6 @@ from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenEr
 DOCS = [[0, 1, 2, 0, 1], [2, 0, 1, 2], [2, 2, 1, 1, 2, 2, 1, 1], []]
 LOW, HIGH = -(2**63), 2**63 - 1
 # per kind: documents, one with unknown symbols at 1 and 3 (and none elsewhere), how the first is shown
-KINDS = {
-    "dense": (DOCS, [0, 9, 1, -7, 2], "9"),
-    "sparse": ([[-5, 2**40, -5, 2**40], [LOW, HIGH, -5], [HIGH]], [-5, -4, LOW, 2**62, HIGH], "-4"),
-    "str": (["abab", "ba \ud800", "\U0001f600b"], "aé\ud800\U0010ffffb", "'é'"),
-}
 
 
 def fitted(cls: Any, docs: Any = None, n_tokens: int | None = None, **params: Any) -> Any:
@@ -95,25 +90,6 @@ def test_a_failing_iterator_leaves_the_tokenizer_as_it_was(cls: Any) -> None:
         refuses(OSError, "disk on fire", call)
     assert tok.fingerprint == before
     refuses(NotFittedError, "no vocabulary yet", unfitted.encode, [0])
-
-
-@each("kind", KINDS)
-def test_unknown_symbols(cls: Any, kind: str) -> None:
-    docs, bad, shown = KINDS[kind]
-    known = type(bad)() + bad[:1] + bad[2:3] + bad[4:]
-    tok = fitted(cls, docs)
-    message = f"position 1: symbol {shown} is not in the alphabet"
-    with pytest.raises(UnknownSymbolError, match=f"document 0, {message}") as one:
-        tok.encode(bad)
-    with pytest.raises(UnknownSymbolError, match=f"document 2, {message}") as many:
-        tok.encode_batch([docs[0], type(bad)(), bad, bad])
-    for error, document in ((one.value, 0), (many.value, 2)):
-        assert (error.document, error.position, repr(error.symbol)) == (document, 1, shown)
-    skipped = tok.encode_batch([bad, docs[0], bad[1:2], bad], unknown="skip")
-    assert skipped == tok.encode_batch([known, docs[0], known[:0], known])
-    if cls is UBPE:
-        refuses(UnknownSymbolError, f"document 0, {message}", lambda: tok.encode_nbest([bad], 2)[0])
-        assert tok.encode_nbest([bad], 1, unknown="skip")[0][0][0].tolist() == tok.encode(known).tolist()
 
 
 @each("n_threads", [1, 4])

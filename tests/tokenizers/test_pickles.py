@@ -12,6 +12,7 @@ import pytest
 from saved_models import KINDS
 from tables import each
 from text_samples import END, TEXT
+from vocabulary.test_preprocessing import EACH, TEXTS
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece, load
 from ubpe_numba.text.pretokenizer import PythonPattern
@@ -74,6 +75,11 @@ MADE: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "integers as words": (lambda: fitted(BPE, [[1, 2]], preprocessing=Preprocessing(special_tokens=[(1, -2), (3,)])), [[1, 2]]),
     "characters as words": (lambda: fitted(BPE, ["ab"], preprocessing=Preprocessing(special_tokens=["é", "\ud800"])), ["ab"]),
     "bytes as words": (lambda: fitted(BPE, [b"ab"], preprocessing=Preprocessing(special_tokens=["é", b"\x80"])), [b"ab"]),
+    **{
+        f"cut by {name}": (lambda parts=parts: fitted(BPE, TEXTS, 40, preprocessing=Preprocessing(**parts)), TEXTS)
+        for name, parts in EACH.items()
+        if parts
+    },
 }
 
 
@@ -105,7 +111,7 @@ def test_files_keep_everything(name: str, suffix: str, tmp_path: Any) -> None:
     again = load(tmp_path / f"m{suffix}", n_threads=2)
     again.save(tmp_path / f"n{suffix}")
     assert (tmp_path / f"n{suffix}").read_bytes() == (tmp_path / f"m{suffix}").read_bytes()
-    options = {"allowed_special": "all"} if name == "text" else {}
+    options = {"allowed_special": "all"} if name == "text" or name.startswith("cut by") else {}
     ids = tok.encode_batch(docs, **options)
     for other in (again, copy.copy(tok), pickle.loads(pickle.dumps(tok))):
         assert other == tok and other.is_lossless == tok.is_lossless and other.encode_batch(docs, **options) == ids

@@ -3,14 +3,13 @@
 import copy
 import dataclasses
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tables import each, refuses
 
-from ubpe_numba import BPE, Preprocessing, WordPiece, load
+from ubpe_numba import BPE, Preprocessing, WordPiece
 from ubpe_numba.text import Normalizer, Pretokenizer, Splitter
 
 TEXTS = ["the Tide, the tide<e>ab|ab", "the\ttide THE ab|ab<e>é"]
@@ -81,20 +80,6 @@ def test_arguments_become_what_they_say() -> None:
         assert Preprocessing(break_tokens=given) == Preprocessing(break_tokens="ab|")
     assert Preprocessing(special_tokens=[], known_words={}, break_tokens=[], stop_tokens="").is_plain
     assert Preprocessing(known_words=["a"], flags={"a": ["normalized", "lstrip"]}).flags == {"a": ("lstrip", "normalized")}
-
-
-@each("name", EACH)
-def test_files_keep_it(name: str, suffix: str, tmp_path: Path) -> None:
-    tok = BPE(40, preprocessing=Preprocessing(**EACH[name])).fit(TEXTS, progress=False)
-    tok.save(tmp_path / f"m{suffix}")
-    again = load(tmp_path / f"m{suffix}")
-    kept = again.preprocessing or Preprocessing()
-    words = kept.special_tokens if isinstance(kept.special_tokens, dict) else None
-    want = tok.preprocessing if words is None else dataclasses.replace(tok.preprocessing, special_tokens=words)
-    assert kept == want and (words is None or words == EACH[name]["special_tokens"])
-    ids = tok.encode_batch(TEXTS, allowed_special="all")
-    assert again.fingerprint == tok.fingerprint and again.encode_batch(TEXTS, allowed_special="all") == ids
-    assert BPE(**again.get_params()).fit(TEXTS, progress=False).fingerprint == tok.fingerprint
 
 
 def test_it_is_set_before_a_fit_only(cls: Any) -> None:
