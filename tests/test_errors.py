@@ -55,8 +55,7 @@ def test_what_is_long_is_cut() -> None:
     assert quoted("a" * 81) == "'" + "a" * 76 + "..." and quoted("a" * 78) == repr("a" * 78)
     assert quoted(b"\0" * N) == "b'" + r"\x00" * 18 + r"\x0..."
     assert "Odd" in quoted(Odd()) and len(quoted(Odd())) <= 80 and quoted(-(10**5000)) == "<int>"
-    assert quoted(Long()) == "long" * 19 + "l..."
-    assert quoted([[[[[1]]]]]) == "[[[[[...]]]]]" and quoted(np.str_("a")) == "'a'"
+    assert quoted(Long()) == "long" * 19 + "l..." and quoted([[[[[1]]]]]) == "[[[[[...]]]]]" and quoted(np.str_("a")) == "'a'"
     assert shortened(ValueError("e" * 300)) == "e" * 197 + "..."
     assert listed(["a"] * 7) == "'a', 'a', 'a', 'a', 'a', 'a', ..." and len(listed(["a" * N] * N)) < 300
 

@@ -92,8 +92,7 @@ def encoded_between_guards(
     state, scratch = guard(np.zeros(3, np.int64), end), guard(np.full(SCRATCH, 2**64 - 1, np.uint64), end)
     rest = (tuple(guard(table, end) for table in tables), caches, scratch, dead, state, out, out_offsets)
     offsets = guard(np.array([0, n]), end)
-    assert encode_words(values, offsets, guard(segments, end), *rest) == len(words)
-    assert guard.intact() and not dead.any()
+    assert encode_words(values, offsets, guard(segments, end), *rest) == len(words) and guard.intact() and not dead.any()
     return out[: state[1]].tolist()  # type: ignore[no-any-return]
 
 

@@ -46,8 +46,7 @@ def test_models_of_characters(here: pathlib.Path) -> None:
     BPE(12, alphabet="abc\n").fit(["abcab", "abc\n"]).save("chars.json")
     (here / "x.txt").write_bytes(b"abcabc\nab")
     assert main(["encode", "chars.json", "x.txt", "-o", "c.npz"]) == 0
-    assert main(["decode", "chars.json", "c.npz", "-o", "back.txt"]) == 0
-    assert (here / "back.txt").read_bytes() == b"abcabc\nab"
+    assert main(["decode", "chars.json", "c.npz", "-o", "back.txt"]) == 0 and (here / "back.txt").read_bytes() == b"abcabc\nab"
 
 
 def test_special_tokens_are_refused_allowed_or_ordinary(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,8 +88,7 @@ def test_models_of_probabilities_are_converted(here: pathlib.Path, form: str, ca
         ["low lower lowest wide", "widest low\n", "wider st"] * 3, progress=False
     )
     own.save("u.npz")
-    assert main(["convert", "u.npz", "--to", form, "-o", "other"]) == 0
-    assert main(["convert", "other", "-o", "again.npz"]) == 0
+    assert main(["convert", "u.npz", "--to", form, "-o", "other"]) == 0 and main(["convert", "other", "-o", "again.npz"]) == 0
     text = "low lower widest"
     assert UBPE.load("again.npz").encode(text).tolist() == own.encode(text).tolist()
     assert "has no merges, which tiktoken needs" in fails(["convert", "u.npz", "--to", "tiktoken", "-o", "x"], capsys)
@@ -193,8 +191,7 @@ def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.C
     assert main(["inspect", "text.json"]) == 0
     out = capsys.readouterr().out
     assert tok.fingerprint in out and "256 bytes and 14 pairs" in out and "  'er'\n" in out
-    assert main(["inspect", "ints.npz", "--on", "a.jsonl", "--sort", "weight"]) == 0
-    assert "integers" in capsys.readouterr().out
+    assert main(["inspect", "ints.npz", "--on", "a.jsonl", "--sort", "weight"]) == 0 and "integers" in capsys.readouterr().out
 
 
 def test_inspect_has_a_curve(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,8 +23,7 @@ from ubpe_numba.cli.main import main
 def test_standard_input_of_lines_ids_and_arrays(here: pathlib.Path) -> None:
     """What the other options tell needs no --format."""
     code, ids, told = piped("encode", "text.json", "--lines", "-", given=TEXT + b"\n")
-    assert (code, told) == (0, b"")
-    assert piped("decode", "text.json", "--lines", "-", given=ids) == (0, TEXT + b"\n", b"")
+    assert (code, told) == (0, b"") and piped("decode", "text.json", "--lines", "-", given=ids) == (0, TEXT + b"\n", b"")
     _, arrays, _ = piped("encode", "ints.npz", "--format", "jsonl", "--to", "npz", "-", given=(here / "a.jsonl").read_bytes())
     _, again, _ = piped("decode", "ints.npz", "--format", "npz", "-", given=arrays)
     assert [json.loads(line) for line in again.splitlines()] == INTS
@@ -230,5 +229,4 @@ def test_a_full_disk_is_told_with_what_was_written(here: pathlib.Path, capsys: p
         with open("/dev/full", "wb") as full:
             line = [sys.executable, "-m", "ubpe_numba", *command]
             done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, check=False)
-        assert done.returncode == 1
-        assert done.stderr.decode().splitlines() == ["error: standard output: No space left on device"]
+        assert done.returncode == 1 and done.stderr.decode().splitlines() == ["error: standard output: No space left on device"]

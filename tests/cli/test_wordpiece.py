@@ -44,8 +44,7 @@ def test_facts_are_shown(words: WordPiece, capsys: pytest.CaptureFixture[str]) -
 
 @each("options", [["-o", "m.json"], ["-o", "m.npz"], ["-o", "m.hf", "--to", "tokenizer.json"]])
 def test_files_are_converted(words: WordPiece, options: list[str]) -> None:
-    assert main(["convert", "tokenizer.json", *options]) == 0
-    assert main(["encode", options[1], "a.txt", "-o", "b.ids"]) == 0
+    assert main(["convert", "tokenizer.json", *options]) == 0 and main(["encode", options[1], "a.txt", "-o", "b.ids"]) == 0
     assert pathlib.Path("b.ids").read_text().split() == [str(i) for i in words.encode(TEXT)]
     assert main(["convert", options[1], "-o", "again.txt"]) == 0 and WordPiece.load("again.txt").pieces == words.pieces
 

@@ -24,8 +24,7 @@ def test_one_document_and_many() -> None:
         assert isinstance(one, ModelInputs) and isinstance(one, dict) and list(one) == ["input_ids", "attention_mask"]
         assert one["input_ids"].tolist() == [3] and one.attention_mask.tolist() == [1] and one.input_ids.dtype == np.int32
     assert [ids.tolist() for ids in TOK(["abab"]).input_ids] == [[3]]
-    assert TOK(["abab"], padding=True).input_ids.tolist() == [[3]]
-    assert NUMBERS(np.array([7, 8, 7])).input_ids.tolist() == [2, 0]
+    assert TOK(["abab"], padding=True).input_ids.tolist() == [[3]] and NUMBERS(np.array([7, 8, 7])).input_ids.tolist() == [2, 0]
     assert NUMBERS(np.array([[7, 8], [8, 8]])).input_ids[1].tolist() == [1, 1]
     assert TOK("ab", template=[-(2**31), "$A", 2**31 - 1]).input_ids.tolist() == [-(2**31), 2, 2**31 - 1]
     assert NUMBERS([[7, 8], []], template=[(-1,), "$A"], padding=True, pad_id=0).input_ids.tolist() == [[3, 2], [3, 0]]

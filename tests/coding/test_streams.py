@@ -104,8 +104,7 @@ def test_a_push_costs_a_try_for_every_length_however_long_tokens_are(monkeypatch
     assert pickle.dumps((stream._n_chunks, stream._waiting)) == before
     made[:] = [0] * 3
     ids = [stream.push(text), stream.finish()]
-    assert max(made) <= (1 << 17) + 17 and sum(made) <= 17 * text.size
-    assert np.array_equal(np.concatenate(ids), tok.encode(text))
+    assert max(made) <= (1 << 17) + 17 and sum(made) <= 17 * text.size and np.array_equal(np.concatenate(ids), tok.encode(text))
 
 
 def test_a_long_stream_holds_little_back() -> None:
@@ -244,8 +243,7 @@ def test_a_fit_or_another_parameter_does_not_reach_streams_that_were_begun() -> 
         tok.set_params(n_tokens=2).fit(["bbbb"], progress=False)
         assert tok.vocab_size == 2
         parts += [stream.push("bab"), stream.finish()]
-        assert np.concatenate(parts).tolist() == want
-        assert decoder.push([3, 2]) == decoder.push(np.array([3, 2])) == "ababab"
+        assert np.concatenate(parts).tolist() == want and decoder.push([3, 2]) == decoder.push(np.array([3, 2])) == "ababab"
 
 
 def test_decoded_streams_of_other_kinds_and_their_errors() -> None:

@@ -146,8 +146,7 @@ def test_a_line_holds_its_word_and_no_other(n: int) -> None:
     line = np.zeros(16, np.uint64)
     line[0], line[8:] = n | 5 << 32, ids.view(np.uint64)
     line.view(np.uint8)[8 : 8 + n] = text[100 : 100 + n]
-    assert _is_in_line(line, text, 100, n)
-    assert not _is_in_line(line, text, 101, n) and not _is_in_line(line, text, 100, n - 1)
+    assert _is_in_line(line, text, 100, n) and not _is_in_line(line, text, 101, n) and not _is_in_line(line, text, 100, n - 1)
     text[200 : 200 + n] = text[100 : 100 + n]
     assert _is_in_line(line, text, 200, n)
     for k in range(n):

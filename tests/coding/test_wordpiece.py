@@ -27,8 +27,7 @@ def test_pieces_are_the_longest(pieces: set[str], words: list[str], prefix: str,
     expected = cut_words(words, ids, 0, prefix, longest)
     found, starts = tok.encode_batch([[word] for word in words], return_offsets=True)
     numbered = [(i, word, start) for word in range(len(words)) for i, start in zip(found[word], starts[word], strict=True)]
-    assert numbered == expected
-    assert tok.encode(words).tolist() == found.values.tolist()
+    assert numbered == expected and tok.encode(words).tolist() == found.values.tolist()
 
 
 def test_words_of_a_million_characters() -> None:

@@ -392,8 +392,7 @@ def test_a_worker_that_joins_gets_hosts_of_a_crowded_one(mortal: Any, monkeypatc
         return found
 
     monkeypatch.setattr(hosts.DaskEngine, "crowded", joined)
-    assert fit(BPE(60), parts, mortal).fingerprint == BPE(60).fit(docs, progress=False).fingerprint
-    assert len(seen[0]) == 1
+    assert fit(BPE(60), parts, mortal).fingerprint == BPE(60).fit(docs, progress=False).fingerprint and len(seen[0]) == 1
 
 
 def test_what_does_not_fit_into_memory_is_told_before_it_is_read(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,8 +108,7 @@ def test_hosts_equal_one_process_and_the_reference(case: Case, seed: int, rate: 
     same(found, want)
     assert sum(shards.losses) == engine.n_renewed
     merges, _ = reference.fit(case.docs, case.size, **case.rules, weights=case.weights, boundaries=case.boundaries)
-    assert found.pairs.tolist() == [[m.left, m.right] for m in merges]
-    assert found.counts.tolist() == [m.count for m in merges]
+    assert found.pairs.tolist() == [[m.left, m.right] for m in merges] and found.counts.tolist() == [m.count for m in merges]
     assert found.documents.tolist() == [m.documents for m in merges]
 
 

@@ -65,8 +65,7 @@ def test_frozen_and_unhashable() -> None:
 def test_lists_round_trip(lists: list[list[int]]) -> None:
     batch = Ragged.from_lists(lists)
     assert batch.values.dtype == np.int32 and batch.offsets.dtype == np.int64
-    assert batch.to_lists() == lists == [view.tolist() for view in batch]
-    assert batch.lengths.tolist() == list(map(len, lists))
+    assert batch.to_lists() == lists == [view.tolist() for view in batch] and batch.lengths.tolist() == list(map(len, lists))
     assert batch == Ragged.from_lengths(batch.values, list(map(len, lists)))
     for clone in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch)):
         assert clone == batch and clone is not batch
@@ -223,8 +222,7 @@ USES: dict[str, Callable[[Any], Any]] = {
 @each("lists", [[[1, 2], [3, 4]], [[1, 2], [3]]])
 def test_what_is_done_to_arrays_is_refused_with_the_way_on(lists: list[list[int]]) -> None:
     batch = Ragged.from_lists(lists)
-    assert np.array_equal(batch, batch[:]) and not np.array_equal(batch, batch[:1])
-    assert batch.tolist() == lists and bool(batch)
+    assert np.array_equal(batch, batch[:]) and not np.array_equal(batch, batch[:1]) and batch.tolist() == lists and bool(batch)
     for name, use in USES.items():
         with pytest.raises((TypeError, AttributeError), match="work on ids.values") as caught:
             use(batch)

@@ -98,8 +98,7 @@ def test_read_only_offsets_are_copied() -> None:
 @each("cuts", [[0, 0, 3], (0, 0, 3), np.array([0, 0, 3], np.uint8), np.array([0, 0, 3], ">u8")])
 def test_flat_with_offsets(cuts: Any) -> None:
     assert rows(as_documents(np.arange(3), offsets=cuts)) == [[], [0, 1, 2]]
-    assert rows(as_documents([0, 1, 2], offsets=cuts)) == [[], [0, 1, 2]]
-    assert as_documents("abc", offsets=cuts).kind == "str"
+    assert rows(as_documents([0, 1, 2], offsets=cuts)) == [[], [0, 1, 2]] and as_documents("abc", offsets=cuts).kind == "str"
 
 
 def test_what_numpy_takes_for_arrays() -> None:
@@ -132,8 +131,7 @@ def test_str_becomes_code_points(texts: list[str]) -> None:
 def test_bytes_become_their_values(texts: list[bytes]) -> None:
     for change in (bytes, bytearray, memoryview):
         documents = as_documents(list(map(change, texts)))
-        assert rows(documents) == list(map(list, texts))
-        assert documents.kind == "bytes" and documents.values.dtype == np.uint8
+        assert rows(documents) == list(map(list, texts)) and documents.kind == "bytes" and documents.values.dtype == np.uint8
         for text in texts:
             assert rows(as_document(change(text))) == rows(as_documents(change(text))) == [list(text)]
     backwards = [memoryview(text)[::-1] for text in texts]

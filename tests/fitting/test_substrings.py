@@ -50,8 +50,7 @@ def substrings(
 
 def check(s: Substrings, unit_list: list[list[int]], wanted: list[Candidate], longest: int) -> None:
     """All attributes of the substrings are as the reference has it."""
-    assert s.longest == longest and len(s) == len(wanted)
-    assert s.counts.tolist() == [candidate.count for candidate in wanted]
+    assert s.longest == longest and len(s) == len(wanted) and s.counts.tolist() == [candidate.count for candidate in wanted]
     assert s.length.tolist() == [len(candidate.symbols) for candidate in wanted]
     assert s.first.tolist() == [s.offsets[u] + p for u, p in (candidate.places[0] for candidate in wanted)]
     assert s.sequences(np.arange(len(s))).to_lists() == [list(candidate.symbols) for candidate in wanted]

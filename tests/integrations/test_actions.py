@@ -174,8 +174,7 @@ def test_the_mask_allows_what_is_left() -> None:
         for left in range(SIZE + 1):
             most = (left - 1) % DIMENSIONS + 1 if tok.frequency_barriers and left else left
             assert np.array_equal(tok.allowed_tokens(left), tok.allowed_lengths() <= most)
-    assert PLAIN.allowed_tokens([]).shape == (0, PLAIN.vocab_size)
-    assert PLAIN.allowed_tokens(np.array([2**63], np.uint64)).all()
+    assert PLAIN.allowed_tokens([]).shape == (0, PLAIN.vocab_size) and PLAIN.allowed_tokens(np.array([2**63], np.uint64)).all()
     for wrong, kind, message in (
         (1.0, TypeError, "expected integers, got an array of float64"),
         (True, TypeError, "expected integers, got an array of bool"),
@@ -217,8 +216,7 @@ def test_tensors_are_encoded_as_arrays() -> None:
         chunks = torch.tensor(CHUNKS[:4], dtype=getattr(torch, dtype), requires_grad=True)
         expected = PLAIN(chunks.detach().double().numpy())
         assert PLAIN(chunks) == PLAIN(list(chunks)) == PLAIN(torch.nn.Parameter(chunks)) == expected
-        assert PLAIN(chunks[0]) == [expected[0]]
-        assert PLAIN(chunks.transpose(1, 2).contiguous().transpose(1, 2)) == expected
+        assert PLAIN(chunks[0]) == [expected[0]] and PLAIN(chunks.transpose(1, 2).contiguous().transpose(1, 2)) == expected
     ids = [torch.tensor(row) for row in TOKENS]
     assert np.array_equal(PLAIN.decode(ids), PLAIN.decode(TOKENS))
     matrix = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=-100)

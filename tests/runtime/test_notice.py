@@ -97,8 +97,7 @@ def test_what_is_shown_and_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytes
     closed.close()
     for odd in (None, closed, type("Written", (), {"write": lambda self, text: 1 / 0})()):  # it can be written to, and no more
         shown_on(odd, monkeypatch)
-        assert messages.notice("a_kernel")(lambda a: a + 1)(1) == 2
-        assert BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
+        assert messages.notice("a_kernel")(lambda a: a + 1)(1) == 2 and BPE(3).fit(["abab"]).encode("ab").tolist() == [2]
     shown_on(plain := io.StringIO(), monkeypatch)
     monkeypatch.setenv("UBPE_PROGRESS", "0")
     shown_on(quiet := Terminal(), monkeypatch)

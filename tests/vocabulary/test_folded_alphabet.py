@@ -54,8 +54,7 @@ def test_random_alphabets(data: st.DataObject) -> None:
     mapping = dict(zip(symbols, ids, strict=True))
     alphabet = Alphabet.from_user(mapping)
     docs = data.draw(st.lists(st.lists(st.sampled_from(symbols), max_size=30), min_size=1, max_size=4))
-    assert alphabet.size == n and alphabet.symbols.tolist() == symbols[:n]
-    assert alphabet.is_lossless is (n == len(symbols))
+    assert alphabet.size == n and alphabet.symbols.tolist() == symbols[:n] and alphabet.is_lossless is (n == len(symbols))
     assert alphabet.to_ids(as_documents(docs)).to_lists() == [[mapping[s] for s in doc] for doc in docs]
     assert alphabet.lookup(np.array([99])).tolist() == [-1]
     for same in (pickle.loads(pickle.dumps(alphabet)), Alphabet.from_state(**alphabet.state())):
@@ -93,8 +92,7 @@ def test_text_is_cut_before_it_is_folded() -> None:
     text = "The cat the CAT the Cat then a hat"
     tok = BPE(36, alphabet=mapping, preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text])
     plain = BPE(36, alphabet=letters + " ", preprocessing=Preprocessing(pretokenizer="whitespace")).fit([text.lower()])
-    assert tok._model.vocabulary == plain._model.vocabulary
-    assert tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
+    assert tok._model.vocabulary == plain._model.vocabulary and tok.encode(text).tolist() == plain.encode(text.lower()).tolist()
     marked = BPE(36, alphabet=mapping, preprocessing=Preprocessing(special_tokens=["<END>"])).fit([text])
     assert marked.encode("the<END>", allowed_special="all")[-1] == marked.vocabulary.special["<END>"]
     assert marked.decode(marked.encode("THE<END>", allowed_special="all")) == "the<END>"
