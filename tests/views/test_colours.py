@@ -84,7 +84,7 @@ def test_hues_follow_the_rule_of_the_docstring(ids: list[int], n_alphabet: int) 
 
 def test_colours_are_those_of_the_theme() -> None:
     assert {hue_of(token, 0) for token in range(N_HUES)} == set(range(N_HUES))
-    assert colours_of([0, 3, 3], 2, "dark") == [DARK.grey, DARK.hues[hue_of(3, 2)], DARK.hues[hue_of(3, 2) + 1 - N_HUES]]
+    assert colours_of([0, 3, 3], 2, DARK) == [DARK.grey, DARK.hues[hue_of(3, 2)], DARK.hues[hue_of(3, 2) + 1 - N_HUES]]
     assert colours_of([], 2) == []
     with pytest.raises(ValueError, match=r"^theme: expected 'light' or 'dark', got 'blue'"):
         theme_of("blue")

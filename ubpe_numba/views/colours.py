@@ -1,6 +1,6 @@
 """Colours of tokens: eight hues, also for the colour-blind, the rule by which tokens take them, a light and a dark theme.
 
-The explorer's page holds the same values and the same rule; the tests compare them.
+The explorer's page is given the hue of each token.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ class Theme:
     grey: str
     hues: tuple[str, ...] = HUES
 
+    def colour_of(self, token: int, n_alphabet: int) -> str:
+        """The colour of a token without neighbours, grey of a symbol."""
+        return (*self.hues, self.grey)[hue_of(token, n_alphabet)]
+
 
 LIGHT = Theme("light", "#ffffff", "#1b1f26", "#59616d", "#dfe3e8", "#fdf0c4", "#80858d")
 DARK = Theme("dark", "#14171c", "#e9ecf1", "#a3abb8", "#333a45", "#2b2718", "#80858d")
@@ -81,15 +85,7 @@ def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
     """The hues of the tokens of one document, in which no hue follows itself.
 
     From the left: a symbol of the alphabet is grey. Any other token takes its own hue (`hue_of`), or the next one (plus 1, modulo
-    `N_HUES`) if the token before it was given that hue. What the token before was *given* counts, not what its own hue is; also
-    where both are the same token. Grey may follow grey. In JavaScript::
-
-        let before = -1;
-        for (let i = 0; i < ids.length; i++) {
-          let hue = ids[i] < nAlphabet ? -1 : (ids[i] * 5) % 8;
-          if (hue >= 0 && hue === before) hue = (hue + 1) % 8;
-          hues[i] = before = hue;
-        }
+    `N_HUES`) if the token before it was given that hue, also where both are the same token. Grey may follow grey.
 
     `ids` (int[n]): the tokens of a document, from its beginning: the hues of a part of it may differ; `n_alphabet`: the size of
     the alphabet. Returns int8[n]: for each token an index of `HUES`, or `GREY`.
@@ -107,14 +103,11 @@ def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
     return own
 
 
-def colours_of(ids: Any, n_alphabet: int, theme: str | Theme = LIGHT) -> list[str]:
-    """The colours of the tokens of one document: `hues_of` in the colours of a theme.
-
-    `ids`, `n_alphabet`: as for `hues_of`; `theme`: as for `theme_of`. Returns a colour for each token, ``"#rrggbb"``.
+def colours_of(ids: Any, n_alphabet: int, theme: Theme = LIGHT) -> list[str]:
+    """The colours of the tokens of one document: `hues_of` in the colours of a theme, each ``"#rrggbb"``.
 
     >>> colours_of([3, 3, 0], n_alphabet=2)
     ['#256e80', '#089ae4', '#80858d']
     """
-    chosen = theme_of(theme)
-    palette = [*chosen.hues, chosen.grey]  # the last is that of GREY, -1
+    palette = [*theme.hues, theme.grey]  # the last is that of GREY, -1
     return [palette[hue] for hue in hues_of(ids, n_alphabet).tolist()]

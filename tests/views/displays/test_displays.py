@@ -24,7 +24,6 @@ from ubpe_numba.plot import (
     TreeDisplay,
 )
 from ubpe_numba.views.colours import DARK, LIGHT, colours_of, hue_of, hues_of
-from ubpe_numba.views.displays.canvas import grid_for, require_signal
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
 DOC = np.array([0, 2, 8, 2, 0, 2, 8, 2, 8, 0, 0, 2, 8])
@@ -137,11 +136,9 @@ def test_what_cannot_be_drawn_is_refused(draw: Callable[[], Any], error: type[Ex
 
 
 def test_too_few_axes_are_refused() -> None:
-    assert grid_for(Figure().subplots(), 5, (2, 1), LIGHT).shape == (2, 4)  # one is divided
-    with pytest.raises(ValueError, match="^ax: expected at least 3 axes, one for each motif, got 2"):
-        grid_for(Figure().subplots(1, 2), 3, (2, 1), LIGHT)
-    with pytest.raises(ValueError, match="^ax: expected axes of a grid"):
-        grid_for(Figure().add_axes((0, 0, 1, 1)), 2, (2, 1), LIGHT)
+    for given in (Figure().subplots(), Figure().subplots(1, 2)):
+        with pytest.raises(ValueError, match="^ax: expected at least 3 axes, one for each motif, got"):
+            MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 4, 3], ax=given)
 
 
 def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
@@ -150,7 +147,7 @@ def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
     other = BPE.load(json.dumps(file))
     assert other._model.alphabet.kind == "int"
     with pytest.raises(ValueError, match="tok: TokensDisplay needs ids in the order of the vocabulary"):
-        require_signal(other, "TokensDisplay")
+        TokensDisplay.from_document(other, [0, 1])
 
 
 # ---------------------------------------- counts, curves and notes

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ubpe_numba.coding.occurrences import Spans
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
@@ -54,36 +55,6 @@ class Display:
         return ax
 
 
-def grid_for(ax: Any, n: int, size: tuple[float, float], theme: Theme) -> np.ndarray:
-    """At least `n` axes: of a new figure of pyplot, in the place of one that is given, or those of an array that is given.
-
-    A new figure has rows of four axes of `size` inches each. Raises ImportError if matplotlib is missing; ValueError for fewer
-    axes than `n`, or a single one outside of a grid.
-    """
-    require_matplotlib()
-    axes: np.ndarray
-    columns = min(4, max(n, 1))
-    rows = -(-max(n, 1) // columns)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        whole = (size[0] * columns, size[1] * rows)
-        axes = plt.figure(figsize=whole, layout="constrained", facecolor=theme.paper).subplots(rows, columns, squeeze=False)
-    elif hasattr(ax, "get_subplotspec"):
-        place = ax.get_subplotspec()
-        if place is None:
-            raise ValueError("ax: expected axes of a grid (`subplots`), which can be divided, or an array of axes")
-        ax.set_axis_off()
-        axes = place.subgridspec(rows, columns).subplots(squeeze=False)
-    else:
-        axes = np.asarray(ax, object)
-        if axes.size < n:
-            raise ValueError(f"ax: expected at least {n} axes, one for each motif, got {axes.size}")
-    for one in axes.flat:
-        style(one, theme)
-    return axes
-
-
 def style(ax: Any, theme: Theme) -> None:
     """Give axes the colours of a theme, and no line above and on the right."""
     ax.set_facecolor(theme.paper)
@@ -113,17 +84,23 @@ def require_matplotlib() -> None:
     require("matplotlib.backends.backend_agg", "drawing", "plot")  # the part that draws
 
 
-def require_signal(tok: Any, what: str) -> None:
-    """A ValueError if the documents of a tokenizer are no signals, or its ids are not those of its vocabulary.
+def signal_of(tok: Any, doc: Any, what: str) -> tuple[np.ndarray, Spans, int]:
+    """A document of integers as an array, its tokens, and the size of the alphabet.
 
-    Text and bytes are not drawn as levels. Colours and motifs are those of the vocabulary's ids.
+    ValueError for several documents, for text and bytes, which are not drawn as levels, and for a tokenizer whose ids are not
+    those of its vocabulary, by which colours are.
     """
-    alphabet = given_tokenizer(tok)._fitted().alphabet
+    alphabet, _, segmenter = given_tokenizer(tok)._fitted()
     kind = alphabet.kind if alphabet.names is None else "words"
     if kind != "int":
         raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
-    if tok._fitted().segmenter.token_ids is not None:
+    if segmenter.token_ids is not None:
         raise ValueError(f"tok: {what} needs ids in the order of the vocabulary, and this tokenizer has ids of its own")
+    samples = np.asarray(doc)
+    if samples.ndim != 1:
+        raise ValueError(f"doc: expected the symbols of one document, an array of one dimension, got shape {samples.shape}")
+    samples = samples if samples.size else samples.astype(np.int64)  # an empty list has no type of its own
+    return samples, tok.spans(samples), alphabet.size
 
 
 def check_rate(rate: Any) -> None:
@@ -134,14 +111,6 @@ def check_rate(rate: Any) -> None:
         raise TypeError(f"rate: expected a number, got {describe(rate)}")
     if not 0 < rate < math.inf:
         raise ValueError(f"rate: expected samples a second, more than 0, got {quoted(rate)}")
-
-
-def one_signal(doc: Any) -> np.ndarray:
-    """One document as an array; ValueError for several of them."""
-    samples = np.asarray(doc)
-    if samples.ndim != 1:
-        raise ValueError(f"doc: expected the symbols of one document, an array of one dimension, got shape {samples.shape}")
-    return samples if samples.size else samples.astype(np.int64)  # an empty list has no type of its own
 
 
 def room_of(low: float, high: float, part: float) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 
 from ubpe_numba.runtime.arrays import describe, integer, told
 from ubpe_numba.tokenizers.base import given_tokenizer
-from ubpe_numba.views.colours import Theme, hue_of, theme_of
-from ubpe_numba.views.displays.canvas import check_rate, grid_for, room_of
+from ubpe_numba.views.colours import Theme, theme_of
+from ubpe_numba.views.displays.canvas import check_rate, require_matplotlib, room_of, style
 from ubpe_numba.views.motifs import contexts_of, evenly, is_signal, line_of, say_most, sides_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["MotifsDisplay"]
 
 _LINES = 7  # of occurrences that are written
+_COLUMNS = 4  # of a new figure
 
 
 @told
@@ -44,8 +45,6 @@ class MotifsDisplay:
 
     Attributes
     ----------
-    tokens, motifs, contexts, counts, side, n_alphabet
-        As they were given.
     axes_, figure_
         What was drawn on: an array of axes, of which the first k hold a motif each.
 
@@ -162,7 +161,7 @@ class MotifsDisplay:
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            Axes for each motif, or one whose place in its grid is divided; by default a new figure of pyplot.
+            Axes for each motif; by default a new figure of pyplot.
         rate : float, optional
             Samples a second, for lengths in seconds; by default they are in symbols.
         colours : dict of int to str, optional
@@ -185,9 +184,18 @@ class MotifsDisplay:
         """
         check_rate(rate)
         chosen = theme_of(theme)
-        palette = [*chosen.hues, chosen.grey]  # the last is that of GREY, -1
-        axes = grid_for(ax, self.tokens.size, (2.8, 1.9), chosen)
+        require_matplotlib()
+        n, axes = self.tokens.size, np.asarray([] if ax is None else ax, object)
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            columns, rows = min(_COLUMNS, max(n, 1)), -(-max(n, 1) // _COLUMNS)
+            figure = plt.figure(figsize=(2.8 * columns, 1.9 * rows), layout="constrained", facecolor=chosen.paper)
+            axes = figure.subplots(rows, columns, squeeze=False)
+        if axes.size < n:
+            raise ValueError(f"ax: expected at least {n} axes, one for each motif, got {axes.size}")
         for one in axes.flat:
+            style(one, chosen)
             one.set_axis_off()
         limits = None  # the same for all, so that heights can be compared
         seen = [part[np.isfinite(part)] for part in (*self.motifs, *self.contexts) if isinstance(part, np.ndarray)]
@@ -196,7 +204,7 @@ class MotifsDisplay:
             room = room_of(low, high, 0.05)
             limits = low - room, high + room
         for i, (ax, token) in enumerate(zip(axes.flat, self.tokens.tolist(), strict=False)):
-            colour = (colours or {}).get(token, palette[hue_of(token, self.n_alphabet)])
+            colour = (colours or {}).get(token, chosen.colour_of(token, self.n_alphabet))
             ax.set_title(f"token {token}", loc="left", fontsize=10, fontweight="bold", color=chosen.ink)
             if isinstance(self.motifs[i], str):
                 long = self._write(ax, i, colour, chosen)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import told
 from ubpe_numba.views.colours import Theme, colours_of
-from ubpe_numba.views.displays.canvas import Display, one_signal, require_signal
+from ubpe_numba.views.displays.canvas import Display, signal_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -87,13 +87,10 @@ class PianoRollDisplay(Display):
             If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, a function gives another
             number of values than there are symbols, or for an unknown theme.
         """
-        require_signal(tok, cls.__name__)
-        symbols = one_signal(doc)
-        spans = tok.spans(symbols)
+        symbols, spans, n_alphabet = signal_of(tok, doc, cls.__name__)
         lasts = np.asarray(duration(symbols), np.float64)
         begins = np.cumsum(lasts) - lasts if onset is None else onset(symbols)
-        made = cls(pitch(symbols), begins, lasts, spans.ids, spans.lengths, tok._fitted().vocabulary.n_alphabet)
-        return made.plot(**how)
+        return cls(pitch(symbols), begins, lasts, spans.ids, spans.lengths, n_alphabet).plot(**how)
 
     def _draw(self, ax: Any, theme: Theme) -> None:
         colours = np.repeat(np.array(colours_of(self.ids, self.n_alphabet, theme), object), self.lengths)

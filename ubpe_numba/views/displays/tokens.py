@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import integer, told
 from ubpe_numba.views.colours import Theme, colours_of, hue_of, theme_of
-from ubpe_numba.views.displays.canvas import Display, check_rate, one_signal, require_signal, room_of
+from ubpe_numba.views.displays.canvas import Display, check_rate, room_of, signal_of
 
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.base import Tokenizer
@@ -67,11 +67,8 @@ class TokensDisplay(Display):
         ValueError
             If the tokenizer is one of text or bytes or has ids of its own, `doc` is not one document, and as `plot` raises it.
         """
-        require_signal(tok, cls.__name__)
-        samples = one_signal(doc)
-        spans = tok.spans(samples)
-        made = cls(samples, spans.ids, spans.starts, spans.lengths, tok._fitted().vocabulary.n_alphabet)
-        return made.plot(**how)
+        samples, spans, n_alphabet = signal_of(tok, doc, cls.__name__)
+        return cls(samples, spans.ids, spans.starts, spans.lengths, n_alphabet).plot(**how)
 
     def plot(
         self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ubpe_numba.runtime.arrays import told
-from ubpe_numba.views.colours import Theme, hue_of
+from ubpe_numba.views.colours import Theme
 from ubpe_numba.views.displays.canvas import Display
 from ubpe_numba.views.motifs import line_of
 
@@ -87,7 +87,6 @@ class TreeDisplay(Display):
         for i in range(above.size - 1, 0, -1):  # preorder: parts follow the whole
             x[above[i]] += x[i] / parts[above[i]]
         ax.set_axis_off()
-        palette = [*theme.hues, theme.grey]  # the last is that of GREY, -1
         drawn = [label for label in self.labels if not isinstance(label, str)]
         low = min((float(shape.min()) for shape in drawn), default=0.0)
         high = max((float(shape.max()) for shape in drawn), default=0.0)
@@ -96,7 +95,7 @@ class TreeDisplay(Display):
             if above[i] >= 0:
                 bend = [x[above[i]], x[above[i]], x[i], x[i]]
                 ax.plot(bend, [y + 0.5, y + 0.4, y + 0.4, y + 0.26], color=theme.grey, lw=0.9, zorder=0)
-            colour = palette[hue_of(token, self.n_alphabet)]
+            colour = theme.colour_of(token, self.n_alphabet)
             if isinstance(label, str):
                 room = {"facecolor": theme.paper, "edgecolor": colour, "boxstyle": "round,pad=0.25", "linewidth": 1.4}
                 ax.text(
