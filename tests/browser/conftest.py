@@ -1,4 +1,7 @@
-"""A browser for tests: Chromium of the system, driven by playwright. Skipped without one; UBPE_NEED_BROWSER=1: failed."""
+"""A browser for tests: Chromium of the system, driven by playwright. Skipped without one; UBPE_NEED_BROWSER=1: failed.
+
+UBPE_BROWSER=firefox: Firefox of the system, by WebDriver BiDi (Firefox 153 and playwright 1.58 understand each other).
+"""
 
 import os
 import pathlib
@@ -9,7 +12,7 @@ from typing import Any
 import pytest
 from explorer_reports import of_kind
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_NAMES = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox", "firefox-esr")}
 _QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync")
 
 
@@ -21,16 +24,18 @@ def _missing(reason: str) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """Chromium without a window."""
+    """Chromium, or Firefox, without a window."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _missing("playwright is not installed (pip install 'ubpe-numba[browser]')")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
+    name = os.environ.get("UBPE_BROWSER", "chromium")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES[name])), None)
     if path is None:
-        _missing(f"none of {', '.join(_NAMES)} is on the PATH, and CHROMIUM names none (apt-get install chromium)")
+        _missing(f"none of {', '.join(_NAMES[name])} is on the PATH, and CHROMIUM names none (apt-get install chromium)")
+    options: dict[str, Any] = {"channel": "moz-firefox"} if name == "firefox" else {"args": [*_QUIET, "--no-first-run"]}
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=[*_QUIET, "--no-first-run"])
+        started = getattr(playwright, name).launch(executable_path=path, **options)
         yield started
         started.close()
 

@@ -16,14 +16,16 @@ function patternOf(source) {
     }
     ranges[name] = made + (from >= 0 ? `${point(from)}-${point(0x10ffff)}` : "");
   }
-  let inside = false, out = "";
+  let inside = false, folded = false, out = ""; // both cases are written out too: Firefox 153 overlooks some of (?i:)?
   const rest = source.replaceAll("[\\s\\S]", "[^]");
   for (let i = 0; i < rest.length;) {
     const name = Object.keys(FLAGS).find((known) => rest.startsWith(known, i)), two = rest.slice(i, i + 2);
-    if (name) { out += inside ? ranges[name] : `[${ranges[name]}]`; i += name.length; }
+    if (rest.startsWith("(?i:", i)) { folded = true; out += "(?:"; i += 4; }
+    else if (folded && /[a-z]/.test(rest[i])) { const both = rest[i] + rest[i].toUpperCase() + (rest[i] === "s" ? "\u017f" : ""); out += inside ? both : `[${both}]`; i++; }
+    else if (name) { out += inside ? ranges[name] : `[${ranges[name]}]`; i += name.length; }
     else if (two === "\\S") { out += `[^${ranges["\\s"]}]`; i += 2; }
     else if (two[0] === "\\") { out += two; i += 2; }
-    else { if (two[0] === "[") inside = true; if (two[0] === "]") inside = false; out += two[0]; i++; }
+    else { if (two[0] === "[") inside = true; if (two[0] === "]") inside = false; if (two[0] === ")") folded = false; out += two[0]; i++; }
   }
   return new RegExp(out, "gu");
 }
@@ -103,40 +105,34 @@ function idsOf(symbols, key) {
   if (key !== undefined) { if (known.size > 100_000) known.clear(); known.set(key, made); }
   return made;
 }
-// A document as the page has it: [symbols, ids, gaps]. Text, or an array of integers. Throws what is wrong with it.
+// The parts of a text between matches, and the matches: [text, whether it is one].
+function* pieces(text, regex) {
+  let at = 0;
+  for (const { 0: match, index } of text.matchAll(regex)) {
+    if (index > at) yield [text.slice(at, index), false];
+    yield [match, true];
+    at = index + match.length;
+  }
+  if (at < text.length) yield [text.slice(at), false];
+}
+// A document as the page has it: [symbols, ids]. Text, or an array of integers. Throws what is wrong with it.
 function encoded(doc) {
-  const values = [], ids = [];
   if (typeof doc !== "string") {
     const numbers = meta.labels ? Array.from(doc, labelled) : doc;
     return [numbers, idsOf(numbers)];
   }
   const read = { bytes: utf8, characters: (text) => Array.from(text, (c) => c.codePointAt(0)), letters: (text) => Array.from(text, labelled) }[TYPED.reads];
-  const put = (text) => { // between special tokens
-    const segment = (part) => {
-      const symbols = read(part);
-      for (const t of idsOf(symbols, part.length < 64 ? part : undefined)) ids.push(t);
-      for (const v of symbols) values.push(v);
-    };
-    if (!text) return;
-    if (!TYPED.pattern) { segment(text); return; }
-    let at = 0;
-    for (const found of text.matchAll((TYPED.regex ??= patternOf(TYPED.pattern)))) {
-      if (found.index > at) segment(text.slice(at, found.index));
-      segment(found[0]);
-      at = found.index + found[0].length;
-    }
-    if (at < text.length) segment(text.slice(at));
+  const values = [], ids = [], put = (text, special) => {
+    const symbols = read(text);
+    for (const t of special === undefined ? idsOf(symbols, text.length < 64 ? text : undefined) : [special]) ids.push(t);
+    for (const v of symbols) values.push(v);
   };
-  const words = Object.keys(TYPED.special).sort((a, b) => b.length - a.length);
-  if (!words.length) { put(doc); return [values, ids]; }
-  let at = 0;
-  for (const found of doc.matchAll(new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "gu"))) {
-    put(doc.slice(at, found.index));
-    for (const v of read(found[0])) values.push(v);
-    ids.push(TYPED.special[found[0]]);
-    at = found.index + found[0].length;
+  const words = Object.keys(TYPED.special).sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  for (const [part, isSpecial] of words.length ? pieces(doc, new RegExp(words.join("|"), "gu")) : [[doc, false]]) {
+    if (isSpecial) put(part, TYPED.special[part]);
+    else if (!TYPED.pattern) put(part);
+    else for (const [segment] of pieces(part, (TYPED.regex ??= patternOf(TYPED.pattern)))) put(segment);
   }
-  put(doc.slice(at));
   return [values, ids];
 }
 
@@ -186,23 +182,12 @@ async function fromFile(file) {
   return documentsOf(await file.text());
 }
 
-// Show documents, as `documentsOf` makes them, in the place of those of the report.
-function showTyped(docs) {
-  const made = docs.map(encoded), symbols = made.reduce((n, [values]) => n + values.length, 0), ids = new Int32Array(made.reduce((n, [, ids]) => n + ids.length, 0));
-  const values = new (meta.labels ? Int32Array : Float64Array)(symbols);
-  let v = 0, k = 0;
-  for (const [these, those] of made) { values.set(these, v); ids.set(those, k); v += these.length; k += those.length; }
-  showDocuments({ values, doclen: made.map(([values]) => values.length), docid: docs.map((_, d) => d), total: { symbols, documents: docs.length, limit: null } }, () => [
-    makeCut({ name: "rank", j: 0, ids, per: made.map(([, ids]) => ids.length) }),
-  ]);
-}
 const ownCuts = [...cuts];
 function showDocuments(given, cutsOf) {
   setDocuments(given);
   cuts.splice(0, cuts.length, ...cutsOf());
   sky.full = cuts.find((cut) => cut.name === "rank") ?? null;
   if (sky.size < LARGEST) cuts[sky.full.j] = recut(sky.full, sky.size);
-  makePyramid();
   makeSegmentations();
   state.range = [0, Math.max(1, view.first())];
   state.cut = cuts[0];
@@ -220,15 +205,21 @@ function typed(text) {
     state.typed = text;
   } catch (error) { info.textContent = error.message; }
 }
+// Show documents, as `documentsOf` makes them, in the place of those of the report; without symbols these again.
 function showOwn(docs) {
-  if (docs.some((doc) => doc.length)) {
-    showTyped(docs);
+  const made = docs.map(encoded), ids = Int32Array.from(made.flatMap(([, ids]) => Array.from(ids)));
+  const values = (meta.labels ? Int32Array : Float64Array).from(made.flatMap(([values]) => Array.from(values)));
+  if (values.length) {
+    const total = { symbols: values.length, documents: docs.length, limit: null };
+    showDocuments({ values, doclen: made.map(([values]) => values.length), docid: docs.map((_, d) => d), total }, () => [
+      makeCut({ name: "rank", j: 0, ids, per: made.map(([, ids]) => ids.length) }),
+    ]);
     $("typedinfo").textContent = `${units(S)} are ${format(sky.full.tokens)} tokens of the whole vocabulary by merge rank. ${TYPED.says}`;
   } else {
     showDocuments(OWN, () => ownCuts);
     $("typedinfo").textContent = TYPED.says;
   }
-  $("back").disabled = values === OWN.values;
+  $("back").disabled = !values.length;
 }
 function startTyping() {
   if (typeof TYPED === "string") {

@@ -84,19 +84,8 @@ function preparePaper(begins) {
   }
 }
 
-// The token to begin with: of those that are drawn and occur often one that goes far up and down, or a long word.
-const OFTEN = 5;
-function mostTelling() {
-  let best = -1, most = -1;
-  for (const t of listed) {
-    const n = state.cut.drawn[t];
-    if (!n) continue;
-    const often = n >= OFTEN ? 1e9 : 1, long = A.toklen[t] >= 8 ? 1e6 : 1;
-    const says = often * (isTextual ? long * saved(state.cut, t) : FIELDS.says(t) * spread[t]);
-    if (says > most) [best, most] = [t, says];
-  }
-  return best;
-}
+// The token to begin with: the first of the table that occurs often in what is drawn, or at all.
+const mostTelling = () => listed.find((t) => state.cut.drawn[t] >= 5) ?? listed.find((t) => state.cut.drawn[t]) ?? -1;
 
 sky.full = A.born ? cuts.find((cut) => cut.name === "rank") : null;
 makeSegmentations();

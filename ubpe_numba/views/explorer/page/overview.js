@@ -3,27 +3,28 @@
 const HIGH = 56;
 let strip = null; // of each pixel the lowest and highest: of a signal its samples, of text the lengths of tokens
 
+// The lowest and the highest of the samples a..b - 1 in each of n parts.
+function extremes(a, b, n) {
+  const low = new Float64Array(n).fill(Infinity), high = new Float64Array(n).fill(-Infinity);
+  for (let x = 0; x < n; x++) {
+    const first = Math.floor(a + (x * (b - a)) / n), last = Math.min(S, Math.max(first + 1, Math.floor(a + ((x + 1) * (b - a)) / n)));
+    let l = Infinity, h = -Infinity;
+    for (let i = first; i < last; i++) { const v = heights[i]; if (v < l) l = v; if (v > h) h = v; }
+    [low[x], high[x]] = [l, h];
+  }
+  return { low, high };
+}
 function makeStrip(width) {
   const of = isTextual ? state.cut : heights;
   if (strip && strip.width === width && strip.of === of) return strip;
-  const low = new Float32Array(width).fill(isTextual ? 0 : Infinity), high = new Float32Array(width).fill(-Infinity), { starts, ends, n } = state.cut;
-  for (let x = 0; x < width; x++) {
-    const from = (x * S) / width, to = ((x + 1) * S) / width;
-    if (isTextual) {
-      const i = find(starts, from), j = find(starts, to);
-      if (n) high[x] = (ends[j] - starts[i]) / (j - i + 1);
-      continue;
-    }
-    const first = Math.floor(from), last = Math.max(first + 1, Math.floor(to));
-    for (let i = first; i < last && i < S; i++) {
-      const v = heights[i];
-      if (v < low[x]) low[x] = v;
-      if (v > high[x]) high[x] = v;
-    }
+  strip = { width, of, a: isTextual ? 0 : lowest, b: isTextual ? 0 : highest, ...extremes(0, isTextual ? 0 : S, width) };
+  const { starts, ends, n } = state.cut;
+  if (isTextual && n) for (let x = 0; x < width; x++) {
+    const i = find(starts, (x * S) / width), j = find(starts, ((x + 1) * S) / width);
+    strip.low[x] = 0;
+    strip.high[x] = (ends[j] - starts[i]) / (j - i + 1);
+    strip.b = Math.max(strip.b, strip.high[x]);
   }
-  let a = Infinity, b = -Infinity;
-  for (let x = 0; x < width; x++) { if (low[x] < a) a = low[x]; if (high[x] > b) b = high[x]; }
-  strip = { width, of, low, high, a, b };
   return strip;
 }
 function drawOverview() {

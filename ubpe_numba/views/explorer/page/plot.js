@@ -3,38 +3,17 @@
 const TALL = isNotes ? 300 : 280;
 const plotBox = { left: 50, width: 100 }; // of the area inside the axes, in pixels of the page
 let plot = null;
-// From afar the lowest and highest of 16, 256, ... samples stand for them.
-const pyramid = [];
-function makePyramid() {
-  let low = heights, high = heights;
-  pyramid.length = 0;
-  while (low.length > 4096) {
-    const n = Math.ceil(low.length / 16), a = new Float64Array(n), b = new Float64Array(n);
-    for (let i = 0; i < n; i++) {
-      let l = Infinity, h = -Infinity;
-      for (let k = 16 * i; k < Math.min(low.length, 16 * i + 16); k++) { if (low[k] < l) l = low[k]; if (high[k] > h) h = high[k]; }
-      a[i] = l;
-      b[i] = h;
-    }
-    pyramid.push([a, b]);
-    [low, high] = [a, b];
-  }
-}
 // Few enough tokens in view to draw each of them.
 const isNear = () => {
   const [i, j] = between(state.cut, ...state.range);
   return j - i < plotBox.width && state.range[1] - state.range[0] < 8 * plotBox.width;
 };
-// The line from afar: at most 16 points a pixel.
+// The line from afar: the lowest and the highest sample of every half pixel.
 function lineFromAfar() {
-  const [a, b] = state.range, n = b - a;
-  let depth = 0;
-  while (depth < pyramid.length && n / 16 ** depth > 8 * plotBox.width) depth++;
-  const width = 16 ** depth, from = Math.floor(a / width), to = Math.min(Math.ceil(b / width), Math.ceil(S / width));
-  const [low, high] = depth ? pyramid[depth - 1] : [heights, heights], xs = [], ys = [];
-  for (let i = from; i < to; i++) {
+  const [a, b] = state.range, n = Math.ceil(Math.min(2 * plotBox.width, b - a)), { low, high } = extremes(a, b, n), xs = [], ys = [];
+  for (let i = 0; i < n; i++) {
     if (!(low[i] <= high[i])) continue;
-    xs.push((i + 0.25) * width, (i + 0.75) * width);
+    xs.push(a + ((i + 0.25) * (b - a)) / n, a + ((i + 0.75) * (b - a)) / n);
     ys.push(low[i], high[i]);
   }
   return [xs, ys];
@@ -136,7 +115,6 @@ const axis = (more = {}) => ({
 });
 const plotView = {
   start() {
-    makePyramid();
     $("plot").className = "plot";
   },
   make() {

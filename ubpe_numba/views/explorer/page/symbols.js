@@ -4,7 +4,7 @@ const N = meta.size, tokOff = offsetsOf(A.toklen);
 const SYMBOL = 0, LEARNED = 1, SPECIAL = 2, GAP = 3;
 const isTextual = meta.kind === "text" || meta.kind === "dna", isNotes = meta.kind === "notes";
 const unit = meta.unit, units = (n) => `${format(n)} ${unit}${n === 1 ? "" : "s"}`;
-const docAt = (x) => find(docOff, x, D);
+const docAt = (x) => clamp(find(docOff, x), 0, D - 1);
 const level = A.levels ? (v) => A.levels[v] : (v) => v;
 
 // The documents that are drawn: S symbols of D documents, their numbers, and how many there are in all. How high every symbol is, and

@@ -29,15 +29,6 @@ const offsetsOf = (lengths) => {
   return made;
 };
 
-// The last index whose element is at most x, of ascending elements; 0 if there is none.
-const find = (ascending, x, n = ascending.length) => {
-  let a = 0, b = n;
-  while (b - a > 1) {
-    const m = (a + b) >> 1;
-    if (ascending[m] <= x) a = m; else b = m;
-  }
-  return a;
-};
 // The first index whose element is at least x.
 const firstFrom = (ascending, x) => {
   let a = 0, b = ascending.length;
@@ -47,6 +38,8 @@ const firstFrom = (ascending, x) => {
   }
   return a;
 };
+// The last index whose element is at most x, of ascending integers; 0 if there is none.
+const find = (ascending, x) => Math.max(0, firstFrom(ascending, Math.floor(x) + 1) - 1);
 // An element, or one that is there, with these attributes.
 const given = (made, attributes) => { for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value); return made; };
 function element(name, text, className, attributes = {}) {
