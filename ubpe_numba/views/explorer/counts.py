@@ -225,13 +225,11 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
     Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary cannot be cut by;
     if there is none. Raises TypeError for names that are not `str`.
     """
-    own = tok._encodes_by
-    if isinstance(segmentations, str) and segmentations != AUTO:
-        segmentations = (segmentations,)
+    own, vocabulary = tok._encodes_by, tok._fitted().vocabulary
     if not isinstance(segmentations, (str, Sequence)):
         raise TypeError(f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}")
-    if isinstance(segmentations, str):
-        vocabulary = tok._fitted().vocabulary
+    names = [segmentations] if isinstance(segmentations, str) else list(dict.fromkeys(segmentations))
+    if names == [AUTO]:
         possible = {
             own: True,
             "rank": vocabulary.merges is not None,
@@ -240,8 +238,6 @@ def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) 
             "likelihood": vocabulary.log_probabilities is not None,
         }
         names = [name for name, is_possible in possible.items() if is_possible]
-    else:
-        names = list(dict.fromkeys(segmentations))
     if not names:
         raise ValueError("segmentations: expected 'auto' or at least one objective, got none")
     for name in names:
