@@ -54,6 +54,9 @@ FULL = {
 }  # fmt: skip
 
 
+collect_ignore = ["types"]  # a script, which one test runs
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Know the marker of pytest-xdist without it too."""
     config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs")

@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import pathlib
+import runpy
 
 from processes import python
 
@@ -49,3 +51,7 @@ def test_what_arguments_take_is_public() -> None:
     assert tok.encode("a A b").tolist() == [1, 1, 0]
     text = ubpe_numba.BPE(5, preprocessing=ubpe_numba.Preprocessing(normalizer="Lowercase", pretokenizer=steps[1])).fit(["ab AB"])
     assert text.preprocessing.normalizer == steps[0] and text.preprocessing.pretokenizer is steps[1]
+
+
+def test_the_script_that_type_checkers_read_runs() -> None:
+    runpy.run_path(str(pathlib.Path(__file__).with_name("types") / "user_script.py"))
