@@ -80,14 +80,14 @@ def test_bounds_are_those_of_the_parameters() -> None:
 
 
 def test_a_search_needs_fewer_tokens_than_exact_levels_and_differences() -> None:
-    """Of noisy waves, held out; whatever is chosen is among those that are compared."""
+    """Of noisy waves, held out, and by what is chosen of all too."""
     rng = np.random.default_rng(1)
     waves = [40 * np.sin((np.arange(2500) + shift) / 9) ** 9 + rng.normal(0, 1, 2500) for shift in (0, 5, 11, 2)]
     sizes = {}
     for representation in ("levels", "differences", "both", "auto"):
         tok = SignalTokenizer(64, max_error=3, representation=representation).fit(waves[:3], low=-60, high=60)
         sizes[representation] = tok.encode(waves[3]).size
-    assert sizes["both"] * 1.3 < min(sizes["levels"], sizes["differences"]) and sizes["auto"] == sizes["both"], sizes
+    assert max(sizes["both"], sizes["auto"]) * 1.3 < min(sizes["levels"], sizes["differences"]), sizes
 
 
 def test_threads_give_the_same_vocabulary_and_ids() -> None:

@@ -8,8 +8,8 @@ A round of the search: the cheapest path; each symbol of a token moves towards t
 of them still match, but not the last one, so that what follows still matches: no round can cost tokens by this. What two and
 three neighbours decode to are candidates, as levels and as differences; costs ahead and to go say at once what each would save.
 Those that save most come in, those whose loss is least leave. Savings and losses leave out the block of samples that gains most,
-and the round is chosen by samples held out: without both, short recordings are learned by heart. Where several paths need as many
-tokens, those of frequent ones should be taken, so costs are 1 + _MU (bits / mean bits - 1).
+and the round is chosen by samples held out, of short recordings each quarter in turn: without both, these are learned by heart.
+Where several paths need as many tokens, those of frequent ones should be taken, so costs are 1 + _MU (bits / mean bits - 1).
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _SEARCHED = 120_000  # samples that the search looks at
 _AGAIN = 60_000  # samples up to which the best search is made again with those held out
 _PIECE = 4096  # samples of a piece of a recording
 _HELD_OUT = 4  # of so many pieces one is held out
+_FOLDED = 8192  # samples up to which each of these pieces is held out in turn
 
 
 class Settings(NamedTuple):
@@ -148,33 +149,21 @@ def learn(
     whole = Text(x, offsets, settings)
     size = max(64, min(_PIECE, x.size // (4 * _HELD_OUT)))
     pieces = Text(x, _pieces(offsets, size), settings)
-    held_out = np.arange(pieces.offsets.size - 1) % _HELD_OUT == _HELD_OUT - 1
-    rest, test = _taken(pieces, ~held_out), _taken(pieces, held_out)
-    wanted = settings.representation
-    made: dict[str, tuple[float, int, Tokens]] = {}
     singles = [(0, np.array([c * FINE], np.int32)) for c in _centres(settings)]
-    base = rest if test.x.size else pieces
-    few = _sample(base, _SEARCHED)
-    for name in ("levels", "differences"):
-        if wanted in ("auto", name):
-            least = min(_LEAST, key=lambda least: _score(Tokens.of([*singles, *exact(few, name, least)]), few, test))
-            tokens = Tokens.of([*singles, *exact(base, name, least)])
-            made[name] = _score(tokens, base, test), least, tokens
-    least = made["differences"][1] if "differences" in made else _LEAST[-1]
-    if wanted in ("auto", "both"):
-        for name, start in _starts(base, singles, least, made):
-            trail: list[tuple[float, int, Tokens]] = []
-            for i, tokens in enumerate(rounds(few, singles, start, _ROUNDS)):
-                trail.append((_score(tokens, few, test), i, tokens))
-                if i - min(trail)[1] > 2:
-                    break
-            made[name] = min(trail, key=lambda one: one[:2])
-    name = min(made, key=lambda name: made[name][0])
-    _, best, tokens = made[name]
-    if test.x.size and name in ("levels", "differences"):
+    n = pieces.offsets.size - 1
+    fold = np.arange(n) * _HELD_OUT // max(n, 1) if x.size <= _FOLDED else np.arange(n) % _HELD_OUT
+    tests = [fold == f for f in range(_HELD_OUT - 1, -1, -1) if 0 < (fold == f).sum() < fold.size]
+    tests = tests if x.size <= _FOLDED else tests[:1]
+    tried = [_tried(_taken(pieces, ~test), _taken(pieces, test), singles) for test in tests]
+    tried = tried or [_tried(pieces, _taken(pieces, fold < 0), singles)]
+    total = {choice: sum(one[choice][0] for one in tried) for choice in tried[0] if all(choice in one for one in tried)}
+    name, best = min(total, key=total.__getitem__)
+    tokens = tried[0][name, best][1]
+    if tests and name in ("levels", "differences"):
         tokens = Tokens.of([*singles, *exact(pieces, name, best)])
-    elif test.x.size and x.size <= _AGAIN:
-        start = dict(_starts(pieces, singles, least, {}, only=name))[name]
+    elif tests and x.size <= _AGAIN:
+        least = min(_LEAST, key=lambda least: (total.get(("differences", least), np.inf), -least))
+        start = exact(pieces, "differences", least) if name == "from differences" else _steps(singles, settings)
         tokens = list(rounds(pieces, singles, start, best + 1))[-1]
     for _ in range(2):
         cost, counts, found = settled(tokens, whole)
@@ -189,17 +178,37 @@ def _centres(settings: Settings) -> range:
     return range(tolerance, settings.n_levels + tolerance, 2 * tolerance + 1)
 
 
-def _starts(
-    text: Text, singles: list[Token], least: int, made: dict[str, tuple[float, int, Tokens]], only: str = ""
-) -> Iterator[tuple[str, list[Token]]]:
-    """Names of searches, and the tokens that each begins with; of exact ones those made, or those that occur so often."""
-    step = (2 * text.settings.goal.tolerance + 1) * FINE
-    if only in ("", "from differences"):
-        yield "from differences", list(made["differences"][2]) if "differences" in made else exact(text, "differences", least)
-    if only in ("", "from nothing"):
-        n = max(0, min(len(singles), text.settings.n_tokens - len(singles)))
-        near = sorted(range(-len(singles), len(singles)), key=abs)[:n]
-        yield "from nothing", [(1, np.array([d * step], np.int32)) for d in near]
+def _steps(singles: list[Token], settings: Settings) -> list[Token]:
+    """Differences of one sample, with which the search begins that begins with nothing."""
+    n = max(0, min(len(singles), settings.n_tokens - len(singles)))
+    near = sorted(range(-len(singles), len(singles)), key=abs)[:n]
+    return [(1, np.array([d * (2 * settings.goal.tolerance + 1) * FINE], np.int32)) for d in near]
+
+
+def _tried(rest: Text, test: Text, singles: list[Token]) -> dict[tuple[str, int], tuple[float, Tokens]]:
+    """Measure the test by tokens of the rest: exact ones that occur so often, those of the rounds of searches."""
+    made: dict[tuple[str, int], tuple[float, Tokens]] = {}
+    wanted, few = rest.settings.representation, _sample(rest, _SEARCHED)
+    for name in ("differences", "levels"):  # of equal ones differences, which serve at other levels too
+        if wanted in ("auto", name):
+            found = {least: Tokens.of([*singles, *exact(few, name, least)]) for least in _LEAST}
+            scores = {least: _score(tokens, few, test) for least, tokens in found.items()}
+            if few is not rest:
+                best = min(scores, key=scores.__getitem__)
+                found = {best: Tokens.of([*singles, *exact(rest, name, best)])}
+                scores = {best: _score(found[best], rest, test)}
+            made |= {(name, least): (scores[least], tokens) for least, tokens in found.items()}
+    if wanted in ("auto", "both"):
+        known = [one for choice, one in made.items() if choice[0] == "differences"]
+        start = list(min(known, key=lambda one: one[0])[1]) if known else exact(rest, "differences", _LEAST[-1])
+        for name, first in (("from differences", start), ("from nothing", _steps(singles, rest.settings))):
+            best = 0
+            for i, tokens in enumerate(rounds(few, singles, first, _ROUNDS)):
+                made[name, i] = _score(tokens, few, test), tokens
+                best = i if made[name, i][0] < made[name, best][0] else best
+                if i - best > 2:
+                    break
+    return made
 
 
 def _pieces(offsets: NDArray[np.int64], size: int) -> NDArray[np.int64]:
