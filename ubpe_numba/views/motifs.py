@@ -162,7 +162,8 @@ def sides_of(
             ends = [end.decode("utf-8", "replace").strip("\ufffd") for end in ends]
         gap = " " if isinstance(ends[0], list) else ""
         before, after = (line_of(end, 99 * side) for end in ends)
-        found.append((before + gap, gap + after))
+        before, after = before[:-1].replace("␣", " ") + before[-1:], after[:1] + after[1:].replace("␣", " ")
+        found.append((before + gap, gap + after))  # a blank that is next to the token is seen
     return found
 
 

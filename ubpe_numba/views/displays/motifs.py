@@ -191,6 +191,7 @@ class MotifsDisplay:
 
             columns, rows = min(_COLUMNS, max(n, 1)), -(-max(n, 1) // _COLUMNS)
             figure = plt.figure(figsize=(2.8 * columns, 1.9 * rows), layout="constrained", facecolor=chosen.paper)
+            figure.get_layout_engine().set(wspace=0.06)
             axes = figure.subplots(rows, columns, squeeze=False)
         if axes.size < n:
             raise ValueError(f"ax: expected at least {n} axes, one for each motif, got {axes.size}")
