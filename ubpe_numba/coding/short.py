@@ -9,6 +9,7 @@ messages. There are none where `machine/objects.py` is not `READY`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from itertools import accumulate
 from typing import Any
 
@@ -19,7 +20,6 @@ from ubpe_numba.coding.kernels import short as kernels
 from ubpe_numba.coding.kernels.short import LONGEST
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import Named
-from ubpe_numba.runtime.lazy import METHODS
 from ubpe_numba.runtime.machine.objects import READY, function_of, places, replace_method
 
 __all__ = ["LONGEST", "READY", "decoder", "encoder", "function", "kernels", "many", "table_words"]
@@ -31,8 +31,8 @@ One = Callable[[Any], "np.ndarray | None"]
 
 def function(kernel: Any, forms: int, header: list[int], *kept: Any) -> Any:
     """The function of Python of a kernel, with memory of its own; `kept` lives as long."""
-    for name, cls in METHODS.items():
-        replace_method(cls, name, *kernels.METHODS[name])
+    for name, cls in (("encode", "Encoding"), ("decode", "Decoding")):  # by name: they import this
+        replace_method(getattr(import_module(f"ubpe_numba.tokenizers.{cls.lower()}"), cls), name, *kernels.METHODS[name])
     memory = np.zeros(2 * kernels.MEMORY, np.uint8)
     words = [places().ctypes.data, forms, memory.ctypes.data, *header]
     return function_of(kernel, lasting(words, (memory, kept)))

@@ -35,10 +35,7 @@ else:
             return value
 
 
-__all__ = ["METHODS", "cached_property", "require", "view"]
-
-#: Classes by the names of their methods that are of C once a tokenizer has a way for short documents (coding/short.py).
-METHODS: dict[str, type] = {}
+__all__ = ["cached_property", "require", "view"]
 
 
 def require(module: str, what: str, extra: str, package: str | None = None) -> Any:

@@ -19,7 +19,7 @@ from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_document, as_documents, text_of, weights_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.lazy import METHODS, view
+from ubpe_numba.runtime.lazy import view
 from ubpe_numba.tokenizers.encoding import Encoding, refuse_positions
 from ubpe_numba.vocabulary.segmenter import Decoding as Rules
 
@@ -371,6 +371,3 @@ class Decoding(Encoding):
     def _repr_html_(self) -> str:
         """Facts and motifs for a notebook."""
         return str(view("notebook", "tokenizer_html")(self))
-
-
-METHODS["decode"] = Decoding

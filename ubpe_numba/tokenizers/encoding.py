@@ -16,7 +16,6 @@ from ubpe_numba.documents.read import kept, read_documents
 from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.counterparts import OF_CALLS, hint
-from ubpe_numba.runtime.lazy import METHODS
 from ubpe_numba.tokenizers.fitted import Fitted
 
 if TYPE_CHECKING:
@@ -395,6 +394,3 @@ def refuse_positions(options: dict[str, Any]) -> None:
     for name in ("return_offsets", "units", "out"):
         if name in options:
             raise TypeError(f"unexpected argument {quoted(name)}; here: encode_batch(docs, {name}=...)")
-
-
-METHODS["encode"] = Encoding
