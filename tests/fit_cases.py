@@ -10,6 +10,8 @@ from reference import fit as reference
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
 TIES = ["smallest", "first_seen", "fewest_documents"]
+#: Constants of fitting/memory.py without an allowance for tables, so that small corpora reach a limit too.
+NO_TABLES = {"_TABLES": 0, "_TOKEN": 0, "_COUNTED": 0, "_MANY": (0, 128), "_FEW": (0, 1024)}
 
 
 @st.composite

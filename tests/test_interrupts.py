@@ -103,6 +103,9 @@ def calls(s: Subjects) -> dict[str, Callable[[int], Callable[[], object]]]:
 
     return {
         "fit": of_docs(lambda docs: s.again[0].fit(docs, **QUIET)),
+        "fit by sweeps": lambda n: (lambda doc: lambda: BPE(400, alphabet=9).fit(doc, **QUIET))(
+            [np.uint8(text_of(max(n, 1 << 22)) % 9)]
+        ),
         "fit UBPE": of_docs(lambda docs: s.again[1].fit(docs, **QUIET)),
         "fit UBPEClassic": of_docs(lambda docs: s.again[2].fit(docs, **QUIET)),
         "fit of lists": lambda n: (lambda docs: lambda: s.again[0].fit(docs, **QUIET))([d.tolist() for d in split(text_of(n))]),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from fit_cases import CLASSES, LENGTHS, TIES, check_history, in_package, large_corpus, make, marked, merges
+from fit_cases import CLASSES, LENGTHS, NO_TABLES, TIES, check_history, in_package, large_corpus, make, marked, merges
 from hypothesis import example, given
 from hypothesis import strategies as st
 from processes import python
@@ -382,7 +382,8 @@ def test_other_pretokenizers_that_are_refused_change_nothing_and_none_may_follow
 @pytest.fixture
 def no_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """No allowance for tables and no batches of small merges, so that small corpora reach the limit too."""
-    monkeypatch.setattr(memory, "_TABLES", 0)
+    for name, value in NO_TABLES.items():
+        monkeypatch.setattr(memory, name, value)
     monkeypatch.setattr(fitting, "_SMALL", 0)
 
 
@@ -401,13 +402,13 @@ def test_a_limit_does_not_change_the_result(caplog: Any, docs: Any, size: int, c
     whole = UBPEClassic(size + 150, candidates).fit(docs, progress=False)
     kept = []
     with caplog.at_level(logging.INFO, "ubpe_numba"):
-        for per_symbol in (40, 18, 15, 12, 10, 8):
+        for per_symbol in (40, 18, 15, 12, 10, 8, 6, 5):
             with contextlib.suppress(MemoryError):
                 tok = UBPEClassic(size + 150, candidates).fit(docs, memory_limit=per_symbol * n, progress=False)
                 assert tok.fingerprint == whole.fingerprint
                 kept.append(per_symbol)
-    assert kept == [40, 18, 15, 12, 10, 8][: len(kept)] and 0 < len(kept) < 6
-    assert size < 1500 or "only pairs that occur" in caplog.text
+    assert kept == [40, 18, 15, 12, 10, 8, 6, 5][: len(kept)] and 0 < len(kept) < 8
+    assert size != 40 or "only pairs that occur" in caplog.text
     part = UBPEClassic(size + 50, candidates).fit(docs, progress=False)
     assert merges(part.fit_more(docs, size + 150, memory_limit=40 * n, progress=False)) == merges(whole)
     if size > 3:  # of the periodic text hardly anything is left
@@ -415,18 +416,18 @@ def test_a_limit_does_not_change_the_result(caplog: Any, docs: Any, size: int, c
 
 
 @each("seed", range(4))
-def test_what_the_docstring_says_is_enough(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """42 MB and a few bytes a symbol: a batch of merges is closed earlier, since it cannot come to more than the text has."""
+def test_what_the_docstring_says_is_enough(seed: int, request: pytest.FixtureRequest) -> None:
+    """11 MB and a few bytes a symbol: a batch of merges is closed earlier, since it cannot come to more than the text has."""
     rng = np.random.default_rng(seed)
     n = [10, 1000, 50_000, 20_000][seed]
     x = [rng.integers(0, 4, n), np.zeros(n, int), np.arange(n) % 3, rng.zipf(1.3, n) % 1500][seed]
     docs = np.array_split(x, [1, 3, 3, n // 3 + 1][seed])
     few, small = [rng.integers(0, 256, min(n, 8000))], UBPEClassic(300, alphabet=256)
     expected = small.fit(few, progress=False).fingerprint
-    assert small.fit(few, memory_limit=42_000_000 + 7 * few[0].size + 11, progress=False).fingerprint == expected
+    assert small.fit(few, memory_limit=11_000_000 + 7 * few[0].size + 11, progress=False).fingerprint == expected
     tok = UBPEClassic(1600, 50, alphabet=1500)
     expected = tok.fit(docs, progress=False).fingerprint
-    monkeypatch.setattr(memory, "_TABLES", 0)
+    request.getfixturevalue("no_tables")
     common = int(np.unique(2000 * x[:-1] + x[1:], return_counts=True)[1].max())
     for limit in (15 * n + 19 * (len(docs) + 1) + 24 * common, 27 * n + 31 * (len(docs) + 1)):
         assert tok.fit(docs, memory_limit=limit, progress=False).fingerprint == expected
@@ -466,12 +467,12 @@ def test_the_process_keeps_to_it() -> None:
 def test_the_least_and_the_most_that_a_limit_can_be() -> None:
     """Positions may be left out but for one of four bytes for every fourth cell; where they may not, less is refused."""
     n = 1_000_000
-    fixed = memory.Memory.within(50 * n, n, 10, True).fixed
-    most = fixed + (memory._MOST - 4) * n
-    few, many = (memory.Memory.within(k * n, n, 10, True, n_tokens=size).fixed for k, size in ((30, 300), (60, 40_000)))
-    assert few < fixed - 25_000_000 and many == fixed + memory._TOKEN * (40_000 - 4096)
-    assert memory.Memory.within(fixed + n, n, 10, True).limit == fixed + n
-    for limit, divisible in ((fixed + n - 1, True), (most - 1, False)):
-        refuses(MemoryError, "", memory.Memory.within, limit, n, 10, divisible)
-    assert memory.Memory.within(most - 1, n, 10, True) is not None
-    assert memory.Memory.within(most, n, 10, True) is memory.Memory.within(most, n, 10, False) is None
+    ample, short = (memory.Memory.within(k * n, n, 10, True, n_tokens=500) for k in (53, 30))
+    assert ample.fixed - short.fixed == 24 * 1024**2 + 150 * (65_536 - 8192)
+    assert memory.Memory.within(30 * n, n, 10, True, n_tokens=1500).fixed == short.fixed + 200 * 1000
+    least, most = short.fixed + n, ample.fixed + 21 * n
+    assert memory.Memory.within(least, n, 10, True, n_tokens=500).limit == least
+    for limit, divisible in ((least - 1, True), (most - 1, False)):
+        refuses(MemoryError, "", memory.Memory.within, limit, n, 10, divisible, n_tokens=500)
+    assert memory.Memory.within(most - 1, n, 10, True, n_tokens=500) is not None
+    assert all(memory.Memory.within(most, n, 10, divisible, n_tokens=500) is None for divisible in (True, False))

@@ -186,6 +186,7 @@ class RemoteText:
 
     driver: Driver
     task: Task
+    scratch = 0
 
     def __init__(
         self, engine: DaskEngine, parts: Sequence[Part], setup: Setup, goes_on: Sequence[tuple[bool, bool]],

@@ -72,9 +72,10 @@ class DenseText:
         self.counts = np.zeros((self.separator + 1, self.separator + 1), np.int64)
         self.counts[:v, :v] = counts[:v, :v]
 
-    def choose(self, limit: int, longest: int, min_count: int) -> list[tuple[int, int, int]]:
+    def choose(self, limit: int, longest: int, min_count: int, left: int) -> list[tuple[int, int, int]]:
         """The left, right and new tokens of the next merges that are dense, with ids below `limit`.
 
+        While there are more than `left` cells every pair is dense.
         One merge after the other would choose the same; the proof is in kernels/choose.py.
         """
         v = len(self.lengths)
@@ -87,7 +88,7 @@ class DenseText:
             row = np.where(lengths + lengths[a] <= longest, counts[a, :v], 0)
             return int(row.argmax()), int(row.max())
 
-        least = max(min_count, self.used * self.cells.itemsize // PART)
+        least = max(min_count, self.used * self.cells.itemsize // PART if self.live <= left else 0)
         best, most = np.array([look(a) for a in range(v)]).T  # of the pairs with each left token, those taken apart
         used_left, used_right, twins = np.zeros(v, bool), np.zeros(v, bool), 0
         batch: list[tuple[int, int, int]] = []
@@ -206,9 +207,11 @@ class DenseText:
 
 def merge_dense(
     corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, limit: int, longest: int, min_count: int, threads: int,
-    progress: Progress | None,
+    progress: Progress | None, left: int = 2**62, ids: int = 2**62,
 ) -> tuple[Corpus, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Make the merges that are dense and have ids below `limit`; see `Settings`.
+    """Make the merges that are dense, and those without which more than `left` cells are left; see `Settings`.
+
+    Ids are below `limit`, which is where the fit ends, and below `ids`.
 
     lengths: int64[alphabet], the symbols in each id, None if it is one. Returns the corpus over the tokens so far, the symbols in
     each token, int64[V], the left and right tokens, counts, documents and replacements of the merges, int64[m, 5], and the
@@ -217,7 +220,7 @@ def merge_dense(
     text = DenseText(corpus, alphabet, lengths, threads)
     if progress is not None:
         progress.start(alphabet.size, limit)
-    while batch := text.choose(limit, longest, min_count):
+    while batch := text.choose(min(limit, ids), longest, min_count, left):
         text.merge(batch)
         if progress is not None:
             progress.update(len(text.lengths), text.merges[-1][2])

@@ -41,9 +41,11 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 _TIES = {"smallest": d.SMALLEST, "first_seen": d.FIRST_SEEN, "fewest_documents": d.FEWEST_DOCUMENTS}
 _BATCH_PART = 32  # of the symbols are merged at once: each occurrence in a batch is recorded (12 bytes)
+_LEAST_BATCH_PART = 256  # or so few where memory is short
 _SMALL = 1 << 16  # but not less than so many
 SWEPT = 1 << 22  # symbols; the pairs of so large a text are merged by sweeps while they are dense (dense.py)
 _STEP = 16  # the threshold falls by this factor: as fast as 32 or 64, and a byte a symbol less
+_SMALL_STEP = 2  # and by this with a limit of memory, so that there are fewer pairs to choose from
 _FEW_PAIRS = 1 << 16  # most pairs to keep of a small text
 _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150 bytes
 _ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
@@ -177,7 +179,7 @@ class Loop:
                 if progress is not None:
                     progress.update(last, int(self.driver.learned["count"][last - 1]))
                 if reason == rounds.THIN:
-                    self.threshold = max(self.min_count, self.threshold // _STEP)
+                    self.threshold = max(self.min_count, self.threshold // (_STEP if self.memory is None else _SMALL_STEP))
                 if reason in (rounds.THIN, rounds.FULL):
                     more_room = reason == rounds.FULL and full_at == last  # a slice to be moved is longer than what is left
                     self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
@@ -248,7 +250,8 @@ class Loop:
         batch["filled"] = 0
         self.driver.entries.fill(EMPTY)
         n_tokens = int(state["next_id"])
-        rarer = self._index_dense(n_tokens) if n_tokens <= text_cells.DENSE else self._index_sorted(n_tokens)
+        dense = text_cells.DENSE if self.memory is None else self.memory.dense
+        rarer = self._index_dense(n_tokens) if n_tokens <= dense else self._index_sorted(n_tokens)
         part["below"][0] += rarer
 
     def _index_dense(self, n_tokens: int) -> int:
@@ -280,6 +283,8 @@ class Loop:
         exact = text.k == 1 and mirror is None
         if mirror is not None:
             from ubpe_numba.vocabulary.mirror import counts_of_both  # here only: few fits have one
+        if self.memory is not None:
+            self._limit_arena(self.memory.positions)
         n_pairs = text.sort_pairs(n_tokens)
         pairs = counts = np.empty(0, np.int64)
         rarer = 0
@@ -307,7 +312,7 @@ class Loop:
         weight = n_pairs if text.weighted is None else max(n_pairs, self.by_weight)
         n = self._lower_threshold(weight // 1000, _STEP, self.enough, count)
         if exact:
-            rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], n_pairs)
+            rarer += n - self._not_too_many(counts, counts[self._mergeable(pairs)], text.scratch)
             pairs = pairs[counts >= self.threshold]
         counts = text.list_sorted(pairs)
         if mirror is not None:
@@ -340,7 +345,8 @@ class Loop:
         being sorted. Returns how many of the mergeable pairs reach the threshold. Two rounds' worth of candidates are left, where
         there were as many: otherwise the next epoch would be this one again.
         """
-        most = max(2 * self.n_candidates, _FEW_PAIRS, self.n_symbols // _PAIRS_PART)
+        pairs = max(_FEW_PAIRS, self.n_symbols // _PAIRS_PART) if self.memory is None else self.memory.pairs
+        most = max(2 * self.n_candidates, pairs)
         if np.count_nonzero(mergeable >= self.threshold) > most:
             threshold = int(np.partition(mergeable, mergeable.size - most)[mergeable.size - most])
             # of those that are as frequent there may be many more: leave them out if enough are left
@@ -350,12 +356,16 @@ class Loop:
         if self.memory is not None:
             best = np.sort(mergeable[mergeable >= self.threshold])[-self.n_candidates :]
             self.state["batch"] = self.batch = self.memory.batch(
-                counts, self.wanted_batch, self.n_symbols // _BATCH_PART, scratch
+                counts, self.wanted_batch, self.n_symbols // _LEAST_BATCH_PART, scratch
             )
             given = self.threshold, min(self._least_chosen(), int(best[0]) if best.size else _ENDLESS), self.batch
             self.threshold, positions = self.memory.threshold(counts, *given, scratch)
-            self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)  # of the only shard
+            self._limit_arena(positions)
         return int(np.count_nonzero(mergeable >= self.threshold))
+
+    def _limit_arena(self, positions: int) -> None:
+        """Let the only shard have so many positions at most."""
+        self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)
 
     def _least_chosen(self) -> int:
         """The count of the rarest pair that the round has still to merge."""
@@ -425,14 +435,14 @@ def fit(
     from ubpe_numba.fitting.dense import FEW, merge_dense  # here only: other fits need not load it
 
     how = settings.n_tokens + settings.rules.overshoot, settings.longest, settings.rules.min_count, settings.n_threads
+    cell = np.int16 if how[0] <= text_cells.NARROW else np.int32
+    room: tuple[int, ...] = ()  # for cells that are left, and for tokens
     if settings.memory_limit is not None:
-        from ubpe_numba.fitting.memory import Memory  # here only: few fits have a limit
+        from ubpe_numba.fitting import memory  # here only: few fits have a limit
 
         size = settings.memory_limit, n_symbols + n_segments, n_segments
-        Memory.within(*size, True, 1 if alphabet.size < FEW else 2, swept=True, n_tokens=how[0])
-
-    corpus, lengths, first, symbols = merge_dense(corpus, alphabet, lengths, *how, progress)
-    cell = np.int16 if how[0] <= text_cells.NARROW else np.int32
+        room = memory.swept(*size, 1 if alphabet.size < FEW else 2, np.dtype(cell).itemsize, how[0])
+    corpus, lengths, first, symbols = merge_dense(corpus, alphabet, lengths, *how, progress, *room)
     loop = loop_of(corpus, Alphabet.dense(lengths.size), settings, lengths, cell)
     del corpus  # the text is held once, by the loop
     rest = loop.run(progress)
@@ -466,7 +476,7 @@ def loop_of(
     settings, room = room_for(n_symbols, alphabet.size, settings, n_shards)
     weighted = corpus.weights is not None or corpus.document_of is not None
     place = cut(corpus.offsets, n_shards, 0 if settings.frame else None)
-    text = LocalText(corpus, alphabet, place, weighted, room, threads, cell=cell)
+    text = LocalText(corpus, alphabet, place, weighted, room, threads, cell=cell, memory=memory)
     # other ties are decided by a look at the text, for which the driver has to be alone
     n_parts = text.k if settings.rules.ties == "smallest" else 1
     size = alphabet.size, n_symbols, corpus.n_symbols, corpus.weights is not None

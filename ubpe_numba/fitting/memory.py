@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import math
 
 import numpy as np
 
-from ubpe_numba.fitting.kernels.text_cells import DENSE
+from ubpe_numba.fitting.kernels.text_cells import DENSE, MOST_CELLS
 
-_TABLES = 40 << 20  # bytes of the driver, a third, and of dense counts of as many tokens as are counted so
-_TOKEN = 200  # bytes in the tables, of tokens beyond four times as many
+_TABLES = 8 << 20  # bytes of the tables of a loop at first, and of chunks of the documents while they are read
+_TOKEN = 200  # bytes of a token in the tables
 _BLOCK = 4 / 16  # bytes a cell, beside the text: the segment of each block of cells
-_PAIR = 150  # bytes a frequent pair takes in the tables, of which there are at most cells / 128
+_PAIR = 150  # bytes of a frequent pair in the tables
+_MANY, _FEW = (1 << 16, 128), (1 << 13, 1024)  # pairs that there is room for, or a part of the cells if that is more; or if short
+_COUNTED = 24  # bytes of a pair of tokens in a dense table
 _NOTED = 12  # bytes that a batch records for each occurrence
 _OCCURRENCE = _NOTED + 4 * 3  # and needs in all: its new pairs have positions as well
 _MOST = 25  # bytes a cell that a fit can come to without a limit; ten are usual
@@ -20,34 +23,40 @@ log = logging.getLogger("ubpe_numba")
 
 
 class Memory:
-    """The `limit` of a fit in bytes, beside its input, of which `fixed` cannot be made smaller: the text and the tables."""
+    """The `limit` of a fit in bytes, beside its input, of which `fixed` cannot be made smaller: the text and the tables.
 
-    def __init__(self, limit: int, fixed: int) -> None:
-        self.limit, self.fixed = limit, fixed
+    `short`: of `n_cells` there is room for few pairs. Attributes: `pairs`, the most frequent ones that the tables may have;
+    `noted`, the most occurrences that were recorded at once; `dense`, the tokens whose pairs may be counted in a table.
+    """
+
+    def __init__(self, limit: int, fixed: int, short: bool, n_cells: int) -> None:
+        self.limit, self.fixed, self.noted = limit, fixed, 0
+        pairs, part = _FEW if short else _MANY
+        self.pairs, self.dense = max(pairs, n_cells // part), DENSE // 4 if short else DENSE
 
     @classmethod
     def within(
-        cls, limit: int, n_cells: int, n_segments: int, divisible: bool, cell: int = 4, swept: bool = False, n_tokens: int = DENSE
+        cls, limit: int, n_cells: int, n_segments: int, divisible: bool, cell: int = 4, n_tokens: int = DENSE
     ) -> Memory | None:
         """The limit of a fit of so many cells and segments; None if the fit cannot come to so much.
 
-        `divisible`: positions may be left out, which fits of one shard without weights can do; `cell`, bytes of one; `swept`: a
-        dense phase comes first, in these cells. Raises MemoryError if the limit is below what the fit needs at least.
+        `divisible`: positions may be left out, which fits of one shard without weights can do; `cell`, bytes of one. Raises
+        MemoryError if the limit is below what the fit needs at least.
         """
-        tables = int(_TABLES * (1 + 2 * min(n_tokens / DENSE, 1) ** 2) / 3) + _TOKEN * max(0, n_tokens - 4 * DENSE)
-        fixed = tables + 4 * n_segments + int(n_cells * (cell + _BLOCK + _PAIR / 128))
-        most = fixed + (_MOST - 4) * n_cells
-        least = fixed + n_cells if divisible else most  # a position for every fourth cell
-        if swept:  # how much it leaves is not known
-            least = tables + cell * n_cells + 24 * n_segments
-        if limit >= most:
+        text = _TABLES + _TOKEN * n_tokens + 4 * n_segments + int(n_cells * (cell + _BLOCK))
+        least, most = (text + _PAIR * max(pairs, n_cells // part) for pairs, part in (_FEW, _MANY))
+        most += _COUNTED * DENSE**2
+        if limit >= most + (_MOST - 4) * n_cells:
             return None
-        if limit < least:
-            raise MemoryError(
-                f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "
-                f"at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
-            )
-        return cls(limit, fixed)
+        # a position for every fourth cell
+        check(limit, n_cells, least + n_cells if divisible else most + (_MOST - 4) * n_cells, most + (_MOST - 4) * n_cells)
+        short = divisible and limit < most + 4 * n_cells
+        return cls(limit, least if short else most, short, n_cells)
+
+    @property
+    def positions(self) -> int:
+        """For how many positions there is room."""
+        return max(0, (self.limit - self.fixed - _NOTED * self.noted) // 4)
 
     def batch(self, counts: np.ndarray, wanted: int, least: int, scratch: int) -> int:
         """After how many occurrences a batch of merges is closed: `wanted`, or fewer where there is no room, but `least`.
@@ -66,7 +75,8 @@ class Memory:
         """
         listed = np.sort(counts[counts >= least])[::-1]
         noted = int(listed[:1].sum()) + batch
-        room = (self.limit - self.fixed - _NOTED * noted) // 4
+        self.noted = max(self.noted, noted)
+        room = self.positions
         fitting = int(np.searchsorted(np.cumsum(listed), room - 2 * noted - scratch, side="right"))
         threshold = least if fitting == listed.size else int(listed[fitting]) + 1
         if threshold > most:
@@ -75,6 +85,28 @@ class Memory:
         if threshold > least:
             log.info("memory_limit: only pairs that occur %d times or more are indexed now, instead of %d", threshold, least)
         return threshold, room
+
+
+def swept(limit: int, n_cells: int, n_segments: int, swept_cell: int, cell: int, n_tokens: int) -> tuple[int, int]:
+    """How many cells a dense phase may leave to a loop of one shard, with cells of `cell` bytes, and below what its ids must be.
+
+    MemoryError if the phase itself does not fit.
+    """
+    tables = _TABLES + _TOKEN * n_tokens + _PAIR * _FEW[0] + 24 * n_segments
+    text = tables + swept_cell * n_cells
+    check(limit, n_cells, text, text + (_MOST + cell) * n_cells)
+    pair = _PAIR / _FEW[1]
+    left = (limit - tables) / (cell + _BLOCK + max(swept_cell, pair + 1.25))
+    return min(MOST_CELLS - 1, int(left)), math.isqrt((limit - text) // 8)
+
+
+def check(limit: int, n_cells: int, least: int, most: int) -> None:
+    """MemoryError if the limit is below the least bytes that a fit of so many cells needs; `most`, what it can need."""
+    if limit < least:
+        raise MemoryError(
+            f"memory_limit: {n_cells} symbols and separators need at least {_megabytes(least)} beside the documents, "
+            f"at most {_megabytes(most)}; the limit is {_megabytes(limit)}"
+        )
 
 
 def _megabytes(n: int) -> str:

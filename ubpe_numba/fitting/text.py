@@ -20,8 +20,8 @@ When an epoch begins the text is compact, one cell a token. Its pairs are counte
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from ubpe_numba.fitting.kernels.merge import Weighted, allocate_weighted
 from ubpe_numba.fitting.kernels.pair_table import Driver, Task
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.vocabulary.alphabet import Alphabet
+
+if TYPE_CHECKING:
+    from ubpe_numba.fitting.memory import Memory
 
 T = TypeVar("T")
 
@@ -49,6 +52,7 @@ class Text(Protocol):
     """The text of a fit, of `k` shards, with the arrays that kernels read, and the counts of its symbols."""
 
     k: int
+    scratch: int  # cells that `sort_pairs` has sorted at once
     shards: s.Shards
     weighted: Weighted | None
     symbol_counts: np.ndarray  # int64[alphabet], by weight; complete after `count_dense` or `count_symbols`
@@ -186,8 +190,12 @@ def extended(arrays: Any, names: tuple[str, ...], need: int, factor: int = 1) ->
 
 
 class _Sorted(NamedTuple):
-    """The pairs of a text of K shards by left token, to be counted and listed; V tokens."""
+    """The pairs of a text of K shards by left token, to be counted and listed; V tokens.
 
+    With little memory only those of a range of left tokens are sorted at a time, and again whenever they are needed.
+    """
+
+    ranges: list[tuple[int, int]]  # of left tokens
     starts: list[np.ndarray]  # int32, of each shard: cells where a pair begins
     ends: list[np.ndarray]  # int64[V + 1], of each shard: where the bucket of a left token ends
     rooms: list[int]  # where the lists of each shard begin in the two arrays below, and where the last ends
@@ -201,7 +209,7 @@ class LocalText:
 
     A host's shards take tokens over from other hosts. weighted: occurrences have weights, or segments are not documents; room: of
     tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work on shards; cell: int32, or
-    int16 for ids below `s.NARROW`.
+    int16 for ids below `s.NARROW`; memory: of a single shard, whose pairs are then sorted within the arena.
     UnknownSymbolError for a symbol outside the alphabet. The attribute `weighted` is None without weights, `borders` of a single
     shard or of a host; `symbol_counts` are at first only of the last symbols of segments, where the first dense table of pairs
     adds the others (of hosts, the driver does).
@@ -209,11 +217,11 @@ class LocalText:
 
     def __init__(
         self, corpus: Corpus, alphabet: Alphabet, place: Cut, weighted: bool, room: tuple[int, int, int], threads: int,
-        whole: bool = True, cell: type = np.int32,
+        whole: bool = True, cell: type = np.int32, memory: Memory | None = None,
     ) -> None:  # fmt: skip
         offsets, given = corpus.offsets, (corpus.document_of, corpus.weights)
         tokens, slots, merges = room
-        self.k = place.at.size - 1
+        self.k, self.limited, self.scratch = place.at.size - 1, memory is not None, 0
         self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
         segments = place.segments
         n_separators = place.segment[1:] + place.inside[1:] - place.segment[:-1] + 1
@@ -223,7 +231,7 @@ class LocalText:
         self.weighted: Weighted | None = None
         if weighted:
             self.weighted = allocate_weighted(self.shards.base, segments, *given, offsets.size - 1, tokens, merges)
-        self._counted = alphabet.size > s.DENSE or corpus.given.kind == "marks"
+        self._counted = alphabet.size > (s.DENSE if memory is None else memory.dense) or corpus.given.kind == "marks"
         counts = self.each(lambda k: self._load(k, corpus, alphabet, place, segments[k]))
         self.symbol_counts: np.ndarray = np.sum(counts, axis=0)
         self._counted |= not whole  # of a host the driver adds the others
@@ -308,16 +316,36 @@ class LocalText:
 
     def sort_pairs(self, n_tokens: int) -> int:
         """See `Text`."""
-        # each in the arena, where that leaves as much at its front
-        starts, ends = [], [np.empty(n_tokens + 1, np.int64) for _ in range(self.k)]
+        starts, ends, ranges = [], [np.empty(n_tokens + 1, np.int64) for _ in range(self.k)], [(0, n_tokens)]
         for k in range(self.k):
-            n, arena = self._cells(k).size, self._shard(k).arena
-            starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
-        sizes = self.each(lambda k: int(s.sort_by_left(self._cells(k), starts[k], ends[k])))
+            cells, arena = self._cells(k), self._shard(k).arena
+            n = cells.size
+            if self.limited and 2 * n > arena.size:  # in ranges, at the end of the arena
+                of_tokens = np.zeros(n_tokens, np.int64)
+                for at in range(0, n, CHUNK):
+                    of_tokens += np.bincount(cells[at : at + CHUNK] - s.FRAME, minlength=n_tokens + 2)[2:]
+                n = max(arena.size // 4, int(of_tokens.max()))
+                ranges = ranges_of(of_tokens, n)
+                starts.append(arena[arena.size - n :] if n < arena.size else np.empty(n, np.int32))
+            else:  # in the arena, where that leaves as much at its front
+                starts.append(arena[n : 2 * n] if 2 * n <= arena.size else np.empty(n, np.int32))
+        self.scratch = starts[0].size
+        if len(ranges) == 1:
+            sizes = self.each(lambda k: int(s.sort_by_left(self._cells(k), 0, n_tokens, starts[k], ends[k])))
+        else:
+            sizes = [self._cells(0).size]
         rooms = np.cumsum([0, *sizes]).tolist()
         pairs, counts = np.empty(rooms[-1] + self.k, np.int64), np.empty(rooms[-1] + self.k, np.int64)
-        self._sorted = _Sorted(starts, ends, rooms, pairs, counts, sorted_across(self.shards, self.borders))
+        self._sorted = _Sorted(ranges, starts, ends, rooms, pairs, counts, sorted_across(self.shards, self.borders))
         return int(rooms[-1])
+
+    def _sorted_ranges(self, k: int) -> Iterator[tuple[int, int]]:
+        """The ranges of left tokens, while the pairs of each are sorted."""
+        found = self._sorted
+        for first, last in found.ranges:
+            if len(found.ranges) > 1:
+                s.sort_by_left(self._cells(k), first, last, found.starts[k], found.ends[k])
+            yield first, last
 
     def count_sorted(self, threshold: int, floor: int) -> tuple[np.ndarray, np.ndarray, int]:
         """See `Text`."""
@@ -329,9 +357,12 @@ class LocalText:
             cells = self._cells(k), shard.separators, shard.segment_of_block
             weights = (None, None) if self.weighted is None else (self._weights(k), self.weighted.sums[k, 1])
             starts = shard.counters, found.starts[k], found.ends[k]
-            room = slice(*found.rooms[k : k + 2])
-            n, below = s.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[room], found.counts[room])  # type: ignore[call-arg]
-            return int(n), int(below)
+            begin, end = found.rooms[k : k + 2]
+            at, below = begin, 0
+            for _ in self._sorted_ranges(k):
+                n, rare = s.count_sorted(*cells, *weights, *starts, least, floor, found.pairs[at:end], found.counts[at:end])  # type: ignore[call-arg]
+                at, below = at + int(n), below + int(rare)
+            return at - begin, below
 
         sizes, below = np.array(self.each(one), np.int64).T
         if self.k == 1:
@@ -356,8 +387,14 @@ class LocalText:
             cells = self._cells(k), shard.separators, shard.segment_of_block
             weights = None if self.weighted is None else self._weights(k)
             starts, scratch = (found.starts[k], found.ends[k]), (shard.counters[2], shard.neighbours)
-            results = shard.arena, pairs, slices[k], counts[k]
-            shard.state["arena_top"] = s.index_sorted(*cells, weights, *starts, *scratch, *results)
+            top = 0
+            for first, last in self._sorted_ranges(k):
+                a, b = np.searchsorted(pairs, [first << 32, last << 32])
+                results = shard.arena[top:], pairs[a:b], slices[k][2 * a : 2 * b], counts[k][a:b]
+                n = s.index_sorted(*cells, weights, *starts, *scratch, *results)
+                slices[k][2 * a : 2 * b : 2] += top
+                top += int(n)
+            shard.state["arena_top"] = top
 
         self.each(one)
         del self._sorted
@@ -445,6 +482,21 @@ class LocalText:
         begin, end = self.shards.base["separators"][k : k + 2].tolist()
         assert self.weighted is not None
         return self.weighted.weights[begin:end]
+
+
+def ranges_of(counts: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Ranges of indices whose counts, none of them above `most`, add up to `most` at most.
+
+    >>> ranges_of(np.array([3, 1, 2, 4, 0]), 4)
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    sums = np.cumsum(counts)
+    found, end, before = [], 0, 0
+    while end < counts.size:
+        begin, end = end, int(np.searchsorted(sums, before + most, "right"))
+        before = int(sums[end - 1])
+        found.append((begin, end))
+    return found
 
 
 def ids_of(corpus: Corpus, alphabet: Alphabet, begin: int, end: int) -> np.ndarray:

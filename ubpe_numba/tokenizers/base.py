@@ -119,8 +119,8 @@ class Tokenizer(Decoding, Saving):
             of whole ones. They begin with the document, and are remembered. ValueError where preprocessing cuts documents.
         memory_limit
             Bytes that the fit may use beside the documents; MemoryError, with an estimate, if it needs more. Always enough are
-            42 MB (200 bytes more a token beyond 4096), 27 bytes a symbol, 31 a document. With less it is slower, on one thread
-            (logger ``ubpe_numba``, INFO): needed are 7 and 11, from 4 million symbols without weights on often 2 to 4 and 24.
+            44 MB, 200 bytes a token, 27 a symbol, 31 a document. With less it is slower, on one thread (logger ``ubpe_numba``,
+            INFO): without weights 10 MB, 200, 6 to 8 and 11 are, of `BPE` and 4 million symbols on 2 to 4 a symbol and 28.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 

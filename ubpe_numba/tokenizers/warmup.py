@@ -89,7 +89,9 @@ def warmup() -> None:
         merge_dense(few_symbols, Alphabet.dense(size), None, size + 20, 2**62, 2, 1, None)
         for n in (1, 2):
             settings = plain._replace(n_tokens=size + 20, n_threads=n, n_shards=n)
-            loop_of(few_symbols, Alphabet.dense(size), settings, cell=np.int16).run(None)
+            for of_segments in (None, np.zeros(4, np.int32)):  # as break tokens leave them
+                several = few_symbols._replace(document_of=of_segments)
+                loop_of(several, Alphabet.dense(size), settings, cell=np.int16).run(None)
     BPE(1400, alphabet=301).fit([np.minimum(rng.zipf(1.3, 4000), 300) for _ in range(3)], progress=False)
     BPE(300, alphabet=70).fit(list(rng.integers(0, 70, (3, 10_000))), progress=False)
     # files of other libraries

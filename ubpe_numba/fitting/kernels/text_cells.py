@@ -316,22 +316,23 @@ def index_dense(cells, arena, slices, n_tokens, counts, slot_of):
 
 
 @kernel
-def sort_by_left(cells, starts, ends):
-    """Sort the cells where a pair begins by left token; returns how many there are. O(cells + V).
+def sort_by_left(cells, first, last, starts, ends):
+    """Sort the cells where a pair begins with a left token of first..last - 1 by it; returns how many there are. O(cells + V).
 
-    starts int32[cells] and ends int64[V + 1] are filled: bucket t is `starts[ends[t - 1] : ends[t]]`, ascending. Example above.
+    starts int32, with room for them, and ends int64[V + 1] are filled: bucket t is `starts[ends[t - 1] : ends[t]]`, ascending,
+    and those of other tokens are empty. Example above.
     """
     n = cells.size
     ends[:] = 0
     for p in range(n - 1):
-        if (cells[p] | cells[p + 1]) >= 0:
+        if first <= cells[p] < last and cells[p + 1] >= 0:
             ends[cells[p] + 1] += 1
     for t in range(ends.size - 1):
         ends[t + 1] += ends[t]
     total = ends[ends.size - 1]
     for p in range(n - 1):
         t = cells[p]
-        if (t | cells[p + 1]) >= 0:
+        if first <= t < last and cells[p + 1] >= 0:
             starts[ends[t]] = p
             ends[t] += 1
     return total
