@@ -18,8 +18,8 @@ AGREED = {
 }
 LIMITS = AGREED | {
     "lines": 51_858,
-    "lines of code": 31_150,
-    "functions": 2_383,
+    "lines of code": 31_187,
+    "functions": 2_386,
     "classes": 204,
     "modules": 248,
     "lines of the longest file": 690,
@@ -29,7 +29,7 @@ LIMITS = AGREED | {
     "calls of a first encode": 41,
     "files of a first decode": 12,
     "modules loaded for integers": 62,
-    "lines loaded for integers": 13_500,
+    "lines loaded for integers": 13_560,
     "modules of text loaded for integers": 0,
     "circles of modules": 0,
     "layers": 12,

@@ -284,7 +284,7 @@ class Loop:
         if mirror is not None:
             from ubpe_numba.vocabulary.mirror import counts_of_both  # here only: few fits have one
         if self.memory is not None:
-            self._limit_arena(self.memory.positions)
+            text.shards.base["arena"][1] = min(self.memory.positions, text.shards.arena.size)
         n_pairs = text.sort_pairs(n_tokens)
         pairs = counts = np.empty(0, np.int64)
         rarer = 0
@@ -360,12 +360,8 @@ class Loop:
             )
             given = self.threshold, min(self._least_chosen(), int(best[0]) if best.size else _ENDLESS), self.batch
             self.threshold, positions = self.memory.threshold(counts, *given, scratch)
-            self._limit_arena(positions)
+            self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)  # of the only shard
         return int(np.count_nonzero(mergeable >= self.threshold))
-
-    def _limit_arena(self, positions: int) -> None:
-        """Let the only shard have so many positions at most."""
-        self.text.shards.base["arena"][1] = min(positions, self.text.shards.arena.size)
 
     def _least_chosen(self) -> int:
         """The count of the rarest pair that the round has still to merge."""
