@@ -18,7 +18,7 @@ AGREED = {
 }
 LIMITS = AGREED | {
     "lines": 51_858,
-    "lines of code": 31_187,
+    "lines of code": 31_190,
     "functions": 2_386,
     "classes": 204,
     "modules": 248,

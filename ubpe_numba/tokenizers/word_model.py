@@ -62,12 +62,17 @@ class WordPlan(Plan):
         trace = bool(return_offsets)
         texts, lists = list[str](), list[list[str]]()  # one of them is empty, for each document
         for d, doc in enumerate([docs] if name == "doc" or isinstance(docs, str) else kept(docs)):
-            is_text = isinstance(doc, str) and self.model.segmenter.pretokenizer is not None
-            if not is_text and (isinstance(doc, (str, bytes)) or not isinstance(doc, Iterable)):
+            words: list[str] | None = None
+            if type(doc) is list:  # the usual case, without the question whether it can be iterated
+                words = doc
+            elif isinstance(doc, str) and self.model.segmenter.pretokenizer is not None:
+                words = None if trace else self._words_of(doc)
+            elif isinstance(doc, (str, bytes)) or not isinstance(doc, Iterable):
                 where = name if first is None else f"{name}: document {d}"
                 hint = "; cut it first, for example with str.split" if isinstance(doc, str) else ""
                 raise TypeError(f"{where}: expected words, got {describe(doc)}{hint}")
-            words = list(doc) if not is_text else None if trace else self._words_of(doc)
+            else:
+                words = list(doc)
             texts.append("" if words is not None else doc)
             lists.append(words or [])
         encoded, spans = self._of_words(lists, trace, name, first)
