@@ -20,8 +20,7 @@ from hosts import Work, corpus_of
 from suite import common
 
 from ubpe_numba import BPE, distributed
-from ubpe_numba.distributed import cluster as clusters
-from ubpe_numba.distributed import fitting
+from ubpe_numba.distributed import cluster as clusters, fitting
 from ubpe_numba.distributed.hosts import DaskEngine
 
 _PARTITIONS = 8

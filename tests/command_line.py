@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ubpe_numba.cli import documents as corpora
-from ubpe_numba.cli import main as cli
+from ubpe_numba.cli import documents as corpora, main as cli
 from ubpe_numba.cli.main import main
 
 # Output is kept until it is flushed, as in a shell: what is left at the end is another case.

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from foreign import END
 from gguf_files import vocabulary
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from saved_models import fitted
 from sentencepiece_models import A_AND_B, SPECIAL, model
 from tables import each

@@ -8,14 +8,11 @@ import byte_vocabularies
 import numpy as np
 import pytest
 from guard_pages import Guarded
-from reference import encode_pairs
-from reference import words as reference
+from reference import encode_pairs, words as reference
 from text_samples import SAMPLES
 
-from ubpe_numba.coding.decode import SPARE as DECODE_SPARE
-from ubpe_numba.coding.decode import Decoder
-from ubpe_numba.coding.kernels import decode as decode_kernels
-from ubpe_numba.coding.kernels import merge_words as word_cache
+from ubpe_numba.coding.decode import SPARE as DECODE_SPARE, Decoder
+from ubpe_numba.coding.kernels import decode as decode_kernels, merge_words as word_cache
 from ubpe_numba.coding.kernels.words import SCRATCH, SPARE, encode_words
 from ubpe_numba.coding.word_encoder import tables_of
 from ubpe_numba.documents.ragged import Ragged

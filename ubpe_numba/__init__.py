@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING, Any
 from ubpe_numba.runtime import forks as _forks  # noqa: F401  # first: forks wait for what is imported from now on
 
 if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
-    from ubpe_numba.documents.counts import Counts as Counts
-    from ubpe_numba.documents.counts import count_documents as count_documents
-    from ubpe_numba.documents.quantization import Quantization as Quantization
-    from ubpe_numba.documents.quantization import quantize as quantize
+    from ubpe_numba.documents.counts import Counts as Counts, count_documents as count_documents
+    from ubpe_numba.documents.quantization import Quantization as Quantization, quantize as quantize
     from ubpe_numba.documents.ragged import Ragged as Ragged
     from ubpe_numba.tokenizers.base import Tokenizer as Tokenizer
-    from ubpe_numba.tokenizers.bpe import BPE as BPE
-    from ubpe_numba.tokenizers.bpe import UBPEClassic as UBPEClassic
+    from ubpe_numba.tokenizers.bpe import BPE as BPE, UBPEClassic as UBPEClassic
     from ubpe_numba.tokenizers.export import export as export
     from ubpe_numba.tokenizers.saving import load as load
     from ubpe_numba.tokenizers.ubpe import UBPE as UBPE

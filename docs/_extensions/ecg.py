@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba import UBPE
-from ubpe_numba.cli.demo import BEAT_RATE as RATE
-from ubpe_numba.cli.demo import load_beats
+from ubpe_numba.cli.demo import BEAT_RATE as RATE, load_beats
 
 __all__ = ["RATE", "beats", "tokenizer"]
 

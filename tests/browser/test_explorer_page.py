@@ -64,8 +64,7 @@ def test_on_paper_it_is_light_and_has_the_first_tokens(visit: Any, kind: str, re
     page.wait_for_selector("#paper tbody tr")
     assert not page.is_visible("#vocabulary") and not page.is_visible(".bar")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
-    assert page.locator("#paper tbody tr").count() == min(25, n_listed(page))
-    assert len(page.pdf()) > 10_000
+    assert page.locator("#paper tbody tr").count() == min(25, n_listed(page)) and len(page.pdf()) > 10_000
     page.emulate_media(media="screen")
     page.wait_for_selector("#paper tbody tr", state="detached")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_page import choose, in_view, marked, number, press, rows_of, settle
-from explorer_reports import Made
-from explorer_reports import dna as dna_of
-from explorer_reports import made as made_at
+from explorer_reports import Made, dna as dna_of, made as made_at
 from tables import each
 
 from ubpe_numba import BPE, Preprocessing

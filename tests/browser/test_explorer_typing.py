@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from explorer_page import choose, in_view, press, rows_of, search, settle
-from explorer_reports import Made, made
-from explorer_reports import dna as dna_of
+from explorer_reports import Made, dna as dna_of, made
 from tables import each
 
 from ubpe_numba import BPE

@@ -106,10 +106,8 @@ def test_the_button_of_the_scheme_changes_the_pictures_and_the_report(visit: Any
     page = visit(f"{address}/index.html", wait="body")
     before = page.evaluate(_SHOWN, "dark")
     _turn(page, "dark")
-    assert before == [False] * len(before) != []
-    assert page.evaluate(_SHOWN, "dark") == [True] * len(before)
-    assert page.evaluate(_SHOWN, "light") == [False] * len(before)
-    assert page.evaluate(_CONTRAST)["low"] == []
+    assert before == [False] * len(before) != [] and page.evaluate(_SHOWN, "dark") == [True] * len(before)
+    assert page.evaluate(_SHOWN, "light") == [False] * len(before) and page.evaluate(_CONTRAST)["low"] == []
     page = visit(f"{address}/explore.html", wait="body")
     shown = "document.querySelector('iframe.explorer').contentDocument?.documentElement.dataset.theme"
     page.wait_for_function(f"() => {shown} === 'light'")
@@ -124,5 +122,4 @@ def test_an_example_is_copied_without_prompts_and_outputs(visit: Any, address: s
     page.click("button.copybtn >> nth=0", force=True)
     page.wait_for_function("() => navigator.clipboard.readText().then((text) => text.length > 0)")
     copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied.startswith("import numpy as np\n")
-    assert ">>>" not in copied and "Ragged(3 documents" not in copied
+    assert copied.startswith("import numpy as np\n") and ">>>" not in copied and "Ragged(3 documents" not in copied

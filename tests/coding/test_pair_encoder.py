@@ -5,16 +5,13 @@ import random
 import byte_vocabularies
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pair_tables import Table, documents, in_any_order, tables
-from reference import decode as reference_decode
-from reference import encode_pairs
+from reference import decode as reference_decode, encode_pairs
 from tables import refuses
 
 from ubpe_numba import BPE, FitRules, Ragged
-from ubpe_numba.coding.kernels import linear_bpe
-from ubpe_numba.coding.kernels import merge_by_pass as pair_encode
+from ubpe_numba.coding.kernels import linear_bpe, merge_by_pass as pair_encode
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.word_encoder import WordEncoder
 from ubpe_numba.vocabulary.vocabulary import Vocabulary

@@ -3,8 +3,7 @@
 import math
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pair_tables import Table, documents, named, tables
 from reference import encode_paths
 from tables import each

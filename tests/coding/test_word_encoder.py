@@ -6,8 +6,7 @@ from random import Random
 import byte_vocabularies
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numba import njit
 from reference import encode_pairs
 from tables import each

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from reference.pieces import cut_words
 
 from ubpe_numba import Preprocessing, WordPiece

@@ -19,8 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from echo_host import left_on
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from polling import eventually
 from tables import refuses
 

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from fit_cases import corpora
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from reference import fit as reference
 from remote_fits import InProcess, Losing, Place, Sizes, chaos, cut, endless, here, remotely, same, settings_of
 

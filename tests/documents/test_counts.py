@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from fit_cases import CLASSES, TIES, corpora, make
-from hypothesis import given
-from hypothesis import strategies as st
-from tables import each
+from hypothesis import given, strategies as st
+from tables import each, refuses
 
 from ubpe_numba import BPE, Counts, FitRules, count_documents
 from ubpe_numba.errors import ModelFormatError
@@ -18,8 +17,7 @@ SMALL = st.lists(st.integers(0, 2), max_size=3)
 
 
 def plain(counts: Counts) -> tuple[str, list[Any], list[int]]:
-    assert counts.weights.dtype == np.int64
-    assert len(counts) == len(counts.weights) == len(counts.documents)
+    assert counts.weights.dtype == np.int64 and len(counts) == len(counts.weights) == len(counts.documents)
     return counts.kind, counts.to_lists(), counts.weights.tolist()
 
 
@@ -47,8 +45,7 @@ def test_weights_beyond_2_to_the_62_are_refused() -> None:
     """From three parts on the sum would not fit int64."""
     counts = count_documents(["a"], sample_weight=[2**62 - 4096])
     for parts in (2, 5):
-        with pytest.raises(OverflowError, match=r"weights reach 2\*\*62"):
-            Counts.merge(*[counts] * parts)
+        refuses(OverflowError, r"weights reach 2\*\*62", Counts.merge, *[counts] * parts)
 
 
 def test_counting_other_containers() -> None:
@@ -94,10 +91,8 @@ def test_files_that_hold_something_else(tmp_path: Path) -> None:
     others = [(tmp_path / name).read_bytes() for name in ("model.npz", "arrays.npz")]
     for data in (b"", b"no counts", whole[:-30], *others):
         path.write_bytes(data)
-        with pytest.raises(ModelFormatError):
-            Counts.load(path)
-    with pytest.raises(FileNotFoundError):
-        Counts.load(tmp_path / "none.npz")
+        refuses(ModelFormatError, "", Counts.load, path)
+    refuses(FileNotFoundError, "", lambda: Counts.load(tmp_path / "none.npz"))
 
 
 def test_counts_of_segments(tmp_path: Path) -> None:
@@ -107,10 +102,8 @@ def test_counts_of_segments(tmp_path: Path) -> None:
     assert repr(made) == "Counts(2 distinct segments of 3, bytes)"
     assert tok.fit(made, progress=False).decode(np.array([256, 257]), as_bytes=True) == b" ba b"  # gpt2 cuts before the space
     whole = Counts(made.flat, made.weights)
-    assert made != whole
-    assert Counts.merge(made, made) == Counts(made.flat, 2 * made.weights, are_segments=True)
-    with pytest.raises(TypeError, match="counts: expected documents or segments of documents, got both"):
-        made + whole
+    assert made != whole and Counts.merge(made, made) == Counts(made.flat, 2 * made.weights, are_segments=True)
+    refuses(TypeError, "counts: expected documents or segments of documents, got both", lambda: made + whole)
     for counts in (made, whole):
         counts.save(tmp_path / "counts.npz")
         assert Counts.load(tmp_path / "counts.npz") == counts
@@ -124,19 +117,14 @@ def test_shares_are_powers_of_sizes(alpha: float) -> None:
     shares = [weight * size for weight, size in zip(weights, sizes, strict=True)]
     for share, size in zip(shares, sizes, strict=True):
         assert share / shares[0] == pytest.approx((size / sizes[0]) ** alpha, rel=0.04)
-    assert Counts.language_weights(iter(sizes), alpha) == weights
-    assert Counts.language_weights([]) == []
+    assert Counts.language_weights(iter(sizes), alpha) == weights and Counts.language_weights([]) == []
 
 
 def test_sizes_and_alpha_out_of_range() -> None:
     for size in (0, -1, 2**62, 10**400, float("inf"), float("nan")):
-        with pytest.raises(ValueError, match=r"sizes\[1\]: expected at least 1 and less than 2\*\*62, got"):
-            Counts.language_weights([1, size])  # type: ignore[list-item]
+        refuses(ValueError, r"sizes\[1\]: expected at least 1 and less than 2\*\*62, got", Counts.language_weights, [1, size])
     for sizes in ("ab", [True], [None]):
-        with pytest.raises(TypeError, match=r"sizes\[0\]: expected a number"):
-            Counts.language_weights(sizes)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="alpha: expected a number, got 'a'"):
-        Counts.language_weights([1], "a")  # type: ignore[arg-type]
+        refuses(TypeError, r"sizes\[0\]: expected a number", Counts.language_weights, sizes)
+    refuses(TypeError, "alpha: expected a number, got 'a'", Counts.language_weights, [1], "a")
     for alpha in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match=r"alpha: expected 0..1"):
-            Counts.language_weights([1], alpha)
+        refuses(ValueError, r"alpha: expected 0..1", Counts.language_weights, [1], alpha)

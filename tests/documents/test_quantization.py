@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 from reference.quantize import level_by_step, level_of_equal, position_by_mu
 from tables import each, refuses
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from tables import refused, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, bounds, export

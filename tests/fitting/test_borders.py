@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
 from ubpe_numba.fitting.text import allocate_shards

@@ -1,20 +1,17 @@
 """The dense phase of a fit, forced on small texts, against the fit without it."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from fit_cases import NO_TABLES
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
+from tables import refuses
 
 from ubpe_numba import BPE, FitRules
 from ubpe_numba.documents.read import as_corpus
 from ubpe_numba.errors import UnknownSymbolError
-from ubpe_numba.fitting import dense, memory
-from ubpe_numba.fitting import fit as fitting
+from ubpe_numba.fitting import dense, fit as fitting, memory
 from ubpe_numba.fitting.kernels import text_cells
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -117,12 +114,10 @@ def test_a_large_fit_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [count for _, count in shown] == [one.history_.counts[done - 5] for done, _ in shown]
     assert one.history_.lengths.tolist() == whole.history_.lengths.tolist()
     part = BPE(60, alphabet=4).fit(docs, offsets=offsets, progress=False).fit_more(docs, 150, offsets=offsets, progress=False)
-    assert part.fingerprint == whole.fingerprint
-    assert len(swept) > 100
+    assert part.fingerprint == whole.fingerprint and len(swept) > 100
     limited = BPE(150, alphabet=4).fit(docs, offsets=offsets, memory_limit=10_500_000, progress=False)
     assert limited.fingerprint == whole.fingerprint
     with pytest.raises(MemoryError, match="300007 symbols and separators need at least 9.95 MB"):
         one.fit(docs, offsets=offsets, memory_limit=8_500_000, progress=False)
     docs[offsets[3] + 7] = 9
-    with pytest.raises(UnknownSymbolError, match="document 3, position 7"):
-        one.fit(docs, offsets=offsets, progress=False)
+    refuses(UnknownSymbolError, "document 3, position 7", one.fit, docs, offsets=offsets, progress=False)

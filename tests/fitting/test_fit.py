@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from fit_cases import CLASSES, LENGTHS, NO_TABLES, TIES, check_history, in_package, large_corpus, make, marked, merges
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from processes import python
 from reference import fit as reference
 from reference.words import encode_segments, two_stages
@@ -20,9 +19,7 @@ from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
-from ubpe_numba.fitting import fit as fitting
-from ubpe_numba.fitting import learn_more, memory
-from ubpe_numba.fitting import text as shards
+from ubpe_numba.fitting import fit as fitting, learn_more, memory, text as shards
 from ubpe_numba.fitting.kernels import choose, pair_table, text_cells
 
 Marked = tuple[list[list[int]], int, dict[str, Any]]

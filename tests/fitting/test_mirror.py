@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from fit_cases import CLASSES, LENGTHS, in_package, make, marked, merges
 from fitting.test_fit import WAYS, Marked, Way, made_so
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from reference import fit as reference
 from tables import refused, refuses
 

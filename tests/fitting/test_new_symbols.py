@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import fit as reference
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load

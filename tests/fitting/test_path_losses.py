@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from reference.units import Lattice, distances, gains, losses, only
 from tables import each
 from unit_texts import flat, large, weights_of

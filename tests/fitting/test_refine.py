@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from corpora import corpora
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pair_tables import Table, tables
 from reference import decode as reference_decode
 from reference.encode_paths import all_paths

@@ -5,8 +5,7 @@ from collections import Counter
 
 import numpy as np
 from corpora import corpora
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pair_tables import Table, named, tables
 from reference import encode_paths
 from tables import each, refuses

@@ -4,8 +4,7 @@ import logging
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from reference.units import Candidate, Symbols, candidates, edges
 from tables import each
 from unit_texts import flat, large, units, weights_of

@@ -1,7 +1,5 @@
 """Lines of English."""
 
-from __future__ import annotations
-
 import pytest
 from foreign import english
 

@@ -1,7 +1,5 @@
 """Exports give the same ids in the other library, or are refused with the sample that shows it."""
 
-from __future__ import annotations
-
 import functools
 import json
 import pathlib
@@ -14,15 +12,13 @@ import numpy as np
 import pytest
 from flat_arguments import arguments_of
 from foreign import END, MIXED, same
-from sentencepiece_models import BPE as PAIRS
-from sentencepiece_models import NORMAL, UNUSED, USER, model
-from sentencepiece_models import SPECIAL as PIECES
+from sentencepiece_models import BPE as PAIRS, NORMAL, SPECIAL as PIECES, UNUSED, USER, model
+from tables import refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, WordPiece, export, load
 from ubpe_numba.coding.model_inputs import FIRST, Template, template_of
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats import export as writers
-from ubpe_numba.formats import export_check, readers
+from ubpe_numba.formats import export as writers, export_check, readers
 from ubpe_numba.formats.export import _package
 from ubpe_numba.formats.export_check import TEXTS
 from ubpe_numba.formats.pair_table import symbol_character
@@ -137,17 +133,14 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
 @pytest.mark.parametrize("make, form, match", REFUSED, ids=[f"{form}-{match}"[:50] for _, form, match in REFUSED])
 def test_exports_that_would_lose_something_are_refused(make: Any, form: str, match: str, tmp_path: pathlib.Path) -> None:
     (tmp_path / "x").write_text("old")
-    with pytest.raises(ValueError, match=match):
-        export(make(), form, *([] if form == "transformers" else [tmp_path / "x"]))
+    refuses(ValueError, match, lambda: export(make(), form, *([] if form == "transformers" else [tmp_path / "x"])))
     assert (tmp_path / "x").read_text() == "old"
 
 
 def test_a_folder_of_its_name_is_not_an_installed_package(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "just_a_folder").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    assert _package("just_a_folder") is None
-    assert _package("not_even_that") is None
-    assert _package("numpy") is not None
+    assert _package("just_a_folder") is None and _package("not_even_that") is None and _package("numpy") is not None
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -159,8 +152,7 @@ def test_published_patterns_are_written_as_others_have_them(name: str) -> None:
     parts = step["pretokenizers"] if step["type"] == "Sequence" else [step]
     found = [part["pattern"]["Regex"] if part["type"] == "Split" else part["type"] for part in parts]
     want = {"gpt2": ["ByteLevel"], "starcoder": ["Digits", "ByteLevel"]}
-    assert found == want.get(name, [*published_steps(name), "ByteLevel"])
-    assert parts[-1]["use_regex"] is (name in want)
+    assert found == want.get(name, [*published_steps(name), "ByteLevel"]) and parts[-1]["use_regex"] is (name in want)
     for again in (BPE.load(text), *([BPE.load(export(tok, "tiktoken.Encoding"))] if name != "deepseek" else [])):
         cutter = again._model.segmenter.pretokenizer
         assert (cutter.name, cutter.unicode, cutter.kernel) == (name, "16.0.0", f"{name}@16.0.0")
@@ -184,13 +176,11 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
     docs = [rng.integers(0, 4, 200) for _ in range(8)]
     tok = UBPEClassic(60, 50, alphabet=4, rules=FitRules(order="idf", encode="batch")).fit(docs, progress=False)
     path = tmp_path / "tokenizer.json"
-    with pytest.raises(ValueError, match="vocabulary: its pairs are not in order of creation"):
-        export(tok, "tokenizer.json", path)
+    refuses(ValueError, "vocabulary: its pairs are not in order of creation", export, tok, "tokenizer.json", path)
     monkeypatch.setattr(export_check, "check_order", lambda model: None)
     monkeypatch.setattr(writers, "_same_by_rank", lambda other, samples: None)
     monkeypatch.setattr(readers, "of_huggingface", lambda *source: readers.Found(tok._model))
-    with pytest.raises(ValueError, match=r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers"):
-        export(tok, "tokenizer.json", path)
+    refuses(ValueError, r"export refused: \[.*\] is \[.*\] here, but \[.*\] by tokenizers", export, tok, "tokenizer.json", path)
     assert not path.exists()
 
 
@@ -239,8 +229,7 @@ def test_arguments_that_say_nothing() -> None:
     plain = BPE.for_text(257).fit(["abab"], progress=False)
     with pytest.raises(ValueError, match="special_first: this tokenizer has no special tokens"):
         export(plain, "tokenizer.json", special_first=True)
-    with pytest.raises(TypeError, match="special_first: expected True, False or None, got 3"):
-        export(plain, "tokenizer.json", special_first=3)  # type: ignore[arg-type]
+    refuses(TypeError, "special_first: expected True, False or None, got 3", export, plain, "tokenizer.json", special_first=3)
     assert export(plain, "tokenizer.json", special_first=False) == export(plain, "tokenizer.json")
 
 
@@ -283,8 +272,7 @@ def test_a_template_that_the_other_library_reads_differently_is_refused(monkeypa
     tok = BPE.for_text(258, special_tokens=SPECIAL_OF_POST_PROCESSOR).fit(["abab"], progress=False)
     frame = writers._frame
     monkeypatch.setattr(writers, "_frame", lambda *given: (Template(), frame(*given)[1]))
-    with pytest.raises(ValueError, match="export refused: .* by tokenizers"):
-        export(tok, "tokenizer.json", template="[CLS] $A")
+    refuses(ValueError, "export refused: .* by tokenizers", export, tok, "tokenizer.json", template="[CLS] $A")
 
 
 WORDS = ["[UNK]", "<end>"]
@@ -358,8 +346,7 @@ def test_a_file_that_loses_symbols_is_warned_about(make: Any, match: str, tmp_pa
     with pytest.warns(UserWarning, match=f"alphabet: the exported tokenizer has {match}") as caught:
         text = export(tok, "tokenizer.json", path)
     assert caught[0].filename == __file__ and path.read_text() == text
-    assert export(tok, "tokenizer.json", unk_token=False) == text
-    assert json.loads(text)["model"]["unk_token"] is None
+    assert export(tok, "tokenizer.json", unk_token=False) == text and json.loads(text)["model"]["unk_token"] is None
 
 
 def test_nothing_is_lost_of_all_bytes() -> None:
@@ -398,8 +385,7 @@ def test_a_wrong_unknown_token_is_found(monkeypatch: pytest.MonkeyPatch) -> None
     """Samples with unknown characters show what samples of known ones cannot."""
     write = writers.huggingface.write
     monkeypatch.setattr(writers.huggingface, "write", lambda *a, **k: write(*a, **{**k, "unk_token": "<end>"}))
-    with pytest.raises(ValueError, match="export refused: "):
-        export(letters(), "tokenizer.json", unk_token="[UNK]")
+    refuses(ValueError, "export refused: ", lambda: export(letters(), "tokenizer.json", unk_token="[UNK]"))
 
 
 def test_the_constructor_s_unknown_is_the_default() -> None:
@@ -438,8 +424,7 @@ def test_a_unigram_model_has_a_special_token_for_the_unknown_only() -> None:
         export(some, "tokenizer.json", unk_token="[UNK]")
     likely = fitted(["abab", "ba"], 8, UBPE, alphabet="ab", objective="likelihood").reweight(["abab", "ba"])
     likely.set_params(objective="tokenizers")
-    with pytest.raises(ValueError, match=r"unk_token: .* is a symbol, which is not searched for"):
-        export(likely, "tokenizer.json", unk_token="a")
+    refuses(ValueError, r"unk_token: .* is a symbol, which is not searched for", export, likely, "tokenizer.json", unk_token="a")
     text = export(likely, "tokenizer.json")
     assert export(likely.set_params(unknown="a"), "tokenizer.json") == text  # by default none
 
@@ -447,19 +432,15 @@ def test_a_unigram_model_has_a_special_token_for_the_unknown_only() -> None:
 _PAIRS = {"vocab": {"A": 0, "C": 1, "N": 2, "NA": 3, "AC": 4, "NN": 5}, "merges": ["N A", "A C", "N N"]}
 
 
-@pytest.mark.parametrize(
-    "model, message",
-    [
-        ({"unk_token": "N", "fuse_unk": True}, "'N' is part of merges, which is not supported with fuse_unk"),
-        ({"unk_token": "N", "ignore_merges": True}, "'N' is part of merges, which is not supported with ignore_merges"),
-        ({"unk_token": "AC", "merges": ["A C", "AC N"], "vocab": {**_PAIRS["vocab"], "ACN": 6}}, "several characters"),
-        ({"unk_token": "NN", "fuse_unk": True}, "'NN' is in texts too: not supported with fuse_unk"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("model, message", [
+    ({"unk_token": "N", "fuse_unk": True}, "'N' is part of merges, which is not supported with fuse_unk"),
+    ({"unk_token": "N", "ignore_merges": True}, "'N' is part of merges, which is not supported with ignore_merges"),
+    ({"unk_token": "AC", "merges": ["A C", "AC N"], "vocab": {**_PAIRS["vocab"], "ACN": 6}}, "several characters"),
+    ({"unk_token": "NN", "fuse_unk": True}, "'NN' is in texts too: not supported with fuse_unk"),
+])  # fmt: skip
 def test_an_unknown_token_that_texts_have_is_refused_where_ids_would_differ(model: dict[str, Any], message: str) -> None:
     file = json.dumps({"model": {"type": "BPE", **_PAIRS, **model}})
-    with pytest.raises(ModelFormatError, match=message):
-        BPE.load(file)
+    refuses(ModelFormatError, message, BPE.load, file)
 
 
 def test_a_file_whose_unknown_token_is_merged_is_read() -> None:

@@ -1,7 +1,5 @@
 """Numbers as the JSON reader of Hugging Face's libraries rounds them, and written so that it reads what is meant."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

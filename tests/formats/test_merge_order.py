@@ -1,7 +1,5 @@
 """Tables out of order of creation and runs: reordered, they give the ids that one merge at a time gives."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

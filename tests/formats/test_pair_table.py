@@ -1,16 +1,14 @@
 """Tables of pairs, and pairs of names as flat text: read as `json` reads them, and looked up as in a dict."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference import files as reference
+from tables import refuses
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import pair_table
@@ -33,9 +31,6 @@ def test_characters_of_integers() -> None:
     assert symbol_index("a") is None
 
 
-# --- which of several pairs makes a token
-
-
 def test_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name of 20,000 symbols that two pairs make; one pair needs no search."""
     long = "a" * 20_000
@@ -49,9 +44,6 @@ def test_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         from_names({"a": 0, "aa": 1, "aaa": 2}, (["a", "a", "aa"], ["a", "aa", "a"]), "str", {}, {}, None)
 
 
-# --- files as they are usually written are read at once, others line by line
-
-
 def test_pairs_of_names_however_they_are_written() -> None:
     pairs = ["a", "é b"], ["b", "c"]
     assert _merges([["a", "b"], ["é b", "c"]]) == pairs
@@ -61,16 +53,13 @@ def test_pairs_of_names_however_they_are_written() -> None:
         assert _pairs(text) == (["a", "b"], ["b", "c"])
     assert _pairs("") == _pairs("#version") == ([], [])
     for bad in (["a b c", "d"], ["a  b"], [" ab"], ["ab "], [""], [["a", "b", "c"]], [["a", 1]], [None], [["a", ""]]):
-        with pytest.raises(ModelFormatError, match=r"model: merges\[0\]: expected two tokens"):
-            _merges(bad)
-    with pytest.raises(ModelFormatError, match="line 2: expected two tokens"):
-        _pairs("a b\n #version\n")
+        refuses(ModelFormatError, r"model: merges\[0\]: expected two tokens", _merges, bad)
+    refuses(ModelFormatError, "line 2: expected two tokens", _pairs, "a b\n #version\n")
 
 
 def test_vocabularies_that_are_refused() -> None:
     for vocab in ({"a": 0, "b": 0}, {"a": True}, {"a": 1.0}, {"a": -1}, {"": 0}, {1: 0}, {"a": 2**70}, {}, []):
-        with pytest.raises(ModelFormatError, match="vocab: "):
-            read_vocab(vocab)
+        refuses(ModelFormatError, "vocab: ", read_vocab, vocab)
     assert read_vocab(json.loads('{"a": 1, "b": 0}')) == {"a": 1, "b": 0}
 
 
@@ -117,25 +106,22 @@ def test_what_is_read_flat(array: str) -> None:
     assert listed(found) == listed(want) if array in FLAT else found == want
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"merges": [["a", "b"]',
-        '{"merges": [["a", "b"],]}',
-        '{"merges": [["a" "b"]]}',
-        '{"merges": [["a", "b"]] 5}',
-        '{"merges": ["a\tb c"]}',
-        '{"merges": ["a\\x b"]}',
-        '{"merges": ["a\\u00g0 b"]}',
-        '{"merges": ["a\\u00',
-        '{"merges": ["a \\',
-        '{"merges": [',
-        '{"merges": ["a b"], "x": NaN}',
-        '{"x": -Infinity, "merges": ["a b"]}',
-        '{"merges": ["a b"], "x": -Infinity}',
-        '"merges": [["a", "b"]]',
-    ],
-)
+@pytest.mark.parametrize("text", [
+    '{"merges": [["a", "b"]',
+    '{"merges": [["a", "b"],]}',
+    '{"merges": [["a" "b"]]}',
+    '{"merges": [["a", "b"]] 5}',
+    '{"merges": ["a\tb c"]}',
+    '{"merges": ["a\\x b"]}',
+    '{"merges": ["a\\u00g0 b"]}',
+    '{"merges": ["a\\u00',
+    '{"merges": ["a \\',
+    '{"merges": [',
+    '{"merges": ["a b"], "x": NaN}',
+    '{"x": -Infinity, "merges": ["a b"]}',
+    '{"merges": ["a b"], "x": -Infinity}',
+    '"merges": [["a", "b"]]',
+])  # fmt: skip
 def test_errors_are_those_of_the_parser(text: str) -> None:
     with pytest.raises(ModelFormatError) as expected:
         parse_json(text)
@@ -151,17 +137,14 @@ def test_bytes_that_are_no_utf_8_are_those_of_the_parser(bad: bytes) -> None:
         text = b'{"vocab": {"a": 0}, "merges": ' + array % bad + b"}"
         with pytest.raises(ModelFormatError, match="not valid JSON: 'utf-8' codec can't decode") as expected:
             parse_json(text)
-        with pytest.raises(ModelFormatError, match=re.escape(str(expected.value))):
-            parse(text)
+        refuses(ModelFormatError, re.escape(str(expected.value)), parse, text)
 
 
 def test_keys_of_other_names_and_twice() -> None:
     for twice in ('{"merges": ["a b"], "merges": ["b c"]}', '{"x": 1, "merges": ["a b"], "x": 1}'):
-        with pytest.raises(ModelFormatError, match="^JSON: the key '(merges|x)' is there twice in an object$"):
-            parse(twice)
+        refuses(ModelFormatError, "^JSON: the key '(merges|x)' is there twice in an object$", parse, twice)
     assert listed(parse('{"x\\"merges": ["a b"]}')['x"merges']) == [["a", "b"]]
-    assert parse('{"x": "\\"merges\\": [[]]"}') == {"x": '"merges": [[]]'}
-    assert parse("[]") == []
+    assert parse('{"x": "\\"merges\\": [[]]"}') == {"x": '"merges": [[]]'} and parse("[]") == []
     assert parse('{"merges" : {"merges": 1}}') == {"merges": {"merges": 1}}
 
 
@@ -185,8 +168,7 @@ def check_ids(names: list[bytes]) -> None:
         assert made == [*range(len(names))]
         assert left == [vocab.get(name[:-1], -1) for name in vocab] and right == [vocab.get(name[-1:], -1) for name in vocab]
     else:
-        with pytest.raises(ModelFormatError, match="vocab: the tokens collide in a hash table"):
-            found.ids(vocab)
+        refuses(ModelFormatError, "vocab: the tokens collide in a hash table", found.ids, vocab)
 
 
 HOME = [*itertools.islice(reference.of_one_home(), 300)]

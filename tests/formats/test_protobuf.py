@@ -1,12 +1,10 @@
 """Messages of protobuf: what was written is read, and what is no message is refused at once."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
+from tables import refuses
 
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats.kernels.wire_fields import BYTES, FIXED32, VARINT
@@ -42,34 +40,29 @@ def test_what_is_written_is_read(messages: list[list[tuple[int, int, int | bytes
             assert struct.unpack("<f", data[value:end].tobytes())[0] == wanted
 
 
-@pytest.mark.parametrize(
-    "data, at",
-    [
-        (b"\x80", 0),  # a key without an end
-        (b"\x80" * 11 + b"\x01", 0),  # of more than ten bytes
-        (b"\x00\x01", 0),  # of number 0
-        (b"\x0a", 0),  # without a length
-        (b"\x0a\x05ab", 0),  # cut off
-        (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 0),  # a length of 2**63 - 1
-        (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 0),  # of 2**64 - 1
-        (b"\x08\x01\x0d\x00\x00", 2),  # four bytes, cut off
-        (b"\x09\x00", 0),  # eight
-        (b"\x0b\x0c", 0),  # a group
-        (b"\x0f", 0),  # a wire type that does not exist
-        (b"\xff" * 5 + b"\x7f\x00", 0),  # a number beyond 2**29
-    ],
-)
+@pytest.mark.parametrize("data, at", [
+    (b"\x80", 0),  # a key without an end
+    (b"\x80" * 11 + b"\x01", 0),  # of more than ten bytes
+    (b"\x00\x01", 0),  # of number 0
+    (b"\x0a", 0),  # without a length
+    (b"\x0a\x05ab", 0),  # cut off
+    (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 0),  # a length of 2**63 - 1
+    (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 0),  # of 2**64 - 1
+    (b"\x08\x01\x0d\x00\x00", 2),  # four bytes, cut off
+    (b"\x09\x00", 0),  # eight
+    (b"\x0b\x0c", 0),  # a group
+    (b"\x0f", 0),  # a wire type that does not exist
+    (b"\xff" * 5 + b"\x7f\x00", 0),  # a number beyond 2**29
+])  # fmt: skip
 def test_what_is_no_message_is_refused(data: bytes, at: int) -> None:
-    with pytest.raises(ModelFormatError, match=f"not a message of protobuf: byte {at}$"):
-        Messages.of(data, 10)
+    refuses(ModelFormatError, f"not a message of protobuf: byte {at}$", Messages.of, data, 10)
 
 
 def test_too_many_or_too_long_fields_are_refused() -> None:
     assert Messages.of(field(1, 1) * 10, 10).listed.size == 10
     with pytest.raises(ModelFormatError, match="byte 2"):  # a field that ends after its message
         Messages.of(field(1, b"\x0a\x03a") + b"\x10\x01", 10).inside(1, 10)
-    with pytest.raises(ModelFormatError, match="more than 10 fields"):
-        Messages.of(field(1, 1) * 11, 10)
+    refuses(ModelFormatError, "more than 10 fields", lambda: Messages.of(field(1, 1) * 11, 10))
 
 
 WRITTEN = FIELDS.map(lambda fields: b"".join(field(number, value) for _, number, value in fields))

@@ -1,7 +1,5 @@
 """Random configurations of a `tokenizer.json`: the ids of the package tokenizers, or a refusal."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import itertools
@@ -129,23 +127,20 @@ def test_configurations_that_once_differed_agree(text: str) -> None:
     assert not said or "is not in the alphabet" in said
 
 
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
-        (_file({}, **BYTES_FIRST), "added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes"),
-        (_file({}, **BYTES_FIRST | {"added_tokens": [_word("é", 6, normalized=True)]}), "one beyond visible ASCII needs it as"),
-        (_file({}, normalizer=ENDS), "'$': it may match nothing"),
-        (_file({}, added_tokens=[_word("a", 1, normalized=True), _word("a", 1)]), "'a' is there twice, once normalized"),
-        (_file({"fuse_unk": True}, added_tokens=[_word("a", 1, single_word=True, lstrip=True)]), "not supported with fuse_unk"),
-        (_file(PIECES, post_processor=TRIMS), "trim_offsets is not supported with a Unigram model"),
-        (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
-        (
-            _file({"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<unk>", 0.0], ["<0x61>", 0.0]]}),
-            "the piece <0x00> is missing",
-        ),
-    ],
-)
+@pytest.mark.parametrize("text, message", [
+    (_file({"end_of_word_suffix": "▁", "ignore_merges": True}), "not supported with ignore_merges"),
+    (_file({}, **BYTES_FIRST), "added_tokens: lstrip, rstrip, single_word of one that a ByteLevel normalizer changes"),
+    (_file({}, **BYTES_FIRST | {"added_tokens": [_word("é", 6, normalized=True)]}), "one beyond visible ASCII needs it as"),
+    (_file({}, normalizer=ENDS), "'$': it may match nothing"),
+    (_file({}, added_tokens=[_word("a", 1, normalized=True), _word("a", 1)]), "'a' is there twice, once normalized"),
+    (_file({"fuse_unk": True}, added_tokens=[_word("a", 1, single_word=True, lstrip=True)]), "not supported with fuse_unk"),
+    (_file(PIECES, post_processor=TRIMS), "trim_offsets is not supported with a Unigram model"),
+    (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
+    (
+        _file({"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<unk>", 0.0], ["<0x61>", 0.0]]}),
+        "the piece <0x00> is missing",
+    ),
+])  # fmt: skip
 def test_what_would_differ_is_refused(text: str, message: str) -> None:
     assert message in fuzz_configurations.check(fuzz_configurations.Case(text, []))
 

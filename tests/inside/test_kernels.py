@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numba import njit
 from processes import python
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, WordPiece
 from ubpe_numba.kernels import NO_ROOM
@@ -162,27 +162,21 @@ def test_room_at_every_edge() -> None:
         assert decode_into(k, wrong, symbols) == k.decode_into(wrong, symbols) == -3
 
 
-@each(
-    "call, message",
-    [
-        (lambda k, f, i: encode_into(k, f, i), "doc: expected a 1-D array of integers"),
-        (lambda k, f, i: encode_into(k, i, f), "out: expected a 1-D, contiguous and writable array of int32"),
-        (lambda k, f, i: encode_into(k, i, i[::2]), "out: expected a 1-D, contiguous"),
-        (lambda k, f, i: decode_into(k, i.astype(np.int64), i), "ids: expected a 1-D array of int32"),
-        (lambda k, f, i: decode_into(k, i, f), "out: expected a 1-D, contiguous and writable array of int32"),
-    ],
-)
+@each("call, message", [
+    (lambda k, f, i: encode_into(k, f, i), "doc: expected a 1-D array of integers"),
+    (lambda k, f, i: encode_into(k, i, f), "out: expected a 1-D, contiguous and writable array of int32"),
+    (lambda k, f, i: encode_into(k, i, i[::2]), "out: expected a 1-D, contiguous"),
+    (lambda k, f, i: decode_into(k, i.astype(np.int64), i), "ids: expected a 1-D array of int32"),
+    (lambda k, f, i: decode_into(k, i, f), "out: expected a 1-D, contiguous and writable array of int32"),
+])  # fmt: skip
 def test_wrong_arguments_are_named_when_a_function_is_compiled(call: Any, message: str) -> None:
-    with pytest.raises(numba.TypingError, match=message):
-        call(TOKENIZERS["rank"].kernels, np.zeros(3), np.zeros(3, np.int32))
+    refuses(numba.TypingError, message, call, TOKENIZERS["rank"].kernels, np.zeros(3), np.zeros(3, np.int32))
 
 
 def test_errors_of_the_calls_that_raise() -> None:
     k = TOKENIZERS["rank"].kernels
-    with pytest.raises(ValueError, match="not in the alphabet"):
-        both(k, np.array([0, 99]))
-    with pytest.raises(ValueError, match="no token has"):
-        njit(lambda k, ids: k.decode(ids))(k, np.array([0, -1], np.int32))
+    refuses(ValueError, "not in the alphabet", both, k, np.array([0, 99]))
+    refuses(ValueError, "no token has", lambda: njit(lambda k, ids: k.decode(ids))(k, np.array([0, -1], np.int32)))
 
 
 def test_a_global_is_refused_with_the_way_on() -> None:
@@ -192,18 +186,14 @@ def test_a_global_is_refused_with_the_way_on() -> None:
     def of_global(doc: Any) -> Any:
         return k.count(doc)
 
-    with pytest.raises(numba.TypingError, match="pass it as an argument"):
-        of_global(np.zeros(3, np.int64))
+    refuses(numba.TypingError, "pass it as an argument", of_global, np.zeros(3, np.int64))
 
 
-@each(
-    "tok",
-    [
-        BPE.for_text(260).fit(["low lower"], progress=False),
-        WordPiece(["[UNK]", "un", "##able"]),
-        BPE(6, preprocessing=Preprocessing(special_tokens=[[7, 7]])).fit([[0, 1, 0, 1]], progress=False),
-    ],
-)
+@each("tok", [
+    BPE.for_text(260).fit(["low lower"], progress=False),
+    WordPiece(["[UNK]", "un", "##able"]),
+    BPE(6, preprocessing=Preprocessing(special_tokens=[[7, 7]])).fit([[0, 1, 0, 1]], progress=False),
+])  # fmt: skip
 def test_tokenizers_that_cut_documents_are_refused(tok: Any) -> None:
     with pytest.raises(ValueError, match=r"kernels: this tokenizer cuts or changes documents .* encode_batch gives a Ragged"):
         _ = tok.kernels

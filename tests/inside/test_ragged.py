@@ -4,11 +4,10 @@ import pathlib
 from typing import Any
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numba import njit
 from processes import python
+from tables import refuses
 
 from ubpe_numba import Ragged
 from ubpe_numba.kernels import register
@@ -53,16 +52,13 @@ def test_as_in_python(docs: list[list[int]], first: int, last: int) -> None:
     total = sum(map(sum, docs))
     assert all_ways(r) == (len(docs), total, total, total)
     part = item(r, slice(first, last))
-    assert isinstance(part, Ragged) and part == r[first:last]
-    assert all_ways(part)[0] == len(part)
+    assert isinstance(part, Ragged) and part == r[first:last] and all_ways(part)[0] == len(part)
     for i in (first, last):
         if -len(docs) <= i < len(docs):
             assert item(r, i).tolist() == docs[i]
         else:
-            with pytest.raises(IndexError, match="no such document"):
-                item(r, i)
-    with pytest.raises(ValueError, match="the step 1"):
-        item(r, slice(None, None, 2))
+            refuses(IndexError, "no such document", item, r, i)
+    refuses(ValueError, "the step 1", lambda: item(r, slice(None, None, 2)))
 
 
 def test_values_are_not_copied_and_read_only_ones_stay_so() -> None:
@@ -78,8 +74,7 @@ def test_values_are_not_copied_and_read_only_ones_stay_so() -> None:
 
 def test_wrong_offsets_are_an_error_in_python_and_stay_within_values_in_compiled_code() -> None:
     values = np.arange(4, dtype=np.int32)
-    with pytest.raises(ValueError, match="offsets"):
-        made(values, np.array([0, 9]))
+    refuses(ValueError, "offsets", made, values, np.array([0, 9]))
 
     @njit
     def beyond(values: Any, offsets: Any) -> Any:

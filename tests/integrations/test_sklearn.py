@@ -12,8 +12,7 @@ sklearn = needed("sklearn")
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
-from hypothesis import given  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import given, strategies as st  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer  # noqa: E402

@@ -1,8 +1,7 @@
 """The list of states that follow, against the way along edges and failures."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pair_tables import Table, documents, tables
 
 from ubpe_numba import Ragged

@@ -4,8 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from ubpe_numba.runtime.compiler import helper, kernel, section
 

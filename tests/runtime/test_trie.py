@@ -1,8 +1,7 @@
 """Edges in a hash table: those of a dict, and those of neighbouring nodes by one symbol side by side."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ubpe_numba.runtime.tables.trie import NONE, trie_of
 

@@ -1,7 +1,5 @@
 """`SignalTokenizer`: every sample within the bound, recordings in every form, gaps, streams, channels, files."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json
@@ -12,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from processes import python
+from tables import refuses
 
 import ubpe_numba
 from ubpe_numba import Ragged
@@ -130,8 +128,7 @@ def test_channels_have_a_scale_each_and_share_the_vocabulary() -> None:
 
 def test_samples_outside_of_the_scale_are_an_error_or_counted() -> None:
     tok = fitted("floats")
-    with pytest.raises(ValueError, match=r"recordings: recording 0: position 1: expected a sample in -40..40, got 77"):
-        tok.encode([0.0, 77])
+    refuses(ValueError, r"recordings: recording 0: position 1: expected a sample in -40..40, got 77", tok.encode, [0.0, 77])
     with pytest.warns(UserWarning, match="1 samples outside of the scale became its first or last level"):
         assert abs(tok.decode(tok.encode([0.0, 77], clip=True))[1] - 40) <= 1
 
@@ -162,8 +159,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
 
 @pytest.mark.parametrize("call, error, message", BAD)
 def test_bad_input_is_refused_by_name(call: Callable[[], Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        call()
+    refuses(error, message, call)
 
 
 def test_a_file_holds_everything(tmp_path: pathlib.Path) -> None:
@@ -205,8 +201,7 @@ def test_a_hostile_file_is_refused_by_the_name_of_the_field(tmp_path: pathlib.Pa
     head = json.loads(arrays.pop("head").tobytes())
     change(arrays, head)
     (tmp_path / "a.npz").write_bytes(npz_of({"head": np.frombuffer(json.dumps(head).encode(), np.uint8), **arrays}))
-    with pytest.raises(ModelFormatError, match=rf"a\.npz: .*{message}"):
-        SignalTokenizer.load(tmp_path / "a.npz")
+    refuses(ModelFormatError, rf"a\.npz: .*{message}", lambda: SignalTokenizer.load(tmp_path / "a.npz"))
 
 
 def test_integers_never_load_it() -> None:

@@ -1,12 +1,9 @@
 """The kernels of signals against enumeration: paths, costs to go, recentring, what candidates save and tokens lose."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from reference import tolerance as reference
 
 from ubpe_numba.runtime.arrays import offsets_of
@@ -76,8 +73,7 @@ def test_paths_and_costs_to_go_are_those_of_enumeration(case: Any) -> None:
     x, offsets = flat(docs)
     found = cheapest(tokens, cost, goal, x, offsets)
     y, _, wrong = decoded(tokens, found.parts["token"], np.flatnonzero(np.diff(found.parts["document"], prepend=-1)))
-    assert wrong == -1 and y.size == x.size
-    assert all(map(reference.fits, x.tolist(), y.tolist(), [tolerance] * x.size))
+    assert wrong == -1 and y.size == x.size and all(map(reference.fits, x.tolist(), y.tolist(), [tolerance] * x.size))
     to_go = np.empty_like(found.costs)
     tables, lists = tokens.tables(cost)
     room = np.empty(to_go.shape[0], np.int64)
@@ -112,8 +108,7 @@ def test_recentring_costs_no_tokens_and_less_error(case: Any) -> None:
     again = text.paths(moved, np.full(len(moved), UNIT))
     rows = text.offsets[1:] + np.arange(text.offsets.size - 1)
     before, after = (sum(int(part.costs[rows].min(axis=1).sum()) for part in parts) for parts in (found, again))
-    assert after <= before
-    assert sum(part.parts.size for part in again) <= sum(part.parts.size for part in found)
+    assert after <= before and sum(part.parts.size for part in again) <= sum(part.parts.size for part in found)
     assert [s[-1] for _, s in moved] == [s[-1] for _, s in tokens] or len(moved) < len(tokens)
 
 

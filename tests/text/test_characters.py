@@ -1,7 +1,5 @@
 """GPT-2's table of bytes, by its rule and of the characters of the package tokenizers."""
 
-from __future__ import annotations
-
 import pytest
 
 from ubpe_numba.text.characters import byte_characters, bytes_of, names_of

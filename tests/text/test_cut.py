@@ -1,15 +1,12 @@
 """Text cut by kernels: the same segments as `regex` gives, for every code point and any bytes."""
 
-from __future__ import annotations
-
 import pathlib
 import sysconfig
 from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from reference import words as reference
 from text_samples import SAMPLES, known, spoken, text_of
 
@@ -150,9 +147,6 @@ def test_segments_longer_than_windows() -> None:
             run = (piece * n).encode()
             check([run, b"'" + run, b" " + run + b"x", run + b"'s", run + b"B"])
             check([run + "中B.".encode(), run + b"\n\n", b"z" + run])
-
-
-# ------------------------------------------------------------------------------------------------- parts of long documents
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

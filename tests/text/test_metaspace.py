@@ -1,11 +1,8 @@
 """Cuts before marks and within runs: those of the regular expression that says the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import regex
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from ubpe_numba.documents.read import code_points
 from ubpe_numba.runtime.arrays import offsets_of

@@ -1,7 +1,5 @@
 """Published patterns in the spellings that files of models have: recognised, each by a table."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

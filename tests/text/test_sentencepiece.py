@@ -1,15 +1,13 @@
 """sentencepiece's text: the kernel equals the reference, any map is searched safely, and sentencepiece itself agrees."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np
 import pytest
 from double_arrays import charsmap
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from reference.words import normalized
+from tables import refuses
 
 from ubpe_numba.text.sentencepiece import BYTES, MOST_WORDS, UNKNOWN, WORDS, SentencePieceText, StandIns, read_charsmap
 
@@ -38,20 +36,16 @@ def test_replacements_that_are_longer_than_the_room() -> None:
         assert step("aba" * 20)[0] == ("x" * n + "b" + "x" * n) * 20
 
 
-@pytest.mark.parametrize(
-    "blob, message",
-    [
-        (b"abc", "the size of its trie"),
-        (struct.pack("<I", 8) + bytes(4), "the size of its trie"),
-        (struct.pack("<I", 6) + bytes(8), "the size of its trie"),
-        (struct.pack("<I", 0) + bytes(8), "the size of its trie"),
-        (struct.pack("<I", 4) + bytes(4) + b"\xff", "replacements: 'utf-8' codec"),
-        (struct.pack("<I", 4) + bytes(4) + b"x\0" + b"y" * 65 + b"\0", "more than 64 characters"),
-    ],
-)
+@pytest.mark.parametrize("blob, message", [
+    (b"abc", "the size of its trie"),
+    (struct.pack("<I", 8) + bytes(4), "the size of its trie"),
+    (struct.pack("<I", 6) + bytes(8), "the size of its trie"),
+    (struct.pack("<I", 0) + bytes(8), "the size of its trie"),
+    (struct.pack("<I", 4) + bytes(4) + b"\xff", "replacements: 'utf-8' codec"),
+    (struct.pack("<I", 4) + bytes(4) + b"x\0" + b"y" * 65 + b"\0", "more than 64 characters"),
+])  # fmt: skip
 def test_a_blob_that_is_no_map_is_refused(blob: bytes, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read_charsmap(blob)
+    refuses(ValueError, message, read_charsmap, blob)
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=600), st.binary(max_size=20), st.text(max_size=30))
@@ -114,12 +108,10 @@ def test_placeholders_equal_a_plain_loop(text: str, words: list[str], by_bytes: 
 
 def test_characters_that_stand_for_something_are_refused() -> None:
     for char, words, by_bytes in (("\U00100000", ["x"], False), ("\U0010fe41", [], True), ("\U0010ff00", [], False)):
-        with pytest.raises(ValueError, match=rf"U\+{ord(char):04X} is reserved"):
-            StandIns("a" + char, words, by_bytes=by_bytes)
+        refuses(ValueError, rf"U\+{ord(char):04X} is reserved", StandIns, "a" + char, words, by_bytes=by_bytes)
     known = "a\U00100001\U0010d592\U0010fe03"  # those that nothing stands for are characters like others
     step = StandIns(known, ["x"], unknown="?")
     assert step(known + "x\U00100000\U0010ff00b")[0] == known + "\U00100000" + "\U0010ff00" * 3
     assert step.restore(step(known + "x\U00100000\U0010ff00b")[0]) == known + "x???"
-    with pytest.raises(ValueError, match=f"at most {MOST_WORDS}"):
-        StandIns("a", ["x"] * (MOST_WORDS + 1))
+    refuses(ValueError, f"at most {MOST_WORDS}", StandIns, "a", ["x"] * (MOST_WORDS + 1))
     assert StandIns("", [])("") == ("", [])

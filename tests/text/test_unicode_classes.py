@@ -1,7 +1,5 @@
 """The classes of code points that the kernels know, against `regex`."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

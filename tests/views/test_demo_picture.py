@@ -1,13 +1,12 @@
 """The picture of the demo: a PNG that is whole, of the window and the shapes that are said."""
 
-from __future__ import annotations
-
 import pathlib
 import sys
 
 import matplotlib.image
 import numpy as np
 import pytest
+from tables import refuses
 
 from ubpe_numba import BPE, quantize
 from ubpe_numba.views import demo_picture
@@ -69,6 +68,5 @@ def test_a_short_record_is_shown_whole_and_a_failure_leaves_the_old_picture(
     assert matplotlib.image.imread(path).shape[0] == 1166
     before = path.read_bytes()
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(ImportError, match=r"pip install 'ubpe-numba\[plot\]'"):
-        draw(path, found, levels_of(found), rate=50, bound=1)
+    refuses(ImportError, r"pip install 'ubpe-numba\[plot\]'", lambda: draw(path, found, levels_of(found), rate=50, bound=1))
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ubpe_numba import BPE
 from ubpe_numba.views.motifs import choose_diverse, evenly, likeness, say_most

@@ -5,8 +5,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from markup import parsed, pictures, words
 from tables import each
 
@@ -129,9 +128,6 @@ def test_long_tokens_are_cut() -> None:
         assert "131,072" in words(root) and "…" in words(root)
 
 
-# ------------------------------------------------------------------------------------------------ vocabularies and Ragged
-
-
 def test_a_vocabulary_shows_sizes_and_tokens() -> None:
     docs = [[0, 1, 2, 0, 1, 2, 0, 1], [0, 1, 2, 2]]
     vocabulary = BPE(6, alphabet=3).fit(docs).vocabulary
@@ -185,9 +181,6 @@ def test_a_slice_of_a_ragged_shows_its_own_documents_only() -> None:
     assert "999" not in text and "lengths 1 to 2" in text and "values 1 to 3" in text
     large = parsed(Ragged.from_lengths(np.arange(-(10**6), 0, dtype=np.int32), [10] * 10**5)._repr_html_(), 6000)
     assert len(pictures(large)) == 1 and "100,000 documents, 1,000,000 values" in words(large)
-
-
-# ------------------------------------------------------------------------------------------ parts
 
 
 @given(st.text(st.characters()))

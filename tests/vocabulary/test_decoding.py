@@ -3,8 +3,7 @@
 import pytest
 
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.vocabulary.segmenter import _MOST_STEPS as _MOST
-from ubpe_numba.vocabulary.segmenter import Decoding
+from ubpe_numba.vocabulary.segmenter import _MOST_STEPS as _MOST, Decoding
 
 
 def test_so_many_may_be_left_out() -> None:

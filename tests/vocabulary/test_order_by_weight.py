@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pair_tables import Table, tables
 from reference import fit as reference
 from reference.trim import is_closed, rearrange

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from reference.reserved import WHITE_SPACE, find_words, within
 from tables import each, refuses
 from text_samples import END, TEXT

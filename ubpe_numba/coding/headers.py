@@ -9,8 +9,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.kernels import best_path, linear_bpe, merge_by_heap, merge_by_pass, viterbi
-from ubpe_numba.coding.kernels import header as kernels
+from ubpe_numba.coding.kernels import best_path, header as kernels, linear_bpe, merge_by_heap, merge_by_pass, viterbi
 from ubpe_numba.runtime.compiler import address_of
 
 _NONE = np.zeros(0, np.int64)

@@ -10,8 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.kernels import k_best as additive
-from ubpe_numba.coding.kernels import n_best as kernels
+from ubpe_numba.coding.kernels import k_best as additive, n_best as kernels
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted

@@ -28,8 +28,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import Corpus
 from ubpe_numba.fitting.history import History
-from ubpe_numba.fitting.kernels import pair_table as d
-from ubpe_numba.fitting.kernels import rounds, text_cells
+from ubpe_numba.fitting.kernels import pair_table as d, rounds, text_cells
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
 from ubpe_numba.fitting.text import LocalText, Text, cut, extended
 from ubpe_numba.runtime.messages import Progress

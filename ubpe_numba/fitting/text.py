@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from ubpe_numba.documents.read import Corpus
-from ubpe_numba.fitting.kernels import rounds
-from ubpe_numba.fitting.kernels import text_cells as s
+from ubpe_numba.fitting.kernels import rounds, text_cells as s
 from ubpe_numba.fitting.kernels.borders import Borders, allocate_borders, left_neighbours
 from ubpe_numba.fitting.kernels.merge import Weighted, allocate_weighted
 from ubpe_numba.fitting.kernels.pair_table import Driver, Task

@@ -6,8 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ubpe_numba.formats import model_file as model_file
-    from ubpe_numba.formats import table as table
+    from ubpe_numba.formats import model_file as model_file, table as table
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,5 @@
 """Figures that pyplot does not know of, a tokenizer of a small signal, and a check that pyplot holds no figure afterwards."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator
 from typing import Any

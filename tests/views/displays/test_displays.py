@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, Preprocessing, export
 from ubpe_numba.errors import NotFittedError
@@ -57,8 +57,7 @@ def test_it_is_seen_and_drawn_on_given_axes(theme: Any, name: str, open_figures:
     given = Figure().subplots(1, 2)
     drawn = draw(ax=given if name == "motifs" else given[0])
     assert drawn.figure_ is given[0].figure and open_figures() == before + 1
-    with pytest.raises(ValueError, match="^theme: "):
-        draw(theme="grey")
+    refuses(ValueError, "^theme: ", draw, theme="grey")
 
 
 @each("tok, doc", TEXTS)
@@ -68,71 +67,60 @@ def test_text_is_no_signal(tok: BPE, doc: Any) -> None:
         ("TokensDisplay", lambda: TokensDisplay.from_document(tok, doc)),
         ("PianoRollDisplay", lambda: PianoRollDisplay.from_document(tok, doc, **READ)),
     ):
-        with pytest.raises(
-            ValueError, match=f"^tok: {name} draws signals of integers, and the documents of this tokenizer are {kind}"
-        ):
-            draw()
+        refuses(ValueError, f"^tok: {name} draws signals of integers, and the documents of this tokenizer are {kind}", draw)
 
 
 @each("name", list(DISPLAYS))
 def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    with pytest.raises(ImportError, match=r"drawing needs matplotlib: pip install 'ubpe-numba\[plot\]'"):
-        DISPLAYS[name][0]()
+    refuses(ImportError, r"drawing needs matplotlib: pip install 'ubpe-numba\[plot\]'", lambda: DISPLAYS[name][0]())
 
 
-@each(
-    "draw, error, message",
-    [
-        *[
-            (lambda rate=rate: TokensDisplay.from_document(TOK, DOC, rate=rate), ValueError, "^rate: expected samples a second")
-            for rate in (0, float("nan"), float("inf"))
-        ],
-        (lambda: TokensDisplay.from_document(TOK, DOC, token="4"), TypeError, "^token: expected an integer, got str"),
-        (lambda: TokensDisplay.from_document(TOK, [[0, 2]]), ValueError, r"doc: expected the symbols of .*shape \(1, 2\)"),
-        (
-            lambda: PianoRollDisplay.from_document(TOK, DOC, pitch=lambda s: s[1:], duration=np.ones_like), ValueError,
-            "^pitch: expected a pitch, an onset and a duration for each symbol",
-        ),
-        *[
-            (lambda given=given: MotifsDisplay.from_batch(TOK, [DOC], **given), error, message)
-            for given, error, message in (
-                ({"n": 0}, ValueError, "^n: expected 1 or more, got 0"),
-                ({"most": 0}, ValueError, "^most: expected 1 or more"),
-                ({"side": -1}, ValueError, "^side: expected 0 or more"),
-                ({"rate": "1"}, TypeError, "^rate: expected a number, got str"),
-                ({"tokens": [3, 8]}, IndexError, r"^tokens: expected ids in 0\.\.7, got 8"),
-                ({"tokens": [-1]}, IndexError, r"^tokens: expected ids in 0\.\.7, got -1"),
-                ({"tokens": [3.5]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
-                ({"n": 1.5}, TypeError, "^n: expected an integer"),
-            )
-        ],
-        *[
-            (lambda given=given: SkylineDisplay.from_document(TOK, DOC, **given), error, message)
-            for given, error, message in (
-                ({"start": 5, "stop": 5}, ValueError, "^start: expected a part of the 13 symbols of the document, got 5 to 5"),
-                ({"stop": 14}, ValueError, "^start: .*, got 0 to 14"),
-                ({"stop": 1.5}, TypeError, "^stop: expected an integer"),
-                ({"rate": 0}, ValueError, "^rate: expected samples a second"),
-                ({"rate": 9, "bar": 2}, ValueError, "^bar: expected 1 symbol or more, and no rate, got 2 and the rate 9"),
-                ({"values": lambda s: s[1:]}, ValueError, r"^values: expected a number for each of 13 .*, got shape \(12,\)"),
-            )
-        ],
-        (lambda: TreeDisplay.from_token(TOK, 8), IndexError, "^token 8"),
-        (lambda: TreeDisplay.from_token(TOK, 5, depth=-1), ValueError, "^depth: expected at least 0"),
-        (lambda: CountsDisplay([1], [1]).plot(by="size"), ValueError, "^by: expected 'rank' or 'length', got 'size'"),
-        (lambda: CountsDisplay(np.zeros(3), np.ones(3)).plot(), ValueError, "^counts: expected a token that occurs"),
-        (lambda: CompressionDisplay({}), ValueError, "^curves: expected at least one"),
-        (lambda: CompressionDisplay({"a": ([], [])}), ValueError, "^curves: 'a': expected as many ratios as sizes"),
-        (lambda: CompressionDisplay({"a": ([1, 2], [1])}), ValueError, r"^curves: 'a': .*, got \(1,\) and \(2,\)"),
+@each("draw, error, message", [
+    *[
+        (lambda rate=rate: TokensDisplay.from_document(TOK, DOC, rate=rate), ValueError, "^rate: expected samples a second")
+        for rate in (0, float("nan"), float("inf"))
     ],
-)  # fmt: skip
+    (lambda: TokensDisplay.from_document(TOK, DOC, token="4"), TypeError, "^token: expected an integer, got str"),
+    (lambda: TokensDisplay.from_document(TOK, [[0, 2]]), ValueError, r"doc: expected the symbols of .*shape \(1, 2\)"),
+    (
+        lambda: PianoRollDisplay.from_document(TOK, DOC, pitch=lambda s: s[1:], duration=np.ones_like), ValueError,
+        "^pitch: expected a pitch, an onset and a duration for each symbol",
+    ),
+    *[
+        (lambda given=given: MotifsDisplay.from_batch(TOK, [DOC], **given), error, message)
+        for given, error, message in (
+            ({"n": 0}, ValueError, "^n: expected 1 or more, got 0"),
+            ({"most": 0}, ValueError, "^most: expected 1 or more"),
+            ({"side": -1}, ValueError, "^side: expected 0 or more"),
+            ({"rate": "1"}, TypeError, "^rate: expected a number, got str"),
+            ({"tokens": [3, 8]}, IndexError, r"^tokens: expected ids in 0\.\.7, got 8"),
+            ({"tokens": [-1]}, IndexError, r"^tokens: expected ids in 0\.\.7, got -1"),
+            ({"tokens": [3.5]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
+            ({"n": 1.5}, TypeError, "^n: expected an integer"),
+        )
+    ],
+    *[
+        (lambda given=given: SkylineDisplay.from_document(TOK, DOC, **given), error, message)
+        for given, error, message in (
+            ({"start": 5, "stop": 5}, ValueError, "^start: expected a part of the 13 symbols of the document, got 5 to 5"),
+            ({"stop": 14}, ValueError, "^start: .*, got 0 to 14"),
+            ({"stop": 1.5}, TypeError, "^stop: expected an integer"),
+            ({"rate": 0}, ValueError, "^rate: expected samples a second"),
+            ({"rate": 9, "bar": 2}, ValueError, "^bar: expected 1 symbol or more, and no rate, got 2 and the rate 9"),
+            ({"values": lambda s: s[1:]}, ValueError, r"^values: expected a number for each of 13 .*, got shape \(12,\)"),
+        )
+    ],
+    (lambda: TreeDisplay.from_token(TOK, 8), IndexError, "^token 8"),
+    (lambda: TreeDisplay.from_token(TOK, 5, depth=-1), ValueError, "^depth: expected at least 0"),
+    (lambda: CountsDisplay([1], [1]).plot(by="size"), ValueError, "^by: expected 'rank' or 'length', got 'size'"),
+    (lambda: CountsDisplay(np.zeros(3), np.ones(3)).plot(), ValueError, "^counts: expected a token that occurs"),
+    (lambda: CompressionDisplay({}), ValueError, "^curves: expected at least one"),
+    (lambda: CompressionDisplay({"a": ([], [])}), ValueError, "^curves: 'a': expected as many ratios as sizes"),
+    (lambda: CompressionDisplay({"a": ([1, 2], [1])}), ValueError, r"^curves: 'a': .*, got \(1,\) and \(2,\)"),
+])  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(draw: Callable[[], Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        draw()
-
-
-# ---------------------------------------- axes and grids
+    refuses(error, message, draw)
 
 
 def test_too_few_axes_are_refused() -> None:
@@ -146,21 +134,14 @@ def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
     file["model"]["vocab"] = {name: 9 - i for name, i in file["model"]["vocab"].items()}
     other = BPE.load(json.dumps(file))
     assert other._model.alphabet.kind == "int"
-    with pytest.raises(ValueError, match="tok: TokensDisplay needs ids in the order of the vocabulary"):
-        TokensDisplay.from_document(other, [0, 1])
+    refuses(ValueError, "tok: TokensDisplay needs ids in the order of the vocabulary", TokensDisplay.from_document, other, [0, 1])
 
 
-# ---------------------------------------- counts, curves and notes
-
-
-@each(
-    "tok, docs",
-    [
-        (BPE.from_merges([[0, 1], [2, 0]], alphabet=[5, 6]), [[5, 6, 5, 5], [6, 6], [5, 6, 5]]),
-        (BPE.from_merges([[0, 1], [4, 2]], alphabet="ACGT"), ["ACGTACG", "TTACAC"]),
-        (BPE.from_merges([[0, 1]], alphabet=b"ab"), [b"abba", b"ab"]),
-    ],
-)
+@each("tok, docs", [
+    (BPE.from_merges([[0, 1], [2, 0]], alphabet=[5, 6]), [[5, 6, 5, 5], [6, 6], [5, 6, 5]]),
+    (BPE.from_merges([[0, 1], [4, 2]], alphabet="ACGT"), ["ACGTACG", "TTACAC"]),
+    (BPE.from_merges([[0, 1]], alphabet=b"ab"), [b"abba", b"ab"]),
+])  # fmt: skip
 def test_counts_are_those_of_loops(tok: BPE, docs: Any) -> None:
     encoded = [tok.encode(doc).tolist() for doc in docs]
     counts = collections.Counter(token for ids in encoded for token in ids)
@@ -206,8 +187,7 @@ def test_curves_are_those_of_the_tokenizers(axes: Any) -> None:
     assert len(curves) == 3
     alone = CompressionDisplay.from_tokenizers(BPE(25).fit(VERSES))
     assert [text.get_text().split()[0] for text in alone.ax_.texts] == ["BPE"]
-    with pytest.raises(NotFittedError):
-        CompressionDisplay.from_tokenizers(BPE.from_merges([[0, 1]], alphabet="ab"), ax=axes)
+    refuses(NotFittedError, "", lambda: CompressionDisplay.from_tokenizers(BPE.from_merges([[0, 1]], alphabet="ab"), ax=axes))
 
 
 #: Symbols are pitch * 4 + the length as a power of two; pitch 0 is a rest.
@@ -241,9 +221,6 @@ def test_bars_are_the_notes_in_the_colours_of_their_tokens(axes: Any) -> None:
     assert [bar.get_x() for bar in own.ax_.patches] == [0, 0, 1, 1, 2, 2, 3, 4, 4, 5]
 
 
-# ---------------------------------------- the skyline
-
-
 def boxes(ax: Any) -> list[tuple[float, ...]]:
     """The left, bottom, right and top end of every block that is drawn."""
     paths = ax.collections[0].get_paths()
@@ -270,14 +247,11 @@ def test_blocks_are_those_of_the_part_and_labels_are_inside_of_theirs() -> None:
 ENDED = Preprocessing(known_words=["<e>"])
 
 
-@each(
-    "tok, doc, want",
-    [
-        (BPE.from_merges([[0, 1]], alphabet=b"a\xff"), b"a\xffa", ["a", "ff", "a"]),
-        (BPE.from_merges([[0, 1]], alphabet=["pay now", "go"]), ["pay now", "go"], ["pay now", "go"]),
-        (BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=ENDED), "ab<e>a", ["a", "b", "<e>", None, None, "a"]),
-    ],
-)
+@each("tok, doc, want", [
+    (BPE.from_merges([[0, 1]], alphabet=b"a\xff"), b"a\xffa", ["a", "ff", "a"]),
+    (BPE.from_merges([[0, 1]], alphabet=["pay now", "go"]), ["pay now", "go"], ["pay now", "go"]),
+    (BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=ENDED), "ab<e>a", ["a", "b", "<e>", None, None, "a"]),
+])  # fmt: skip
 def test_what_is_written_below(tok: BPE, doc: Any, want: list[str]) -> None:
     assert SkylineDisplay.from_document(tok, doc, ax=Figure().subplots()).symbols == want
 

@@ -70,20 +70,17 @@ def test_most_occurrences_are_drawn_at_even_distances(tok: Tokenizer) -> None:
         assert nowhere.counts.tolist() == [0] and nowhere.contexts[0].shape == (0, 8)
 
 
-@each(
-    "tok, docs, token, motif, sides",
-    [
-        (BPE.from_merges([[0, 1], [2, 2]], alphabet="AC"), ["CACACC", "AC"], 3, "ACAC", [("C", "C")]),
-        (BPE.from_merges([[0, 1]], alphabet=["go on", "b"]), [["b", "go on", "b", "go on"]], 2, "go on b", [("b ", " go on")]),
-        (
-            BPE.for_text(257, pretokenizer=None).fit(["\xe4ab$ab o"] * 2),
-            ["\xe4ab$ab o"],
-            256,
-            "ab",
-            [("\xe4", "$a"), ("b$", "␣o")],
-        ),
-    ],
-)
+@each("tok, docs, token, motif, sides", [
+    (BPE.from_merges([[0, 1], [2, 2]], alphabet="AC"), ["CACACC", "AC"], 3, "ACAC", [("C", "C")]),
+    (BPE.from_merges([[0, 1]], alphabet=["go on", "b"]), [["b", "go on", "b", "go on"]], 2, "go on b", [("b ", " go on")]),
+    (
+        BPE.for_text(257, pretokenizer=None).fit(["\xe4ab$ab o"] * 2),
+        ["\xe4ab$ab o"],
+        256,
+        "ab",
+        [("\xe4", "$a"), ("b$", "␣o")],
+    ),
+])  # fmt: skip
 def test_what_is_written_has_its_occurrences_in_lines(
     tok: BPE, docs: Any, token: int, motif: str, sides: list[tuple[str, str]]
 ) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, export
 from ubpe_numba.plot import TreeDisplay
@@ -45,20 +45,16 @@ def test_every_part_is_drawn_once_with_its_shape_in_its_hue(tok: Tokenizer, toke
         assert to_hex(line.get_color()) == (LIGHT.grey if hue < 0 else LIGHT.hues[hue])
 
 
-@each(
-    "tok, strings",
-    [
-        (BPE.from_merges([[0, 1], [4, 2]], alphabet="ACGT"), ["ACG", "AC", "A", "C", "G"]),
-        (BPE.from_merges([[0, 1], [2, 0]], alphabet=b"\xff "), [r"\xff␣\xff", r"\xff␣", r"\xff", "␣", r"\xff"]),
-        (BPE.from_merges([[0, 1]], alphabet="$\n"), [r"$\n", "$", r"\n"]),
-    ],
-)
+@each("tok, strings", [
+    (BPE.from_merges([[0, 1], [4, 2]], alphabet="ACGT"), ["ACG", "AC", "A", "C", "G"]),
+    (BPE.from_merges([[0, 1], [2, 0]], alphabet=b"\xff "), [r"\xff␣\xff", r"\xff␣", r"\xff", "␣", r"\xff"]),
+    (BPE.from_merges([[0, 1]], alphabet="$\n"), [r"$\n", "$", r"\n"]),
+])  # fmt: skip
 def test_parts_of_text_are_strings(tok: Tokenizer, strings: list[str]) -> None:
     axes = Figure().subplots()
     token = len(tok._model.vocabulary) - 1
     display = TreeDisplay.from_token(tok, token, ax=axes)
-    assert display.labels == strings and not _shapes(axes)
-    assert [text.get_text() for text in axes.texts][::2] == strings
+    assert display.labels == strings and not _shapes(axes) and [text.get_text() for text in axes.texts][::2] == strings
 
 
 def test_a_deep_tree_is_drawn() -> None:
@@ -69,8 +65,7 @@ def test_a_deep_tree_is_drawn() -> None:
 
 def test_a_vocabulary_of_flat_sequences_has_no_tree() -> None:
     dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1, 0]}, "weights": {"2": 1.0}}'
-    with pytest.raises(ValueError, match="^token: this vocabulary knows flat sequences only"):
-        TreeDisplay.from_token(UBPE.load(dump), 2)
+    refuses(ValueError, "^token: this vocabulary knows flat sequences only", lambda: TreeDisplay.from_token(UBPE.load(dump), 2))
 
 
 def test_a_tree_of_a_tokenizer_with_ids_of_its_own() -> None:

@@ -3,10 +3,8 @@
 from typing import Any
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tables import each
+from hypothesis import given, strategies as st
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, export
 from ubpe_numba.documents.read import as_documents, read_documents
@@ -110,16 +108,12 @@ def test_what_is_drawn_fits(lengths: list[int], most: int) -> None:
         assert limit == most and indices.size == 1 and sizes[indices[0]] > most
 
 
-@each(
-    "docs, kind",
-    [
-        (["GATTACA\n", "nnACGU"], "dna"), (["A cat"], "text"), (["低い"], "text"), ([b"plain text\n"], "text"), ([""], "text"),
-        ([bytes(range(256)) * 4], "signal"), ([[65, 67]], "signal"), ([], "signal"),
-    ],
-)  # fmt: skip
+@each("docs, kind", [
+    (["GATTACA\n", "nnACGU"], "dna"), (["A cat"], "text"), (["低い"], "text"), ([b"plain text\n"], "text"), ([""], "text"),
+    ([bytes(range(256)) * 4], "signal"), ([[65, 67]], "signal"), ([], "signal"),
+])  # fmt: skip
 def test_the_kind_is_told_by_the_documents(docs: Any, kind: str) -> None:
-    assert kind_of("auto", as_documents(docs)) == kind
-    assert kind_of("notes", as_documents(docs)) == "notes"
+    assert kind_of("auto", as_documents(docs)) == kind and kind_of("notes", as_documents(docs)) == "notes"
 
 
 def test_letters_and_pitches() -> None:
@@ -136,22 +130,18 @@ def test_integers_beyond_float64_keep_their_digits() -> None:
     assert found.levels is not None and found.levels.tolist() == [0.0, 3.0]
 
 
-@each(
-    "arguments, error, says",
-    [
-        (("signal", [1], "ab"), ValueError, "letters: they are for kind='text' and 'dna'"),
-        (("text", [1], None, [60]), ValueError, "pitches: they are for kind='notes'"),
-        (("text", [7], "ab"), ValueError, "letters: nothing for the symbol 7"),
-        (("text", [0], [3]), TypeError, "letters: expected str for each symbol, got 3"),
-        (("text", [0], 3), TypeError, "letters: expected a sequence or a mapping"),
-        (("notes", [0], None, [float("inf")]), ValueError, "pitches: expected a number within"),
-        (("notes", [0], None, ["c"]), TypeError, "pitches: expected a number or None for the symbol 0"),
-    ],
-)
+@each("arguments, error, says", [
+    (("signal", [1], "ab"), ValueError, "letters: they are for kind='text' and 'dna'"),
+    (("text", [1], None, [60]), ValueError, "pitches: they are for kind='notes'"),
+    (("text", [7], "ab"), ValueError, "letters: nothing for the symbol 7"),
+    (("text", [0], [3]), TypeError, "letters: expected str for each symbol, got 3"),
+    (("text", [0], 3), TypeError, "letters: expected a sequence or a mapping"),
+    (("notes", [0], None, [float("inf")]), ValueError, "pitches: expected a number within"),
+    (("notes", [0], None, ["c"]), TypeError, "pitches: expected a number or None for the symbol 0"),
+])  # fmt: skip
 def test_errors_name_the_argument(arguments: Any, error: Any, says: str) -> None:
     kind, used, *rest = arguments
-    with pytest.raises(error, match=says.replace("(", r"\(")):
-        symbols_of(kind, np.array(used), *rest)
+    refuses(error, says.replace("(", r"\("), symbols_of, kind, np.array(used), *rest)
 
 
 INTS = [[1, 2, 3, 1, 2, 3, 1, 2], [3, 1, 2], [2, 2, 1]] * 4
@@ -173,13 +163,10 @@ def test_its_own_comes_first_then_all_that_the_vocabulary_allows() -> None:
 def test_segmentations_that_there_are_not_are_refused() -> None:
     tok = UBPE(12, objective="shortest").fit(INTS, progress=False)
     for names in ("other", ["shortest", "other"], []):
-        with pytest.raises(ValueError, match="^segmentations: "):
-            segmentations_of(tok, names)
-    with pytest.raises(TypeError, match="^segmentations: expected names of objectives, got 3"):
-        segmentations_of(tok, [3])  # type: ignore[list-item]
+        refuses(ValueError, "^segmentations: ", segmentations_of, tok, names)
+    refuses(TypeError, "^segmentations: expected names of objectives, got 3", segmentations_of, tok, [3])
     flat = tok.refine(INTS, progress=False)
-    with pytest.raises(ValueError, match="^segmentations: "):
-        segmentations_of(flat, ["rank"])
+    refuses(ValueError, "^segmentations: ", segmentations_of, flat, ["rank"])
 
 
 def test_kinds_of_ids() -> None:

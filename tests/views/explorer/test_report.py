@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from built_site import read_page
 from explorer_reports import unpacked
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
-from tables import each
+from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
@@ -107,8 +106,7 @@ def test_symbols_with_names_are_shown_by_these() -> None:
     assert unpacked(data["arrays"]["values"]).tolist() == [0, 1, 2] * 3 + [0, 3]
     assert unpacked(data["arrays"]["ids0"]).tolist() == tok.encode_batch(docs, unknown="skip").values.tolist()
     for options, says in (({"kind": "notes"}, "kind: .*shown as text"), ({"letters": "abc"}, "letters: symbols with names")):
-        with pytest.raises(ValueError, match=says):
-            _made(tok, docs, unknown="skip", **options)
+        refuses(ValueError, says, _made, tok, docs, unknown="skip", **options)
 
 
 def test_one_document_and_documents_in_all_forms(tok: UBPE) -> None:
@@ -122,11 +120,9 @@ def test_one_document_and_documents_in_all_forms(tok: UBPE) -> None:
 
 def test_a_file_is_written_whole_or_not_at_all(tok: UBPE, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a.html"
-    assert explore(tok, DOCS, path=path, progress=False) is None
-    assert path.read_text("utf-8") == _made(tok)
+    assert explore(tok, DOCS, path=path, progress=False) is None and path.read_text("utf-8") == _made(tok)
     before = path.read_bytes()
-    with pytest.raises(UnknownSymbolError, match="document 1"):
-        explore(tok, [[1], [99]], path=path, progress=False)
+    refuses(UnknownSymbolError, "document 1", explore, tok, [[1], [99]], path=path, progress=False)
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["a.html"]
 
 
@@ -141,38 +137,29 @@ def test_a_report_for_notebooks(tok: UBPE, tmp_path: pathlib.Path) -> None:
     assert isinstance(broken, Report) and 'title="?"' in broken._repr_html_().encode("utf-8").decode()
 
 
-@each(
-    "options, error, says",
-    [
-        ({"kind": "picture"}, ValueError, "kind: expected 'auto', 'signal'"),
-        ({"title": 3}, TypeError, "title: expected str or None"),
-        ({"unit": 3}, TypeError, "unit: expected str or None"),
-        ({"rate": "3"}, TypeError, "rate: expected a number"),
-        ({"rate": 0}, ValueError, "rate: expected a number above 0"),
-        ({"rate": float("nan")}, ValueError, "rate: expected a number above 0"),
-        ({"max_symbols": 0}, ValueError, "max_symbols: "),
-        ({"rate": 10**400}, ValueError, "rate: expected a number above 0"),
-        ({"segmentations": 5}, TypeError, "segmentations: expected 'auto' or names"),
-        ({"segmentations": "none"}, ValueError, "segmentations: "),
-        ({"progress": "no"}, ValueError, "progress: "),
-        ({"pitches": [1]}, ValueError, "pitches: "),
-        ({"unknown": "other"}, ValueError, "unknown: "),
-    ],
-)
+@each("options, error, says", [
+    ({"kind": "picture"}, ValueError, "kind: expected 'auto', 'signal'"),
+    ({"title": 3}, TypeError, "title: expected str or None"),
+    ({"unit": 3}, TypeError, "unit: expected str or None"),
+    ({"rate": "3"}, TypeError, "rate: expected a number"),
+    ({"rate": 0}, ValueError, "rate: expected a number above 0"),
+    ({"rate": float("nan")}, ValueError, "rate: expected a number above 0"),
+    ({"max_symbols": 0}, ValueError, "max_symbols: "),
+    ({"rate": 10**400}, ValueError, "rate: expected a number above 0"),
+    ({"segmentations": 5}, TypeError, "segmentations: expected 'auto' or names"),
+    ({"segmentations": "none"}, ValueError, "segmentations: "),
+    ({"progress": "no"}, ValueError, "progress: "),
+    ({"pitches": [1]}, ValueError, "pitches: "),
+    ({"unknown": "other"}, ValueError, "unknown: "),
+])  # fmt: skip
 def test_errors_name_the_argument(tok: UBPE, options: dict[str, Any], error: Any, says: str) -> None:
-    with pytest.raises(error, match=f"^{says}"):
-        explore(tok, DOCS, **{"progress": False, **options})
+    refuses(error, f"^{says}", explore, tok, DOCS, **{"progress": False, **options})
 
 
 def test_what_cannot_be_explored_is_said(tok: UBPE) -> None:
-    with pytest.raises(NotFittedError):
-        explore(BPE(10), DOCS, progress=False)
+    refuses(NotFittedError, "", lambda: explore(BPE(10), DOCS, progress=False))
     for docs in (["text"], 3):
-        with pytest.raises(TypeError, match="docs: "):
-            explore(tok, docs, progress=False)
-
-
-# ------------------------------------------------------------------------------------------ arrays of the page
+        refuses(TypeError, "docs: ", explore, tok, docs, progress=False)
 
 
 _TYPES = {"u1", "i1", "u2", "i2", "u4", "i4", "f4", "f8"}
@@ -198,5 +185,4 @@ def test_the_narrowest_type_is_taken() -> None:
 
 
 def test_integers_beyond_float64_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"array: integers .* are not exact"):
-        packed(np.array([2**53 + 1]))
+    refuses(ValueError, r"array: integers .* are not exact", packed, np.array([2**53 + 1]))
