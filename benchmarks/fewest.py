@@ -191,12 +191,7 @@ def most_frequent(units: Units, n_alphabet: int, k: int, n: int) -> Ragged:
     return Ragged.from_lengths(symbols.ravel().astype(np.int32), np.full(top.size, k))
 
 
-OURS: dict[str, Callable[[Task], Any]] = {
-    "BPE by rank": by_rank,
-    "BPE shortest": bpe,
-    "refine": refine,
-    "k-mers": kmers,
-}
+OURS: dict[str, Callable[[Task], Any]] = {"BPE by rank": by_rank, "BPE shortest": bpe, "refine": refine, "k-mers": kmers}
 
 
 def learned(tokenizer: BPE | UBPE) -> Ragged:

@@ -123,11 +123,7 @@ def memory(b: Bench) -> None:
     for name, (first, moonshot) in {"text": (14.0, 10.0), "DNA": (16.0, 12.0)}.items():
         data = b.put(f"memory-{name}", documents[name])
         for tokenizer, n_tokens in (("BPE", 4096), ("BPE", 32_768), ("UBPE", 4096)):
-            options = {
-                "tokenizer": tokenizer,
-                "n_tokens": n_tokens,
-                "alphabet_size": documents[name].alphabet_size,
-            }
+            options = {"tokenizer": tokenizer, "n_tokens": n_tokens, "alphabet_size": documents[name].alphabet_size}
             grown = (b.run(OURS, "fit", data, **options, repeat=1).bytes or NONE) / data.n_symbols
             size = f"{name}, {data.n_symbols / 1e6:.3g} M symbols, {tokenizer}, {n_tokens} tokens"
             what = f"fit memory beyond the input, {size}"

@@ -24,10 +24,7 @@ OURS = "ubpe-numba"
 NONE = math.nan
 Goals = dict[str, tuple[float, float]]  # peer: first goal, moonshot
 _THREADS = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
-_ENVIRONMENT = {
-    "TOKENIZERS_PARALLELISM": "false",
-    "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1]),
-}
+_ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(pathlib.Path(ubpe_numba.__file__).parents[1])}
 _JOB = {
     **{"tokenizer": "UBPE", "n_tokens": 1024, "n_candidates": 50, "alphabet_size": 256, "top_n": 1},
     **{"form": "arrays", "text": False, "pattern": "", "model": "", "out": "", "repeat": 5, "budget": 5.0},
@@ -222,16 +219,7 @@ class Bench:
                 self.note(f"{label}: memory beyond the input, B/symbol: {', '.join(memory)}")
         return [ours, theirs]
 
-    def row(
-        self,
-        what: str,
-        ours: str,
-        peer: str,
-        value: float,
-        first: float,
-        moonshot: float,
-        unit: str = "x",
-    ) -> None:
+    def row(self, what: str, ours: str, peer: str, value: float, first: float, moonshot: float, unit: str = "x") -> None:
         """Add a line to the table. Goals are about `value`, NaN if unknown: at least the goal if its unit is x, else at most."""
         sign, reached = ("≥", np.greater_equal) if unit == "x" else ("≤", np.less_equal)
         met = "moonshot" if reached(value, moonshot) else "first goal" if reached(value, first) else "no"

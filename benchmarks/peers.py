@@ -66,11 +66,7 @@ def ours(job: Job) -> Adapter:
         return Adapter(lambda values, _: values, tokenizer.decode, lambda text: ragged([text]))
     if job["action"] == "decode":
         return Adapter(ubpe_numba.Ragged, tokenizer.decode_batch, lambda out: (out.values, out.offsets))
-    return Adapter(
-        convert,
-        lambda docs: tokenizer.encode_batch(**given(docs)),
-        lambda out: (out.values, out.offsets),
-    )
+    return Adapter(convert, lambda docs: tokenizer.encode_batch(**given(docs)), lambda out: (out.values, out.offsets))
 
 
 def ubpe_author(job: Job) -> Adapter:

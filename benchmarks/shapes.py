@@ -47,10 +47,7 @@ def shapes(b: Bench) -> None:
     """
     dna = b.corpus("dna")
     own = Ragged.from_lists([part for kind in kinds(20_000).values() for part in np.array_split(kind, 20)])
-    fitted = {
-        "vocabulary of DNA": (Ragged(dna.values.astype(np.int32), dna.offsets), 4),
-        "vocabulary of these data": (own, NONE),
-    }
+    fitted = {"vocabulary of DNA": (Ragged(dna.values.astype(np.int32), dna.offsets), 4), "vocabulary of these data": (own, NONE)}
     sizes = (10_000, 100_000, 1_000_000) if b.quick else (10_000, 100_000, 1_000_000, 10_000_000)
     for name, (docs, goal) in fitted.items():
         tokenizer = UBPE(1024, alphabet=max(SYMBOLS, dna.alphabet_size), n_threads=1).fit(docs, progress=False)

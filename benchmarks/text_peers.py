@@ -111,9 +111,7 @@ def tokenizers(job: Job) -> Adapter:
     if job["action"] == "pieces":
         pieces = Tokenizer(models.WordPiece.from_file(job["model"] + ".txt", unk_token="[UNK]"))
         return Adapter(
-            words,
-            lambda docs: pieces.encode_batch(docs, is_pretokenized=True),
-            lambda found: ragged(one.ids for one in found),
+            words, lambda docs: pieces.encode_batch(docs, is_pretokenized=True), lambda found: ragged(one.ids for one in found)
         )
 
     def fit(docs: list[str]) -> Any:

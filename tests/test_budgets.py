@@ -17,8 +17,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_858,
-    "lines of code": 31_190,
+    "lines": 51_740,
+    "lines of code": 31_090,
     "functions": 2_386,
     "classes": 204,
     "modules": 248,

@@ -117,10 +117,7 @@ def test_a_curve_without_matplotlib_is_refused_before_the_fit(
 
 def test_a_fit_that_ends_far_below_what_was_asked_for_says_so(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["fit", "--quiet", "a.jsonl", "-o", "short.json", "--n-tokens"]
-    for more, rule in (
-        ([], "2 times"),
-        (["--min-count", "3", "--max-token-length", "2"], "3 times and would make"),
-    ):
+    for more, rule in (([], "2 times"), (["--min-count", "3", "--max-token-length", "2"], "3 times and would make")):
         for size in ("5000", "20000"):  # where the library warns, too
             assert main([*asked, size, *more]) == 0
             n, told = len(BPE.load("short.json")._model.vocabulary), capsys.readouterr().err

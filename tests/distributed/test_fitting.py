@@ -236,13 +236,7 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], Any, str]] = [
     (BPE(300), [[1, 2]], {}, TypeError, "partition 0"),
     (BPE(300), [[[[1.5]]], [[1]]], {}, TypeError, "partition 0"),
     (BPE(300), [[[1]], ["a"]], {}, TypeError, "parts: expected documents of one kind, got int and str"),
-    (
-        BPE(300),
-        [[["b", "b"]], [["a", "b"]]],
-        {},
-        TypeError,
-        "partition .: docs: a cluster learns no alphabet of words; give",
-    ),
+    (BPE(300), [[["b", "b"]], [["a", "b"]]], {}, TypeError, "partition .: docs: a cluster learns no alphabet of words; give"),
 ]
 
 

@@ -14,14 +14,7 @@ from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import pair_table
 from ubpe_numba.formats.huggingface import _merges
 from ubpe_numba.formats.model_file import parse_json
-from ubpe_numba.formats.pair_table import (
-    NamePairs,
-    from_names,
-    parse,
-    read_vocab,
-    symbol_character,
-    symbol_index,
-)
+from ubpe_numba.formats.pair_table import NamePairs, from_names, parse, read_vocab, symbol_character, symbol_index
 from ubpe_numba.formats.vocab_merges import _pairs
 
 

@@ -91,10 +91,7 @@ def test_a_vocabulary_without_counts_or_without_tokens() -> None:
     signal = parsed(tokenizer_html(BPE.from_merges([[0, 1], [2, 1]], alphabet=[5, 9])))
     assert [str(p[0].text) for p in pictures(signal)] == ["Token 3: 3 symbols from 5 to 9"]
     assert "2 symbols (characters) and 0 learned" in shown(BPE.from_merges([], alphabet="ab"))
-    for nothing in (
-        BPE.from_merges([], alphabet="ab"),
-        BPE.from_merges([[0, 0]], alphabet=[5, 9]),
-    ):  # level: no shape
+    for nothing in (BPE.from_merges([], alphabet="ab"), BPE.from_merges([[0, 0]], alphabet=[5, 9])):  # level: no shape
         assert not pictures(parsed(tokenizer_html(nothing)))
 
 

@@ -73,10 +73,7 @@ def table(found: dict[str, Any]) -> str:
     parts = "documents" if found["pretokenizer"] is None else "segments of documents"
     lines = [
         ("tokenizer", found["tokenizer"] + (f", objective {found['objective']}" if "objective" in found else "")),
-        (
-            "tokens",
-            f"{found['size']}: {alphabet['size']} {kind} and {found['learned']} {pairs}, longest {found['longest']}",
-        ),
+        ("tokens", f"{found['size']}: {alphabet['size']} {kind} and {found['learned']} {pairs}, longest {found['longest']}"),
         ("encoding", found["encoding"] or "-"),
         ("pretokenizer", found["pretokenizer"] or "-"),
         ("special tokens", _some(found["special_tokens"])),

@@ -325,10 +325,7 @@ class Shape(NamedTuple):
         k = np.arange(sample.size) - offsets_of(n * m)[sample]
         m, inner = m[sample], ((n - 1) * m)[sample]
         later = (k > 0) & (k <= inner)
-        number = {
-            one: np.where(later, 1 + (k - 1) // m, 0),
-            two: np.where(later, (k - 1) % m, np.maximum(k - inner, 0)),
-        }
+        number = {one: np.where(later, 1 + (k - 1) // m, 0), two: np.where(later, (k - 1) % m, np.maximum(k - inner, 0))}
         rows = {}
         for of, j in number.items():
             n_ids, size = lengths[of][sample], np.where((j > 0) & (kept[of][sample] == 0), lengths[of][sample], kept[of][sample])

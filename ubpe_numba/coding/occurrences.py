@@ -65,11 +65,7 @@ class Usage(NamedTuple):
 
 
 def usage_of(
-    encoded: Ragged,
-    size: int,
-    n_copies: np.ndarray | None = None,
-    n_threads: int | None = 1,
-    gaps: np.ndarray | None = None,
+    encoded: Ragged, size: int, n_copies: np.ndarray | None = None, n_threads: int | None = 1, gaps: np.ndarray | None = None
 ) -> Usage:
     """Count the tokens of encoded documents, of `size` ids; others are passed over.
 

@@ -589,11 +589,7 @@ def take_ranges(
 
 
 def copy_ranges(
-    values: NDArray[Any],
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    target: NDArray[Any],
-    at: NDArray[np.int64],
+    values: NDArray[Any], starts: NDArray[np.int64], lengths: NDArray[np.int64], target: NDArray[Any], at: NDArray[np.int64]
 ) -> None:
     """Copy ranges of `values` into `target`, to the places `at`. No memory but for about a million indices.
 

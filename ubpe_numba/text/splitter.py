@@ -28,17 +28,7 @@ from ubpe_numba.text.characters import bytes_of, names_of
 from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, name_of
 from ubpe_numba.text.pretokenizer import Pretokenizer, positions, size_of
-from ubpe_numba.text.steps import (
-    PRE_TOKENIZERS,
-    Engine,
-    Piece,
-    Steps,
-    checked,
-    flat_steps,
-    places_of,
-    symbols_of,
-    text_in,
-)
+from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, Steps, checked, flat_steps, places_of, symbols_of, text_in
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["Splitter", "split_text"]
@@ -50,7 +40,7 @@ _MOST_STEPS = 64
 _MOST_TOGETHER = 12_000  # of the sizes of all patterns; published ones have less than 3,000
 _DIGITS_VERSION = "17.0.0"  # of Unicode: Digits does not use the regex engine, but the language Rust itself
 _READ_AS = {  # of BLOOM: `regex` has no sets in sets
-    " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+": " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+",
+    " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+": " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
 }
 
 

@@ -376,14 +376,7 @@ class UBPE(Tokenizer):
         return self._tables.lattice(weights if objective == "additive" else LIKELIHOOD, float(alpha))
 
     def encode_nbest(
-        self,
-        docs: Any,
-        n: int,
-        offsets: Any = None,
-        *,
-        beam: int | None = None,
-        distinct: str = "path",
-        unknown: Any = None,
+        self, docs: Any, n: int, offsets: Any = None, *, beam: int | None = None, distinct: str = "path", unknown: Any = None
     ) -> NBest:
         """The `n` best segmentations of documents, best first, and their weights, on `n_threads` threads.
 

@@ -30,14 +30,7 @@ from ubpe_numba.tokenizers.decoding import Decoding, check_errors
 from ubpe_numba.tokenizers.fitted import of_class
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
-from ubpe_numba.tokenizers.word_model import (
-    WordByWord,
-    WordPlan,
-    added_tokens,
-    model_of,
-    read_pieces,
-    word_counts,
-)
+from ubpe_numba.tokenizers.word_model import WordByWord, WordPlan, added_tokens, model_of, read_pieces, word_counts
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.segmenter import Segmenter
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import Any, Self
 
 import numpy as np
@@ -109,7 +109,7 @@ def check_rate(rate: Any) -> None:
         return
     if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (int, float, np.integer, np.floating)):
         raise TypeError(f"rate: expected a number, got {describe(rate)}")
-    if not 0 < rate < math.inf:
+    if not 0 < rate <= sys.float_info.max:
         raise ValueError(f"rate: expected samples a second, more than 0, got {quoted(rate)}")
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CountsDisplay"]
 
-_BY = ("rank", "length")
-
 
 @told
 class CountsDisplay(Display):
@@ -89,7 +87,7 @@ class CountsDisplay(Display):
         >>> CountsDisplay([4, 0, 2], [1, 1, 2]).plot(Figure().subplots()).ax_.get_title(loc="left")
         '2 of 3 tokens occur'
         """
-        if by not in _BY:
+        if by not in ("rank", "length"):
             raise ValueError(f"by: expected 'rank' or 'length', got {quoted(by)}")
         if not self.counts.any():
             raise ValueError("counts: expected a token that occurs, got none")

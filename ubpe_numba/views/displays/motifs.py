@@ -59,15 +59,7 @@ class MotifsDisplay:
     ([3.0, 9.0, 3.0], [[0.0, 3.0, 9.0, 3.0, nan], [nan, 3.0, 9.0, 3.0, 1.0]])
     """
 
-    def __init__(
-        self,
-        tokens: Any,
-        motifs: list[Any],
-        contexts: list[Any],
-        counts: Any,
-        side: int,
-        n_alphabet: int,
-    ) -> None:
+    def __init__(self, tokens: Any, motifs: list[Any], contexts: list[Any], counts: Any, side: int, n_alphabet: int) -> None:
         self.tokens, self.counts = np.asarray(tokens, np.int64), np.asarray(counts, np.int64)
         self.motifs, self.contexts, self.side, self.n_alphabet = motifs, contexts, side, n_alphabet
 
@@ -149,12 +141,7 @@ class MotifsDisplay:
         return made.plot(**how)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        rate: float | None = None,
-        colours: Mapping[int, str] | None = None,
-        theme: str | Theme = "light",
+        self, ax: Any = None, *, rate: float | None = None, colours: Mapping[int, str] | None = None, theme: str | Theme = "light"
     ) -> Self:
         """Draw again.
 

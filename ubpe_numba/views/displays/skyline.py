@@ -60,14 +60,7 @@ class SkylineDisplay(Display):
         self.sizes = sizes
 
     @classmethod
-    def from_document(
-        cls,
-        tok: Tokenizer,
-        doc: Any,
-        *,
-        values: Callable[[NDArray[Any]], Any] | None = None,
-        **how: Any,
-    ) -> Self:
+    def from_document(cls, tok: Tokenizer, doc: Any, *, values: Callable[[NDArray[Any]], Any] | None = None, **how: Any) -> Self:
         """Encode a document and draw it.
 
         Parameters

@@ -281,17 +281,6 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
     ids, _ = plan.documents(documents, *how)  # which are read and numbered: words need not be again
     usage = tok.usage(ids=ids)
     counts, frequencies, total = usage.counts, usage.document_frequencies, ids.total
-    # whether the tokens of a document cover all its symbols one after the other, and have the ids of the vocabulary
-    others = segmenter._replace(encoding=None, reserved=None)
-    covers_all = segmenter.special is None and all(part is None or part is False for part in others)
-    if covers_all and options["unknown"] != "skip":
-        kept = ids.take(drawn)
-        values, per_document, starts = kept.values, kept.lengths, None
-        if limit is not None:
-            sizes = np.diff(tok._fitted().vocabulary.offsets)[values]
-            values = values[: int(np.searchsorted(np.cumsum(sizes), limit, side="right"))]
-            per_document = np.array([values.size])
-        return Cut(name, counts, frequencies, total, values, per_document)
     del ids
     part = documents.take(drawn)
     encoded, places = plan.documents(part, *how, trace=True)

@@ -62,29 +62,11 @@ def _deflated(array: np.ndarray, level: int) -> bytes:
 STYLES = ("uPlot.min.css", "layout.css", "table.css", "views.css", "media.css")
 LIBRARY = "uPlot.iife.min.js"
 LICENCE = "uPlot.LICENSE"
-SCRIPTS = (
-    "colours.js",
-    "unpack.js",
-    "symbols.js",
-    "cuts.js",
-    "skyline.js",
-    "query.js",
-    "glyph.js",
-    "state.js",
-    "table.js",
-    "overview.js",
-    "plot.js",
-    "text.js",
-    "lanes.js",
-    "context.js",
-    "tree.js",
-    "facts.js",
-    "charts.js",
-    "alternatives.js",
-    "encode.js",
-    "link.js",
-    "main.js",
+_ORDER = (
+    "colours unpack symbols cuts skyline query glyph state table overview plot text lanes context tree facts charts "
+    "alternatives encode link main"
 )
+SCRIPTS = [f"{name}.js" for name in _ORDER.split()]
 
 
 #: An old browser, or a file that was cut: the reader is told, and sees the summary.
@@ -113,16 +95,8 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     script = '(async () => {\n"use strict";\n' + "\n".join(map(_part, SCRIPTS)) + _END
     hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (library, script, style))
     of_library, of_script, of_style = (f"'sha256-{made}'" for made in hashes)
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {of_library} {of_script}",
-            f"style-src {of_style}",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
+    policy = f"default-src 'none'; script-src {of_library} {of_script}; style-src {of_style}; img-src data:"
+    policy += "; base-uri 'none'; form-action 'none'"
     parts = {
         "@POLICY@": policy,
         "@TITLE@": as_html(title),

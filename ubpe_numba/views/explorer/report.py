@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import html
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer, given_tokenizer
 from ubpe_numba.tokenizers.skyline import nesting
 from ubpe_numba.views import colours
+from ubpe_numba.views.displays.canvas import check_rate
 from ubpe_numba.views.explorer.counts import (
     AUTO,
     SYMBOL,
@@ -111,11 +111,7 @@ def explore(
     for argument, given in (("title", title), ("unit", unit)):
         if given is not None and not isinstance(given, str):
             raise TypeError(f"{argument}: expected str or None, got {describe(given)}")
-    if rate is not None:
-        if isinstance(rate, bool) or not isinstance(rate, (int, float, np.integer, np.floating)):
-            raise TypeError(f"rate: expected a number or None, got {describe(rate)}")
-        if not 0 < rate <= sys.float_info.max:
-            raise ValueError(f"rate: expected a number above 0, got {rate}")
+    check_rate(rate)
     most = positive(max_symbols, "max_symbols")
     bar = Progress(progress, "explore")
     alphabet, vocabulary, segmenter = tok._fitted()
@@ -185,12 +181,7 @@ def explore(
 
 
 def _arrays(
-    tok: Tokenizer,
-    shown: Documents,
-    drawn: np.ndarray,
-    cuts: list[Cut],
-    cutters: dict[str, Tokenizer],
-    symbols: Symbols | None,
+    tok: Tokenizer, shown: Documents, drawn: np.ndarray, cuts: list[Cut], cutters: dict[str, Tokenizer], symbols: Symbols | None
 ) -> dict[str, np.ndarray]:
     """The arrays of the page but those that typing needs."""
     v = tok.vocabulary
