@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from processes import python
@@ -145,6 +146,8 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: SignalTokenizer(9, step=1).fit([np.nan]), ValueError, "expected at least one sample that is not missing"),
     (lambda: SignalTokenizer(9, step=1).fit([1.0, np.inf]), ValueError, "position 1: expected a finite number, or NaN"),
     (lambda: SignalTokenizer(9, step=1).fit(["a"]), TypeError, "recordings: expected integers or floats"),
+    (lambda: SignalTokenizer(9, step=1).fit(pd.DataFrame({"a": WAVE})), TypeError, "a table of .a.; give a list of its columns"),
+    (lambda: SignalTokenizer(9, step=1).fit(np.stack([WAVE, WAVE], 1)), UserWarning, "recordings of 2 samples; channel_axis=1"),
     (lambda: SignalTokenizer(9, step=1).fit([np.zeros((2, 2))]), ValueError, r"\[samples\]; channel_axis= is for more"),
     (lambda: SignalTokenizer(9, step=1).fit(WAVE, channel_names=["a", "b"]), ValueError, "channel_names: expected 1 names"),
     (lambda: SignalTokenizer(9, step=1).fit(WAVE, sampling_rate=0), ValueError, "sampling_rate: expected samples a second"),
@@ -167,6 +170,7 @@ def test_a_file_holds_everything(tmp_path: pathlib.Path) -> None:
         tok = fitted(name)
         tok.save(tmp_path / f"{name}.npz")
         again = SignalTokenizer.load(tmp_path / f"{name}.npz")
+        refuses(ModelFormatError, "SignalTokenizer.load reads them", ubpe_numba.load, tmp_path / f"{name}.npz")
         x = np.rint(WAVE).astype(int)
         assert np.array_equal(again.encode(x), tok.encode(x)) and again.error_bound() == tok.error_bound()
         assert (again.unit, again.sampling_rate, repr(again)) == (tok.unit, tok.sampling_rate, repr(tok))

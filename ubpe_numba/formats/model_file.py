@@ -165,5 +165,11 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
 
 def from_npz(f: BinaryIO) -> dict[str, Any]:
     """The model of an npz file; ModelFormatError if it is not one."""
-    arrays = read_arrays(f, {"head": "u", **_ARRAYS}, all_of=("head",))
+    try:
+        arrays = read_arrays(f, {"head": "u", **_ARRAYS}, all_of=("head",))
+    except ModelFormatError:
+        f.seek(0)
+        if b'"ubpe-numba signals"' in f.read(1 << 16):
+            raise ModelFormatError("tokens of signals: ubpe_numba.signals.SignalTokenizer.load reads them") from None
+        raise
     return from_document(parse_json(arrays.pop("head").tobytes()), arrays)

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.quantization import Quantization
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import quoted, shortened
+from ubpe_numba.errors import listed, quoted, shortened
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.signals.kernels.match import FINE
 from ubpe_numba.signals.tokens import MOST
+
+_FEW = 16  # as many channels as recordings of two axes have, and samples as no recording has
 
 
 class Recording(NamedTuple):
@@ -32,6 +34,9 @@ def recordings_of(given: Any, channel_axis: int | None) -> tuple[list[Recording]
     axes = 1 if channel_axis is None else 2
     if isinstance(given, Ragged):
         given = list(given)
+    if axes == 1 and hasattr(given, "columns"):
+        ways = "a list of its columns, or channel_axis=1, if they are the channels of one"
+        raise TypeError(f"recordings: expected arrays, got a table of {listed(given.columns)}; give {ways}")
     if isinstance(given, (list, tuple)):
         if not given or np.ndim(given[0]) == axes:
             return [_recording(part, channel_axis, f"recordings: recording {i}") for i, part in enumerate(given)], False
@@ -39,6 +44,9 @@ def recordings_of(given: Any, channel_axis: int | None) -> tuple[list[Recording]
     if array.dtype == object:  # lists of Arrow: an array each
         return recordings_of(list(array), channel_axis)
     if array.ndim == axes + 1:
+        n, size = array.shape[:2]
+        if axes == 1 and size <= _FEW < n:
+            warn(f"recordings: {describe(array)} are {n} recordings of {size} samples; channel_axis=1 is for {size} channels")
         return [_recording(part, channel_axis, f"recordings: recording {i}") for i, part in enumerate(array)], False
     return [_recording(array, channel_axis, "recordings")], True
 
