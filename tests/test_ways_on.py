@@ -11,21 +11,7 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import (
-    BPE,
-    UBPE,
-    FitRules,
-    Preprocessing,
-    Ragged,
-    Tokenizer,
-    UBPEClassic,
-    WordPiece,
-    bounds,
-    count_documents,
-    export,
-    load,
-    quantize,
-)
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, WordPiece, bounds, count_documents, export, load, quantize
 from ubpe_numba.actions import ActionTokenizer
 from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
 from ubpe_numba.plot import CountsDisplay
@@ -225,7 +211,7 @@ OPTIONS: list[Row] = [
     (lambda: made(objective=None), ValueError, "objective: expected .* got None"),
     (lambda: made().set_params(objective="fewest").encode([0]), ValueError, "objective: .*one of 'tfidf', .* got 'fewest'"),
     (lambda: BPE(n_candidates=1), TypeError, "unexpected keyword argument 'n_candidates'"),  # type: ignore[call-arg]
-    (lambda: UBPEClassic(objective="rank"), TypeError, "unexpected keyword argument 'objective'"),  # type: ignore[call-arg]
+    (lambda: ubpe_numba.UBPEClassic(objective="rank"), TypeError, "unexpected keyword argument 'objective'"),  # type: ignore[call-arg]
     *[(lambda name=name, value=value: FitRules(**{name: value}), error, f"{name}: expected .* got {re.escape(repr(value))}")
       for name, value, error in [
           ("ties", "coin", ValueError), ("ties", [], ValueError), ("order", "", ValueError), ("trim", 1, ValueError),
@@ -329,7 +315,7 @@ FILES: list[Row] = [
     (lambda: load("corpus.txt"), ModelFormatError, "corpus.txt: a file that begins with.*none of: a model of"),
     (lambda: load(3), TypeError, r"source: .*a path, an open file, the content of one.* got 3 \(int\)"),
     (lambda: UBPE.load("model.npz"), ModelFormatError, "model.npz: a BPE, not a UBPE.*use BPE.load, or load"),
-    (lambda: Tokenizer.load("words.json"), ModelFormatError, "a WordPiece, not a Tokenizer: use WordPiece.load"),
+    (lambda: ubpe_numba.Tokenizer.load("words.json"), ModelFormatError, "a WordPiece, not a Tokenizer: use WordPiece.load"),
     (lambda: load("model.npz", pattern="gpt2"), TypeError, "'pattern'.*there are .*'pretokenizer'"),
     (lambda: INTS.save("model.bin"), ValueError, r"path: .*ends in \.json or \.npz.* got 'model.bin'"),
     (lambda: export("m.json", "ubpe"), TypeError, r"tok: .* got str.*export\(tok, format, path\)"),  # type: ignore[arg-type]
@@ -435,7 +421,7 @@ WAYS: list[tuple[Callable[[], Any], Any]] = [
     (lambda: BYTES.decode(BYTES.encode(END, allowed_special="all")), END),
     (lambda: BPE(**{**INTS.get_params(), "alphabet": 5}).alphabet, 5),
     (lambda: load(export(INTS, "tokenizer.json", unk_token=False), kind="int", alphabet=range(3)).encode([0]).tolist(), [0]),
-    (lambda: type(INTS).load(Path("model.npz")) == INTS == Tokenizer.load("model.npz"), True),
+    (lambda: type(INTS).load(Path("model.npz")) == INTS == ubpe_numba.Tokenizer.load("model.npz"), True),
     *[(lambda y=y: fit(DOCS, y) == fit(DOCS), True) for y in ([1, 0], np.array([1.0, 0.0]), ["a", "b"])],  # labels are ignored
 ]  # fmt: skip
 

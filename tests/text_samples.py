@@ -10,12 +10,8 @@ from unicode_tables import flags_by_regex
 from ubpe_numba.text import unicode_classes as code_points
 
 TEXT = [
-    "the cat sat on the mat, the cat that sat",
-    "it's 12345 and it's 678",
-    "低い 低い 高い the",
-    "",
-    "the end<|end|>of it<|end|>",
-]
+    "the cat sat on the mat, the cat that sat", "it's 12345 and it's 678", "低い 低い 高い the", "", "the end<|end|>of it<|end|>",
+]  # fmt: skip
 END = "<|end|>"
 
 

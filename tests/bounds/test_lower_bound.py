@@ -67,12 +67,9 @@ def test_documents_are_read_as_by_fit() -> None:
 
 @each("options, error, message", [
     ({"n_tokens": 1}, ValueError, "n_tokens: expected at least the 2 symbols"),
-    ({"max_token_length": 0}, ValueError, "max_token_length"),
-    ({"min_count": 0}, ValueError, "min_count"),
-    ({"seconds": -1}, ValueError, "seconds"),
-    ({"seconds": "1"}, TypeError, "seconds"),
-    ({"progress": "yes"}, ValueError, "progress"),
-    ({"memory_limit": 10}, MemoryError, "memory_limit"),
+    ({"max_token_length": 0}, ValueError, "max_token_length"), ({"min_count": 0}, ValueError, "min_count"),
+    ({"seconds": -1}, ValueError, "seconds"), ({"seconds": "1"}, TypeError, "seconds"),
+    ({"progress": "yes"}, ValueError, "progress"), ({"memory_limit": 10}, MemoryError, "memory_limit"),
 ])  # fmt: skip
 def test_errors_name_the_argument(options: dict[str, Any], error: type[Exception], message: str) -> None:
     tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])

@@ -137,16 +137,8 @@ def forms(symbols: np.ndarray, rng: np.random.Generator) -> list[Any]:
     if spoilt:
         spoilt[rng.integers(0, len(spoilt))] = NO_INTEGERS[rng.integers(0, len(NO_INTEGERS))]
     made: list[Any] = [
-        items,
-        tuple(items),
-        spoilt,
-        tuple(spoilt),
-        Items(items),
-        list(wide),
-        wide,
-        wide[::-1],
-        np.repeat(wide, 2)[::2],
-    ]
+        items, tuple(items), spoilt, tuple(spoilt), Items(items), list(wide), wide, wide[::-1], np.repeat(wide, 2)[::2],
+    ]  # fmt: skip
     made += [wide.astype(dtype) for dtype in ("i1", "u2", "i4", "u8", ">i4", "f8", "?", "O")]
     made += [np.frombuffer(wide.astype(np.int32).tobytes(), np.int32), wide[None], wide[:1][0] if items else 5]
     return [*made, wide.astype(np.uint8).tobytes(), bytearray(wide.astype(np.uint8)), "abc", range(len(items)), np.ma.array(wide)]

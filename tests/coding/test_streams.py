@@ -50,11 +50,8 @@ def test_errors_count_from_the_first_document() -> None:
     refuses(UnknownTokenError, "document 2, position 1: token id 9 ", lambda: list(tok.decode_iter([[2], [1], [0, 9]], batch=1)))
     refuses(UnknownSymbolError, "document 1, position 0: symbol 'x'", lambda: list(tok.stream().over(["ab", "xb"])))
     for call in (
-        tok.encode_iter,
-        tok.decode_iter,
-        tok.stream().over,
-        lambda d: tok.encode_batch(d, out=np.zeros(3, np.int32)).offsets,
-    ):
+        tok.encode_iter, tok.decode_iter, tok.stream().over, lambda d: tok.encode_batch(d, out=np.zeros(3, np.int32)).offsets,
+    ):  # fmt: skip
         for one in ("ab", np.zeros(3, int), None):
             refuses(TypeError, "expected an iterable of several", call, one)
     for batch, error in ((0, ValueError), (True, TypeError), (1.5, TypeError)):

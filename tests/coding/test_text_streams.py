@@ -18,23 +18,9 @@ from ubpe_numba.text.patterns import NAMED
 
 WORDS = ["<s>", "<s>ab<", "<<", "the", " \n", "é'"]  # that begin alike, overlap, are in words, and are cut elsewhere
 PIECES = [
-    *POINTS,
-    *WORDS,
-    *"<s",
-    "the cat ",
-    "'re",
-    "'LL",
-    "123456",
-    "   ",
-    "\r\n",
-    "aaaa",
-    "AAA",
-    "中A",
-    "!\n",
-    "a\u0301",
-    "\t\t1",
+    *POINTS, *WORDS, *"<s", "the cat ", "'re", "'LL", "123456", "   ", "\r\n", "aaaa", "AAA", "中A", "!\n", "a\u0301", "\t\t1",
     "\n\n/",
-]
+]  # fmt: skip
 BROKEN = [b"\xff", b"\x80", "中".encode()[:2], "😀".encode()[:3], "😀".encode()[1:], b"\xed\xa0"]
 
 
@@ -75,27 +61,13 @@ def test_chunks_are_the_whole_wherever_they_end(data: st.DataObject, pattern: st
 
 
 HELD = [  # the pattern, a text, and what of it is held
-    ("gpt2", "it's 12  ", "  "),
-    ("gpt2", "it'r", "'r"),
-    ("gpt2", "the end.", "."),
-    ("cl100k", "one \n", " \n"),
-    ("cl100k", "1234", "4"),
-    ("cl100k", "123", ""),
-    ("o200k", "so 中AB", " 中AB"),
-    ("o200k", "so it'l", " it'l"),
-    ("tekken", "so it'", "'"),
-    ("llama3", "a!\n  ", "  "),
-    ("qwen2", "a 12", ""),
-    ("starcoder", "a  ", "  "),
-    ("deepseek", "12中文", "中文"),
-    ("kimi", "ab 中", "中"),
-    ("whitespace", "a b ", " "),
-    ("digits", "ab 12", "12"),
+    ("gpt2", "it's 12  ", "  "), ("gpt2", "it'r", "'r"), ("gpt2", "the end.", "."), ("cl100k", "one \n", " \n"),
+    ("cl100k", "1234", "4"), ("cl100k", "123", ""), ("o200k", "so 中AB", " 中AB"), ("o200k", "so it'l", " it'l"),
+    ("tekken", "so it'", "'"), ("llama3", "a!\n  ", "  "), ("qwen2", "a 12", ""), ("starcoder", "a  ", "  "),
+    ("deepseek", "12中文", "中文"), ("kimi", "ab 中", "中"), ("whitespace", "a b ", " "), ("digits", "ab 12", "12"),
     ("gpt2", "\r\n/", "/"),  # two segments before the sign, one at the end of a document
-    ("gpt2", "so <s>a", "a"),
-    ("gpt2", "so <s", " <s"),
-    ("gpt2", "so é".encode()[:-1], " \xc3"),
-]
+    ("gpt2", "so <s>a", "a"), ("gpt2", "so <s", " <s"), ("gpt2", "so é".encode()[:-1], " \xc3"),
+]  # fmt: skip
 
 
 @each("pattern, text, held", HELD)

@@ -198,24 +198,12 @@ def test_what_is_refused(error: type[Exception], rows: list[tuple[Callable[[], A
 
 #: Uses of an array of NumPy, of a `Ragged` of which all lengths are equal and of one of which they are not.
 USES: dict[str, Callable[[Any], Any]] = {
-    "asarray": np.asarray,
-    "of two": lambda r: np.array([r, r]),
-    "ufunc": lambda r: np.add(r, 1),
-    "+": lambda r: r + 1,
-    "right of an array": lambda r: np.ones(2) + r,
-    "right of a number": lambda r: 1 - r,
-    "-": lambda r: -r,
-    "<": lambda r: r < 3,
-    "== list": lambda r: r == [[1, 2], [3, 4]],
-    "== number": lambda r: r == 1,
-    "!= array": lambda r: r != np.ones((2, 2)),
-    "in": lambda r: 1 in r,
-    "set": lambda r: r.__setitem__(0, [1]),
-    "sum": np.sum,
-    "shape": lambda r: r.shape,
-    "method": lambda r: r.astype(int),
-    "Series": lambda r: __import__("pandas").Series(r),
-}
+    "asarray": np.asarray, "of two": lambda r: np.array([r, r]), "ufunc": lambda r: np.add(r, 1), "+": lambda r: r + 1,
+    "right of an array": lambda r: np.ones(2) + r, "right of a number": lambda r: 1 - r, "-": lambda r: -r,
+    "<": lambda r: r < 3, "== list": lambda r: r == [[1, 2], [3, 4]], "== number": lambda r: r == 1,
+    "!= array": lambda r: r != np.ones((2, 2)), "in": lambda r: 1 in r, "set": lambda r: r.__setitem__(0, [1]), "sum": np.sum,
+    "shape": lambda r: r.shape, "method": lambda r: r.astype(int), "Series": lambda r: __import__("pandas").Series(r),
+}  # fmt: skip
 
 
 @each("lists", [[[1, 2], [3, 4]], [[1, 2], [3]]])

@@ -67,13 +67,9 @@ def test_memory_is_shared_where_it_can_be(tmp_path: Path) -> None:
     flat = np.arange(6, dtype=np.int32)
     batch = Ragged(flat, np.array([1, 3, 6]))
     for documents in (
-        as_document(flat),
-        as_documents(flat),
-        as_documents([flat]),
-        as_documents(flat.reshape(2, 3)),
-        as_documents(flat, offsets=[0, 2, 6]),
-        as_documents(batch),
-    ):
+        as_document(flat), as_documents(flat), as_documents([flat]), as_documents(flat.reshape(2, 3)),
+        as_documents(flat, offsets=[0, 2, 6]), as_documents(batch),
+    ):  # fmt: skip
         assert np.shares_memory(documents.values, flat)
     data = bytearray(b"abc")
     assert np.shares_memory(as_documents([data]).values, np.frombuffer(data, np.uint8))

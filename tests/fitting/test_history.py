@@ -101,12 +101,8 @@ def test_a_history_of_more_merges_than_the_vocabulary_has_is_not_continued(tmp_p
     tok.save(tmp_path / "m.json")
     model = json.loads((tmp_path / "m.json").read_text())
     model["history"] = {
-        "last_round": 9,
-        "corpora": [[9, 90]],
-        "lengths": [1] * 9,
-        "counts": [1] * 9,
-        "document_frequencies": [1] * 9,
-    }
+        "last_round": 9, "corpora": [[9, 90]], "lengths": [1] * 9, "counts": [1] * 9, "document_frequencies": [1] * 9,
+    }  # fmt: skip
     (tmp_path / "m.json").write_text(json.dumps(model))
     again = UBPEClassic.load(tmp_path / "m.json").fit_more(DOCS, 7, progress=False)
     del tok.history_

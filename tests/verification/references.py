@@ -24,17 +24,8 @@ FILE = pathlib.Path(ubpe_numba.verification.__file__).with_name(DIGESTS)
 
 def _fit(given: dict[str, Any]) -> Iterator[Any]:
     names = [
-        "documents",
-        "size",
-        "n_tokens",
-        "n_candidates",
-        "ties",
-        "min_count",
-        "overshoot",
-        "weights",
-        "boundaries",
-        "longest",
-    ]
+        "documents", "size", "n_tokens", "n_candidates", "ties", "min_count", "overshoot", "weights", "boundaries", "longest",
+    ]  # fmt: skip
     merges, _ = fit.fit(*(given[name] for name in names))
     docs, weights = given["documents"], given["weights"]
     n_documents = len(docs) if weights is None else sum(weights)

@@ -12,17 +12,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from tables import each, refuses
 
-from ubpe_numba import BPE, Preprocessing, export
+from ubpe_numba import BPE, Preprocessing, export, plot
 from ubpe_numba.errors import NotFittedError
-from ubpe_numba.plot import (
-    CompressionDisplay,
-    CountsDisplay,
-    MotifsDisplay,
-    PianoRollDisplay,
-    SkylineDisplay,
-    TokensDisplay,
-    TreeDisplay,
-)
+from ubpe_numba.plot import CompressionDisplay, CountsDisplay, MotifsDisplay, PianoRollDisplay, SkylineDisplay, TokensDisplay
 from ubpe_numba.views.colours import DARK, LIGHT, colours_of, hue_of, hues_of
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
@@ -39,7 +31,7 @@ DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
     "notes": (lambda **how: PianoRollDisplay.from_document(TOK, DOC, **READ, **how), IN_DOC),
     "skyline": (lambda **how: SkylineDisplay.from_document(TOK, DOC, **how), {hue_of(part, 3) for part in (3, 4, 5)}),
     "motifs": (lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 4], side=1, **how), {hue_of(5, 3), hue_of(4, 3)}),
-    "tree": (lambda **how: TreeDisplay.from_token(TOK, 5, **how), {hue_of(part, 3) for part in (5, 4, 3, 0)}),
+    "tree": (lambda **how: plot.TreeDisplay.from_token(TOK, 5, **how), {hue_of(part, 3) for part in (5, 4, 3, 0)}),
     "rank": (lambda **how: CountsDisplay.from_usage(TOK, TOK.usage([DOC]), **how), {0}),
     "length": (lambda **how: CountsDisplay([5, 0, 2], [1, 1, 3]).plot(by="length", **how), {0}),
     "curves": (lambda **how: CompressionDisplay(CURVES).plot(**how), {0, 1}),
@@ -111,8 +103,8 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
             ({"values": lambda s: s[1:]}, ValueError, r"^values: expected a number for each of 13 .*, got shape \(12,\)"),
         )
     ],
-    (lambda: TreeDisplay.from_token(TOK, 8), IndexError, "^token 8"),
-    (lambda: TreeDisplay.from_token(TOK, 5, depth=-1), ValueError, "^depth: expected at least 0"),
+    (lambda: plot.TreeDisplay.from_token(TOK, 8), IndexError, "^token 8"),
+    (lambda: plot.TreeDisplay.from_token(TOK, 5, depth=-1), ValueError, "^depth: expected at least 0"),
     (lambda: CountsDisplay([1], [1]).plot(by="size"), ValueError, "^by: expected 'rank' or 'length', got 'size'"),
     (lambda: CountsDisplay(np.zeros(3), np.ones(3)).plot(), ValueError, "^counts: expected a token that occurs"),
     (lambda: CompressionDisplay({}), ValueError, "^curves: expected at least one"),

@@ -74,10 +74,7 @@ def test_most_occurrences_are_drawn_at_even_distances(tok: Tokenizer) -> None:
     (BPE.from_merges([[0, 1], [2, 2]], alphabet="AC"), ["CACACC", "AC"], 3, "ACAC", [("C", "C")]),
     (BPE.from_merges([[0, 1]], alphabet=["go on", "b"]), [["b", "go on", "b", "go on"]], 2, "go on b", [("b ", " go on")]),
     (
-        BPE.for_text(257, pretokenizer=None).fit(["\xe4ab$ab o"] * 2),
-        ["\xe4ab$ab o"],
-        256,
-        "ab",
+        BPE.for_text(257, pretokenizer=None).fit(["\xe4ab$ab o"] * 2), ["\xe4ab$ab o"], 256, "ab",
         [("\xe4", "$a"), ("b$", "␣o")],
     ),
 ])  # fmt: skip

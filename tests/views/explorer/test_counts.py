@@ -8,19 +8,8 @@ from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, export
 from ubpe_numba.documents.read import as_documents, read_documents
-from ubpe_numba.views.explorer.counts import (
-    GAP,
-    LEARNED,
-    SPECIAL,
-    SYMBOL,
-    Cut,
-    choose,
-    cut_of,
-    kind_of,
-    kinds_of,
-    segmentations_of,
-    symbols_of,
-)
+from ubpe_numba.views.explorer import counts
+from ubpe_numba.views.explorer.counts import Cut, choose, cut_of, kind_of, kinds_of, segmentations_of, symbols_of
 
 OPTIONS = {"unknown": "raise", "allowed_special": "all", "disallowed_special": "none"}
 TEXT = ["low lower<end> lowest", "", "Newer  newest, 低い\ud800", "wide wider widest <end>"]
@@ -182,6 +171,6 @@ def test_kinds_of_ids() -> None:
         v, model = tok.vocabulary, tok._model.vocabulary
         kinds = kinds_of(v)
         assert len(v) == kinds.size == tok.usage([]).counts.size
-        assert set(np.flatnonzero(kinds == SPECIAL).tolist()) == set(v.special.values())
-        assert [token is None for token in v] == (kinds == GAP).tolist()
-        assert (kinds == SYMBOL).sum() == model.n_alphabet and (kinds == LEARNED).sum() == model.n_learned
+        assert set(np.flatnonzero(kinds == counts.SPECIAL).tolist()) == set(v.special.values())
+        assert [token is None for token in v] == (kinds == counts.GAP).tolist()
+        assert (kinds == counts.SYMBOL).sum() == model.n_alphabet and (kinds == counts.LEARNED).sum() == model.n_learned
