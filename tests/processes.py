@@ -9,6 +9,47 @@ import ubpe_numba
 
 PACKAGES = pathlib.Path(ubpe_numba.__file__).parents[1]
 
+#: What scripts begin with that fork.
+FORKS = """
+import os, signal, time
+
+def wait(pid, seconds=30):
+    "The exit code of a child; -1000 if it hangs, in which case it is killed."
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return -1000
+
+def child(function):
+    "Fork, call, exit 0; 1 and the error on standard error if it raises. Returns the pid."
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        function()
+        code = 0
+    except BaseException as error:
+        os.write(2, f"child: {error!r}".encode())
+    finally:
+        os._exit(code)
+"""
+#: What scripts begin with that count in `compiled` the kernels that they compile.
+COMPILED = """
+import sys, warnings
+from numba.core import event
+compiled = []
+class Count(event.Listener):
+    def on_start(self, e): compiled.append(e.data["dispatcher"].py_func.__name__)
+    def on_end(self, e): pass
+event.register("numba:compile", Count())
+"""
+
 
 def python(script: str, *arguments: str, path: pathlib.Path | None = None, options: tuple[str, ...] = (), **extra: str) -> str:
     """What a script prints, with this package and a folder on the path; AssertionError if it fails, hangs or complains."""

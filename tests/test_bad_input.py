@@ -15,7 +15,6 @@ from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenEr
 
 DOCS = [[0, 1, 2, 0, 1], [2, 0, 1, 2], [2, 2, 1, 1, 2, 2, 1, 1], []]
 LOW, HIGH = -(2**63), 2**63 - 1
-# per kind: documents, one with unknown symbols at 1 and 3 (and none elsewhere), how the first is shown
 
 
 def fitted(cls: Any, docs: Any = None, n_tokens: int | None = None, **params: Any) -> Any:

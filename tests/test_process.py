@@ -13,6 +13,7 @@ from subprocess import PIPE, Popen, TimeoutExpired
 from typing import Any, NamedTuple
 
 import pytest
+from processes import FORKS
 
 import ubpe_numba
 from ubpe_numba.runtime.compiler.cache import directory, kernel_sources
@@ -23,7 +24,9 @@ LINUX = sys.platform.startswith("linux")
 ROOT_USER = POSIX and os.getuid() == 0
 HANG = 180  # seconds: nothing here takes a quarter of it
 
-PRELUDE = """
+PRELUDE = (
+    FORKS
+    + """
 import hashlib, os, pathlib, pickle, signal, sys, threading, time, warnings
 import numpy as np
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
@@ -53,33 +56,8 @@ def small_digest():
     ids = tokenizer.encode("abababbaab" * 20)
     assert tokenizer.decode(ids) == "abababbaab" * 20
     return hashlib.sha256(ids.tobytes()).hexdigest()[:16]
-
-def wait(pid, seconds=30):
-    "The exit code of a child; -1000 if it hangs, in which case it is killed."
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return -1000
-
-def child(function):
-    "Fork, call, exit 0; 1 and the error on standard error if it raises. Returns the pid."
-    pid = os.fork()
-    if pid:
-        return pid
-    code = 1
-    try:
-        function()
-        code = 0
-    except BaseException as error:
-        os.write(2, f"child: {error!r}".encode())
-    finally:
-        os._exit(code)
 """
+)
 
 
 class Little(NamedTuple):

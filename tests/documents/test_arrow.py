@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from documents.test_read import rows
 from hypothesis import given, strategies as st
 from tables import each, refuses
 
@@ -24,11 +25,6 @@ def plain(documents: Documents) -> tuple[Any, ...]:
     values, offsets, kind = documents
     assert values.flags.c_contiguous and values.flags.aligned and offsets.flags.writeable and offsets.dtype == "int64"
     return values.dtype, values[offsets[0] : offsets[-1]].tolist(), (offsets - offsets[0]).tolist(), kind
-
-
-def rows(documents: Documents) -> list[list[int]]:
-    values, offsets, _ = documents
-    return [values[a:b].tolist() for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
 
 
 def in_parts(array: Any, start: int, cut: int) -> list[Any]:

@@ -27,7 +27,7 @@ def rows(documents: Documents) -> list[list[int]]:
     values, offsets, _ = documents
     assert values.ndim == 1 and values.dtype.isnative and values.flags.c_contiguous and values.flags.aligned
     assert values.dtype.kind in "iu" and values.dtype != np.uint64 and type(values) is np.ndarray
-    assert offsets.dtype == np.int64 and offsets.flags.carray
+    assert offsets.dtype == np.int64 and offsets.flags.carray and offsets.flags.writeable
     return [values[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
 
 

@@ -7,20 +7,15 @@ import warnings
 from typing import Any
 
 import numpy as np
+from documents.test_read import rows
 from integrations.conftest import needed
 from tables import each, refuses
 
 from ubpe_numba import BPE, Ragged
-from ubpe_numba.documents.read import Documents, as_document, as_documents
+from ubpe_numba.documents.read import as_document, as_documents
 
 LISTS = [[1, 2, 1, 2], [], [3], [1, 2, 3]]
 BATCH = Ragged.from_lists(LISTS)
-
-
-def rows(documents: Documents) -> list[list[int]]:
-    values, offsets, _ = documents
-    assert values.flags.c_contiguous and offsets.flags.writeable and values.dtype != np.uint64
-    return [values[a:b].tolist() for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
 
 
 def shares(a: Any, b: Ragged) -> bool:

@@ -4,19 +4,12 @@ import pathlib
 import sys
 
 import pytest
-from processes import python
+from processes import COMPILED, python
 
 from ubpe_numba.runtime.compiler import cache
 
-SCRIPT = """
-import sys, warnings
+SCRIPT = f"""{COMPILED}
 warnings.simplefilter("error")
-from numba.core import event
-compiled = []
-class Count(event.Listener):
-    def on_start(self, e): compiled.append(e.data["dispatcher"].py_func.__name__)
-    def on_end(self, e): pass
-event.register("numba:compile", Count())
 from ubpe_numba import BPE
 tokenizer = BPE.from_merges([[0, 1], [2, 0]], alphabet=2)
 assert tokenizer.decode(tokenizer.encode([0, 1, 0, 1])).tolist() == [0, 1, 0, 1]

@@ -4,40 +4,19 @@ import os
 import pathlib
 
 import pytest
-from processes import python
+from processes import FORKS, python
 
 if not hasattr(os, "fork"):
     pytest.skip("there are no forks on this system", allow_module_level=True)
 
-PRELUDE = """
-import importlib, os, signal, sys, threading, time
+PRELUDE = f"""{FORKS}
+import importlib, sys, threading
 import ubpe_numba
 from ubpe_numba.runtime import forks
 
-def child(function):
-    "Fork, call; the exit code is 0 if it returns."
-    if (pid := os.fork()) == 0:
-        code = 1
-        try:
-            function()
-            code = 0
-        finally:
-            os._exit(code)
-    return pid
-
-def codes(pids, seconds=120):
-    "The exit codes of children; of one that hangs that of SIGKILL."
-    end, found = time.monotonic() + seconds, []
-    for pid in pids:
-        while not (done := os.waitpid(pid, os.WNOHANG))[0]:
-            if time.monotonic() > end:
-                os.kill(pid, signal.SIGKILL)
-            time.sleep(0.01)
-        found.append(os.waitstatus_to_exitcode(done[1]))
-    return found
+def codes(pids):
+    return [wait(pid, 120) for pid in pids]
 """
-
-
 IGNORE = ("-W", "ignore:This process:DeprecationWarning")
 
 

@@ -5,7 +5,7 @@ import platform
 
 import pytest
 from llvmlite import binding as llvm
-from processes import python
+from processes import COMPILED, python
 
 from ubpe_numba.runtime.compiler import cache, prebuilt
 
@@ -14,20 +14,16 @@ from ubpe_numba import BPE
 tokenizer = BPE.from_merges([[0, 1], [2, 0]], alphabet=2)
 assert tokenizer.decode(tokenizer.encode([0, 1, 0, 1])).tolist() == [0, 1, 0, 1]
 """
-COUNT = """
-import sys, warnings
-from numba.core import event
-compiled = []
-class Count(event.Listener):
-    def on_start(self, e): compiled.append(e.data["dispatcher"].py_func.__name__)
-    def on_end(self, e): pass
-event.register("numba:compile", Count())
+COUNT = (
+    COMPILED
+    + """
 {before}
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     {use}
 print(len(compiled) > 0, len(caught))
 """
+)
 
 
 def use(packages: pathlib.Path, cache: pathlib.Path, before: str = "") -> tuple[bool, int]:
