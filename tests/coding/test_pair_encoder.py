@@ -102,13 +102,6 @@ def test_bad_probabilities_and_seeds_are_refused() -> None:
         BPE(5, alphabet=2, rules=FitRules(encode="batch")).fit([[0, 1, 0, 1]]).encode([0, 1], sample=0.5)
 
 
-def test_long_runs() -> None:
-    merges = [*((rank + 2, 0) for rank in range(8)), (0, 0)]  # a run is made of the next shorter one, the longest first
-    encoder = PairEncoder(Vocabulary.from_merges(1, merges), batch=False, one_by_one=True)
-    for n in (0, 1, 9, 10, 11, 1000):
-        assert encoder.encode(Ragged.from_lists([[0] * n]), None).to_lists() == [encode_pairs.one_by_one([0] * n, merges, 1)]
-
-
 def test_whole_words_as_by_a_dictionary() -> None:
     unstable = 0
     for rng in map(random.Random, range(80)):

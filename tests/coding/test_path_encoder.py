@@ -8,26 +8,12 @@ from pair_tables import Table, documents, named, tables
 from reference import encode_paths
 from tables import each
 
-from ubpe_numba import BPE, UBPE, Ragged
+from ubpe_numba import BPE, Ragged
 from ubpe_numba.coding.kernels.viterbi import pack
 from ubpe_numba.coding.n_best import n_best_paths
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.plan import FIRST
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
-
-
-@each("period", [[0], [0, 0, 1]])
-def test_long_periodic_documents(period: list[int]) -> None:
-    """A careless search needs quadratic time or deep recursion here; the beginning is compared with the reference."""
-    doc = period * 2000
-    tok = UBPE(40, 5, alphabet=2).fit([doc[:400], doc[1:300], [0, 1, 1, 0] * 20, [1] * 33, []], progress=False)
-    v = tok._model.vocabulary
-    tokens, idf = {tuple(v.sequence(t).tolist()): t for t in range(len(v))}, dict(enumerate(v.weights.tolist()))
-    short = doc[:500]
-    assert tok.encode(short).tolist() == list(encode_paths.encode_nbest(short, tokens, idf, 1)[0][0])
-    assert tok.decode(tok.encode(doc)).tolist() == doc
-    tok.set_params(objective="shortest")
-    assert tok.encode(short).tolist() == list(encode_paths.encode(short, tokens, idf, "shortest"))
 
 
 def test_an_answer_about_one_document_is_not_one_about_another() -> None:

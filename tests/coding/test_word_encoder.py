@@ -70,34 +70,6 @@ def test_bytes_that_are_like_a_character_are_none(pairs: list[tuple[int, int]], 
     assert encoder_of(Vocabulary.from_merges(256, pairs)).encode(*text_of(b"".join(words)), cuts).values.tolist() == want
 
 
-@each("buckets", [1, 1 << 10])
-def test_words_that_recur_before_they_are_encoded(buckets: int) -> None:
-    """Words of a batch that no cache holds, many of them equal: with all in one bucket, and of more ids than it takes."""
-    tokenizer = fitted([b"abcabc bcabca cabb" * 9], 20)
-    rng = np.random.default_rng(7)
-    kinds = [rng.choice([97, 98, 99, 122], n).astype(np.uint8).tobytes() for n in rng.integers(1, 18, 60)]
-    words = [kinds[i] for i in rng.integers(0, 60, 2000)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_encoder, "_BUCKETS", buckets)
-        encoder = encoder_of(tokenizer._model.vocabulary)
-        cuts = np.cumsum([0, *map(len, words)])
-        assert encoder.encode(np.frombuffer(b"".join(words), np.uint8), cuts, cuts) == tokenizer.encode_batch(words)
-
-
-def test_words_of_every_length() -> None:
-    """Words that a cache holds, those it does not, and those too long to be merged side by side; alone and together."""
-    tokenizer = fitted([b"abcabc bcabca cabb" * 9], 40)
-    encoder = encoder_of(tokenizer._model.vocabulary)
-    rng = np.random.default_rng(5)
-    words = [rng.choice([97, 98, 99], n).astype(np.uint8).tobytes() for n in [*range(1, 70), *range(120, 135), 300, 5000]]
-    want = tokenizer.encode_batch(words)
-    for _ in range(2):
-        for word, ids in zip(words, want, strict=True):
-            assert np.array_equal(encoder.encode(*text_of(word), np.array([0, len(word)])).values, ids)
-        cuts = np.cumsum([0, *map(len, words)])
-        assert encoder.encode(np.frombuffer(b"".join(words), np.uint8), cuts, cuts) == want
-
-
 @each("n", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK])
 def test_blocks_that_are_full(n: int) -> None:
     """Every byte is a segment, and the last block is full, or lacks one, or holds one."""

@@ -6,38 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from sample_corpora import CORPORA, SIGNAL, TEXT, fitted
-from tables import each, refuses
+from sample_corpora import SIGNAL, TEXT, fitted
+from tables import refuses
 
 from ubpe_numba import UBPE, FitRules, Preprocessing
-
-
-def as_list(doc: Any) -> list[Any]:
-    return list(doc) if isinstance(doc, (str, bytes)) else np.asarray(doc).tolist()
-
-
-@each("by", ["idf", "creation"])
-@each("name", CORPORA)
-def test_truncated_vocabularies_are_closed(cls: Any, name: str, by: str) -> None:
-    docs = CORPORA[name]
-    tok = fitted(cls, docs, None)
-    n, size = tok._model.vocabulary.n_alphabet, len(tok._model.vocabulary)
-    known = {tuple(tok._model.vocabulary.sequence(t).tolist()): tok._model.vocabulary.weights[t] for t in range(size)}
-    for n_tokens in (n, n + 1, n + 9, size - 3, size, size + 1):
-        shorter = tok.truncate(n_tokens, by=by)
-        v = shorter._model.vocabulary
-        assert n <= len(v) <= min(n_tokens, size)
-        if cls is UBPE or by == "creation" or n_tokens >= size:
-            assert len(v) == min(n_tokens, size)
-        assert v.merges is None if (cls is UBPE and by == "idf") else (v.merges < len(v)).all()
-        assert {tuple(v.sequence(t).tolist()) for t in range(len(v))} <= known.keys()
-        assert all(known[tuple(v.sequence(t).tolist())] == v.weights[t] for t in range(len(v)))
-        if by == "idf":
-            assert (np.diff(v.weights[n:]) <= 0).all()
-        batch = shorter.encode_batch(docs)
-        assert batch.values.size == 0 or batch.values.max() < len(v)
-        assert [as_list(doc) for doc in shorter.decode_batch(batch)] == [as_list(doc) for doc in docs]
-        assert type(shorter) is cls and shorter.n_tokens == n_tokens
 
 
 def test_eight_threads_share_a_tokenizer(cls: Any) -> None:

@@ -38,12 +38,6 @@ def test_equal_to_the_definition(table: Table, data: st.DataObject) -> None:
     assert v.parents(token) == (None if token < size else merges[token - size])
 
 
-def test_deep_trees_do_not_recurse() -> None:
-    n = 5000
-    tree = BPE.from_merges([[i, 0] for i in range(n)], 1).vocabulary.tree(n)
-    assert tree.tokens.size == 2 * n + 1 and tree.depths.max() == n
-
-
 def test_tokens_without_a_tree_are_refused() -> None:
     v = BPE.from_merges([[0, 1]], 2).vocabulary
     flat = UBPE(3, objective="shortest").fit([[0, 1, 0, 1]]).refine([[0, 1, 0, 1]]).vocabulary

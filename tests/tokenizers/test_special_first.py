@@ -18,23 +18,6 @@ def ids_of(tok: Any, text: Any = TEXT) -> list[int]:
     return tok.encode(text, allowed_special="all").tolist()
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_ids_are_those_behind_special_tokens(cls: Any) -> None:
-    """The same vocabulary as without, its ids moved by the number of special tokens; known words stay behind."""
-    last = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"])).fit(DNA, progress=False)
-    first = cls(20, preprocessing=Preprocessing(special_tokens=NAMES, known_words=["ACGT"], special_first=True)).fit(
-        DNA, progress=False
-    )
-    n = len(last._model.vocabulary)
-    assert n == 20 and first._model.vocabulary == last._model.vocabulary
-    assert first.vocabulary.special == {**{name: i for i, name in enumerate(NAMES)}, "ACGT": n + 5}
-    moved = {i: i + 5 for i in range(n)} | {n + i: i for i in range(5)} | {n + 5: n + 5}
-    assert ids_of(first) == [moved[i] for i in ids_of(last)] and first.decode(ids_of(first)) == TEXT
-    ids, starts = first.encode(TEXT, allowed_special="all", return_offsets=True)
-    assert starts.tolist() == last.encode(TEXT, allowed_special="all", return_offsets=True)[1].tolist()
-    assert ids.tolist() == first.encode_batch([TEXT], allowed_special="all")[0].tolist() == ids_of(first)
-
-
 @each("known", [None, ["ACGT"], {"ACGT": 90}])
 @each("by", ["creation", "idf"])
 @pytest.mark.parametrize("cls", CLASSES)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from tables import each, refuses
+from tables import each
 
-from ubpe_numba import BPE, UBPE, export
+from ubpe_numba import BPE, export
 from ubpe_numba.plot import TreeDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.views.colours import LIGHT, hue_of
@@ -61,11 +61,6 @@ def test_a_deep_tree_is_drawn() -> None:
     tok = BPE.from_merges([[0, 0], *([[k, 0] for k in range(1, 1010)])], alphabet=[7])
     display = TreeDisplay.from_token(tok, 1005, depth=None, ax=Figure().subplots())
     assert display.tree.depths.max() == 1005 and len(display.ax_.texts) == 2011
-
-
-def test_a_vocabulary_of_flat_sequences_has_no_tree() -> None:
-    dump = '{"n_tokens": 3, "alphabet": {"a": 0, "b": 1}, "mapper": {"2": [0, 1, 0]}, "weights": {"2": 1.0}}'
-    refuses(ValueError, "^token: this vocabulary knows flat sequences only", lambda: TreeDisplay.from_token(UBPE.load(dump), 2))
 
 
 def test_a_tree_of_a_tokenizer_with_ids_of_its_own() -> None:
