@@ -17,9 +17,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_740,
-    "lines of code": 31_090,
-    "functions": 2_386,
+    "lines": 51_797,
+    "lines of code": 31_145,
+    "functions": 2_388,
     "classes": 204,
     "modules": 248,
     "lines of the longest file": 690,

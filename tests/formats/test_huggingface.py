@@ -69,6 +69,8 @@ def base() -> dict[str, Any]:
 FILES: list[tuple[str, Any, str]] = [
     ("model", None, "which is none of"),
     ("model.type", "Unigram", "model: vocab: expected a list of pieces and scores"),
+    ("model.type", "WordLevel", "model: expected one of the type BPE, Unigram or WordPiece, got 'WordLevel'"),
+    ("newer", None, "the field 'newer' is not known"),
     ("model.dropout", 0.1, "model: dropout=0.1 is not supported"),
     ("model.continuing_subword_prefix", "##", "vocab: .*: a symbol at some places of a word only: not supported"),
     ("model.end_of_word_suffix", "</w>", "vocab: .*: a symbol at some places of a word only: not supported"),
@@ -91,6 +93,13 @@ FILES: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize("path, value, match", FILES, ids=lambda x: str(x)[:40])
 def test_hostile_tokenizer_json(path: str, value: Any, match: str) -> None:
     refuses(ModelFormatError, match, lambda: BPE.load(json.dumps(spoil(base(), path, value))))
+
+
+@pytest.mark.parametrize("field, match", [("model.newer", "model: the field 'newer' is not read"),
+    ("added_tokens.0.newer", r"added_tokens\[0\]: the field 'newer' is not read")])  # fmt: skip
+def test_fields_that_the_package_leaves_out_are_named(field: str, match: str) -> None:
+    with pytest.warns(UserWarning, match=match):
+        BPE.load(json.dumps(spoil(base(), field, True)))
 
 
 def test_characters_that_are_no_alphabet_of_integers() -> None:

@@ -1,6 +1,7 @@
 """Models of sentencepiece: the same ids, read and written; what cannot be encoded exactly is refused."""
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ HOSTILE: list[tuple[bytes, str]] = [
     (model([*SPECIAL, ("aé", 0.0, NORMAL), ("a", 0.0, NORMAL), *BYTES], by_bytes=True), "'é' is in pieces, but is none"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], WORD), "a model of words"),
     (model([*SPECIAL, ("a", 0.0, NORMAL)], 9), "an unknown kind, 9"),
+    (model(SPECIAL) + field(5, field(2, charsmap({"b": "c"}))), "denormalizer_spec: a map of characters"),
     (model([*SPECIAL, ("\U0010ff00", 0.0, NORMAL)]), "U+10FF00 of a piece is reserved"),
     (
         model([*SPECIAL, ("\U00100000", 0.0, NORMAL), ("x", 0.0, USER)], PAIRS),
@@ -93,17 +95,19 @@ def test_ids_equal_sentencepiece_as_read_and_as_written(data: st.DataObject, fla
         pieces += [(c, -4.0, NORMAL) for c in sorted(letters - have)]
     assume(any(type_ in (NORMAL, USER) for _, _, type_ in pieces))
     blob = model(pieces + (BYTES if flags["by_bytes"] else []), kind, **flags)
-    try:
-        tokenizer: Any = load(blob)
-    except ModelFormatError as error:
-        if kind == UNIGRAM or not re.search("is unused, so it is taken apart again|but is none", str(error)):
-            raise
-        return
-    same_ids(blob, tokenizer, docs, flags["remove"])
-    if not flags["by_bytes"]:
-        again: Any = load(written := export(tokenizer, "sentencepiece"))
-        same_ids(written, again, docs, flags["remove"])
-        assert again.encode_batch(docs, disallowed_special="none") == tokenizer.encode_batch(docs, disallowed_special="none")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", "the piece '.*' at the beginning of ids: spaces before it are not those")
+        try:
+            tokenizer: Any = load(blob)
+        except ModelFormatError as error:
+            if kind == UNIGRAM or not re.search("is unused, so it is taken apart again|but is none", str(error)):
+                raise
+            return
+        same_ids(blob, tokenizer, docs, not told)
+        if not flags["by_bytes"]:
+            again: Any = load(written := export(tokenizer, "sentencepiece"))
+            same_ids(written, again, docs, not told)
+            assert again.encode_batch(docs, disallowed_special="none") == tokenizer.encode_batch(docs, disallowed_special="none")
 
 
 def test_own_models_are_written(tmp_path: Any) -> None:

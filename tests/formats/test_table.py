@@ -82,6 +82,9 @@ def test_word_pieces(tmp_path: Path) -> None:
     assert isinstance(found, WordPiece) and found.encode(["unable", "ü", "x"]).tolist() == [2, 3, 4, 1]
     assert found._model.vocabulary == WordPiece.load(tmp_path / "vocab.txt")._model.vocabulary
     refuses(ValueError, "tokenizer: .* is a WordPiece, not a BPE", load, tmp_path, tokenizer="BPE")
+    (tmp_path / "added_tokens.json").write_text('{"<q>": 9}')
+    with pytest.warns(UserWarning, match="added_tokens.json is not read"):
+        load(tmp_path)
 
 
 def test_a_tokenizer_json_without_added_tokens(tmp_path: Path) -> None:
@@ -112,10 +115,11 @@ def test_a_tokenizer_json_without_added_tokens(tmp_path: Path) -> None:
         (b'{"n_tokens": 3, "alphabet": {"0": 0}, "mapper": {"1": [[2]]}, "weights": {}}', "a dump of ubpe: mapper"),
         (b"\n\x05\n\x03abcd", "a model of sentencepiece: "), (b"\n\x0e\n\x05<unk>\x15", "a model of sentencepiece: "),
         (b"[UNK]\n\xff\n", "a vocab.txt of WordPiece: line 2: not UTF-8"),
+        (b"<unk>\n##a\n", r"there is no piece \[UNK\], .*WordPiece\(pieces, unknown=...\) takes a dict"),
         (b"GGUF" + bytes(20), "version 0; there are versions 2 and 3"),
         (b'export default {"pat_str": 5', "not valid JSON|which is none of"),
     ],
-    ids=range(31),
+    ids=range(32),
 )  # fmt: skip
 def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(data)

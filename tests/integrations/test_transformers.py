@@ -135,6 +135,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "a pad that the file has not": {"pad_token": "[PAD]", "unk_token": "[UNK]", "additional_special_tokens": ["form", "<|eos|>"]},
     "named templates": {"chat_template": [{"name": "default", "template": CHAT}], "extra_special_tokens": {"image": "<image>"}},
     "other flags": {"added_tokens_decoder": {"300": {**WORD, "content": "<|bos|>", "rstrip": True, "special": False}}},
+    "flags left out": {"added_tokens_decoder": {"300": {"content": "earth"}}, "bos_token": ""},
 }
 
 
@@ -165,7 +166,10 @@ def test_files_beside_that_are_refused(tok: BPE, tmp_path: pathlib.Path) -> None
         ({"split_special_tokens": True}, "split_special_tokens is not supported"),
         ({"padding_side": "up"}, "padding_side: expected"),
         ({"added_tokens_decoder": {"x": {}}}, "tokenizer_config.json: it is not valid"),
-        ({"added_tokens_decoder": {"9": {"content": "a"}}}, "tokenizer_config.json: it is not valid"),
+        ({"added_tokens_decoder": {"9": {"special": True}}}, "tokenizer_config.json: it is not valid"),
+        ([1], "tokenizer_config.json: expected an object, got"), ({"pad_token": 3}, "json: pad_token: expected a token, got 3"),
+        ({"model_max_length": "9"}, "model_max_length: expected a number of at least 1, got '9'"),
+        ({"additional_special_tokens": "<q>"}, "json: additional_special_tokens: expected a list of tokens, got '<q>'"),
     ):  # fmt: skip
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
         refuses(ModelFormatError, told, lambda: load(tmp_path / "tokenizer.json"))

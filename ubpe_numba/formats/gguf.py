@@ -21,6 +21,7 @@ import base64
 import os
 import re
 import struct
+import warnings
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -38,6 +39,10 @@ from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.reserved import ONLY_DECODED
 
 _PREFIX = "tokenizer.ggml."
+_FIELDS = re.compile(  # that are read, and those that a call of llama.cpp puts tokens around a text by
+    r"model|pre|tokens|token_type|token_type_count|scores|merges|precompiled_charsmap|add_(space_prefix|[a-z]+_token)|"
+    r"remove_extra_whitespaces|normalizer\.(lowercase|strip_accents)|\w+_token_ids?"
+)
 _NAMES = {  # of patterns, and the names of tokenizers in llama.cpp that cut by them
     "gpt2": (
         "gpt2 gpt-2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe gigachat a.x-4.0 mellum "
@@ -118,6 +123,8 @@ def read(path: Any) -> Pieces | Table | Words:
     ModelFormatError names what is not valid or not supported; OSError if the file cannot be read.
     """
     found = read_fields(path, _PREFIX)
+    if odd := [name for name in found if not _FIELDS.fullmatch(name)]:
+        warnings.warn(f"{_PREFIX}{odd[0]} is not read", UserWarning, stacklevel=2)
     kind, names = found.get("model"), found.get("tokens")
     if not isinstance(names, list) or not names or not all(names):
         raise ModelFormatError("tokenizer.ggml.tokens: expected a list of tokens")

@@ -45,13 +45,14 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
     file = text if isinstance(text, dict) else parse(text)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
-        raise ModelFormatError("model: expected one of type BPE")
+        kind = quoted(model.get("type") if isinstance(model, dict) else model)
+        raise ModelFormatError(f"model: expected one of the type BPE, Unigram or WordPiece, got {kind}")
     if model.get("dropout") not in (None, 0, 0.0):
         raise ModelFormatError(f"model: dropout={quoted(model['dropout'])} is not supported: ids would be random")
     normalizer, splitter = steps_of(file)
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
-    configured(file, config or {}, vocab)
+    kept = configured(file, config or {}, vocab)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     unknown = None if bytewise else _unknown(model, vocab)
     given = model.get("merges")
@@ -112,7 +113,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
         decoding = decoding_of(file.get("decoder"), names, special | known, bytewise, by_bytes, decoding)
     return table._replace(
         pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags, stand_in=stand_in, decoding=decoding,
-        file=outer(file),
+        file=outer(file, kept),
     )  # fmt: skip
 
 
@@ -350,6 +351,8 @@ def added_of(
     for i, token in enumerate(tokens):
         if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
             raise ModelFormatError(f"added_tokens[{i}]: expected an object with content and id")
+        if odd := token.keys() - {*FLAGS, "special", "content", "id"}:
+            others.append(f"added_tokens[{i}]: the field {quoted(min(odd))} is not read, nor is it in tokenizers")
         if not 0 <= token["id"] < 1 << 32:
             raise ModelFormatError(f"added_tokens[{i}]: id: expected less than 2**32, got {quoted(token['id'])}")
         if not (word := token["content"]):
@@ -362,8 +365,8 @@ def added_of(
         if token_id != token["id"]:
             there = f"has the id {quoted(token['id'])} in the file, but {token_id} here and in tokenizers"
             others.append(f"added_tokens[{i}]: {quoted(word)} {there}")
-        if odd := next((name for name in (*FLAGS, "special") if type(token.get(name, False)) is not bool), None):
-            raise ModelFormatError(f"added_tokens[{i}]: {odd}: expected true or false, got {quoted(token[odd])}")
+        if wrong := next((name for name in (*FLAGS, "special") if type(token.get(name, False)) is not bool), None):
+            raise ModelFormatError(f"added_tokens[{i}]: {wrong}: expected true or false, got {quoted(token[wrong])}")
         found[not (token.get("special") or word in found[0])][word] = token_id  # of a word that is there twice the last counts
         before, flags[word] = flags.get(word), sum(bit for name, bit in FLAGS.items() if token.get(name) is True)
         if before is not None and (before ^ flags[word]) & NORMALIZED:
@@ -431,8 +434,8 @@ def decoding_of(
     return made if made != Decoding() else None
 
 
-def outer(file: dict[str, Any]) -> dict[str, Any] | None:
-    """The parts of a file that act after encoding, as they are there, and the defaults of a call; None for none.
+def outer(file: dict[str, Any], config: dict[str, Any]) -> dict[str, Any] | None:
+    """The parts of a file that act after encoding, as they are there, and defaults of a call, as `configured`; None for none.
 
     ModelFormatError for a part that is not valid, or not supported; of all small parts where the package tokenizers is there.
     """
@@ -448,19 +451,23 @@ def outer(file: dict[str, Any]) -> dict[str, Any] | None:
     except ValueError as error:
         raise ModelFormatError(str(error)) from error
     padding, truncation = found.get("padding") or {}, found.get("truncation") or {}
-    config = {"pad_token": padding.get("pad_token"), "pad_token_type_id": padding.get("pad_type_id")}
+    own = {"pad_token": padding.get("pad_token"), "pad_token_type_id": padding.get("pad_type_id")}
     for at, part in (("padding_side", padding), ("truncation_side", truncation)):
-        config[at] = {"Left": "left", "Right": "right"}.get(str(part.get("direction")))
-    config = {name: value for name, value in config.items() if value is not None} | file.get("config", {})
+        own[at] = {"Left": "left", "Right": "right"}.get(str(part.get("direction")))
+    config = {name: value for name, value in own.items() if value is not None} | config
     return {**found, **({"config": config} if config else {})} or None
 
 
-def configured(file: dict[str, Any], config: Mapping[str, Any], vocab: Mapping[str, int]) -> None:
-    """Put what a `tokenizer_config.json` says into the object of a file, as transformers does; ModelFormatError.
+def configured(file: dict[str, Any], config: Mapping[str, Any], vocab: Mapping[str, int]) -> dict[str, Any]:
+    """The defaults of a call that a `tokenizer_config.json` says; ModelFormatError for fields that are not valid, or not known.
 
-    Added tokens with other flags, or that the file does not have; defaults of a call.
+    Added tokens with other flags, or that the file does not have, are put into the object of the file, as transformers does.
     """
-    file["config"] = config_of(config)
+    if odd := file.keys() - _FIELDS:
+        raise ModelFormatError(f"the field {quoted(min(odd))} is not known here, nor in tokenizers")
+    if odd := file["model"].keys() - _OF_MODELS:
+        warnings.warn(f"model: the field {quoted(min(odd))} is not read, nor is it in tokenizers", UserWarning, stacklevel=2)
+    kept = config_of(config)
     if config.get("split_special_tokens"):
         raise ModelFormatError("tokenizer_config.json: split_special_tokens is not supported; encode(allowed_special='none') is")
     try:
@@ -468,9 +475,10 @@ def configured(file: dict[str, Any], config: Mapping[str, Any], vocab: Mapping[s
         words = [dict(decoder[i]) for i in sorted(decoder, key=int)]
         named = [config.get(name) for name in _ROLES]
         for name in ("extra_special_tokens", "additional_special_tokens"):
-            named += [*(many.values() if isinstance(many := config.get(name) or [], dict) else many)]
+            many = config.get(name) or []
+            named += [*(many.values() if isinstance(many, dict) else many)]
         if not words and not any(named):
-            return
+            return kept
         rows = {token["content"]: token for token in file.get("added_tokens") or []}
         seen = {word["content"] for word in words} | rows.keys()
         plain = {**dict.fromkeys(FLAGS, False), "special": True}
@@ -480,34 +488,47 @@ def configured(file: dict[str, Any], config: Mapping[str, Any], vocab: Mapping[s
             seen.add(word["content"])
         free = len(vocab) + len([content for content in rows if content and content not in vocab])
         for word in words:
-            flags, content = {name: word[name] for name in (*FLAGS, "special")}, word["content"]
+            is_special, content = word.get("special", False), word["content"]
+            flags = {name: word.get(name, name == "normalized" and not is_special) for name in FLAGS}
             if content in rows:
-                rows[content].update(flags, special=word["special"] or rows[content]["special"])
+                rows[content].update(flags, special=is_special or rows[content]["special"])
             else:
-                rows[content] = {"id": vocab.get(content, free), "content": content, **flags}
+                rows[content] = {"id": vocab.get(content, free), "content": content, **flags, "special": is_special}
                 free += content not in vocab
         file["added_tokens"] = [*rows.values()]
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise ModelFormatError(f"tokenizer_config.json: it is not valid: {error!r}") from error
+    return kept
 
 
 def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """The defaults of a call, and the names of special tokens, of a `tokenizer_config.json` or an object of transformers."""
     found: dict[str, Any] = {}
-    for name in CONFIG:
+    for name in (*CONFIG, "extra_special_tokens"):
         value: Any = given.get(name)
-        if isinstance(value, dict):  # an added token
-            value = value.get("content")
-        elif isinstance(value, (list, tuple)) and name == "additional_special_tokens":
-            value = [word["content"] if isinstance(word, dict) else str(word) for word in value]
-        if name == "model_max_length" and not (isinstance(value, (int, float)) and 1 <= value < 1 << 31):
-            continue  # no limit
-        if value is not None and not (name.endswith("_token") and not isinstance(value, str)):
-            found[name] = int(value) if name == "model_max_length" else value
-    for name in ("padding_side", "truncation_side"):
-        if found.get(name, "left") not in ("left", "right"):
-            raise ModelFormatError(f"tokenizer_config.json: {name}: expected 'left' or 'right', got {quoted(found[name])}")
+        what, kind = "", name.rpartition("_")[2]
+        if value in (None, ""):
+            continue
+        if kind == "length" and not (type(value) in (int, float) and value >= 1):
+            what = "a number of at least 1"
+        elif kind == "side" and value not in ("left", "right"):
+            what = "'left' or 'right'"
+        elif kind == "tokens":
+            many = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [None]
+            what = "" if all(value := [*map(_text_of, many)]) else "a list of tokens"
+        elif kind == "token":
+            what = "" if (value := _text_of(value)) else "a token"
+        if what:
+            raise ModelFormatError(f"tokenizer_config.json: {name}: expected {what}, got {quoted(given[name])}")
+        if name in CONFIG and not (kind == "length" and value >= 1 << 31):  # which is no limit
+            found[name] = int(value) if kind == "length" else value
     return found
+
+
+def _text_of(token: Any) -> str:
+    """The text of a token of a configuration, a `str` or an object; "" for something else."""
+    text = token.get("content") if isinstance(token, dict) else getattr(token, "content", token)
+    return text if isinstance(text, str) else ""
 
 
 def renumbered(file: dict[str, Any], new: list[int]) -> dict[str, Any]:
@@ -526,6 +547,14 @@ def renumbered(file: dict[str, Any], new: list[int]) -> dict[str, Any]:
     return made
 
 
+#: Fields of a `tokenizer.json`, and of its model: others are of a later version, or of nobody.
+_FIELDS = {
+    "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model",
+}  # fmt: skip
+_OF_MODELS = {
+    "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
+    "ignore_merges", "unk_id", "max_input_chars_per_word", "vocab", "merges",
+}  # fmt: skip
 #: Parts of a file that act after encoding.
 _OUTER = ("post_processor", "decoder", "padding", "truncation")
 #: Fields of a `tokenizer_config.json` that are kept.

@@ -34,7 +34,7 @@ from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.formats.pair_table import Table, symbol_index
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, open_regular
+from ubpe_numba.runtime.files import BYTE_ORDER_MARK, is_object, naming, open_regular
 from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -249,9 +249,13 @@ def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None
         config = {name: getattr(source.given, name, None) for name in huggingface.CONFIG}
     for beside_it in ("tokenizer_config.json", "special_tokens_map.json"):
         if (path := source.beside([beside_it])) is not None and "added_tokens_decoder" not in config:
-            with open_regular(path) as f:
-                beside = model_file.parse_json(f.read())
-            config |= beside if isinstance(beside, dict) else {}
+            with open_regular(path) as f, naming(beside_it):
+                if not isinstance(beside := model_file.parse_json(f.read()), dict):
+                    raise ModelFormatError(f"expected an object, got {quoted(beside)}")
+            config |= beside
+    if isinstance(model, dict) and "type" not in model:  # as files of tokenizers had it before 0.9
+        is_unigram, words = isinstance(model.get("vocab"), list), "max_input_chars_per_word" in model
+        model["type"] = "BPE" if "merges" in model else "Unigram" if is_unigram else "WordPiece" if words else "WordLevel"
     name = model.get("type") if isinstance(model, dict) else None
     if name not in ("Unigram", "WordPiece"):
         return of_huggingface(source.document, kind, alphabet, source.n_bytes, config)

@@ -25,6 +25,7 @@ character, ▁, and `runs_in_order` finds an order for them. Others are allowed 
 from __future__ import annotations
 
 import base64
+import warnings
 from collections import Counter
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -85,7 +86,9 @@ class Pieces(NamedTuple):
 def read(data: bytes) -> Pieces:
     """Read the content of a file; ModelFormatError says what is not valid in it. The parts fit together then."""
     top = Messages.of(data, _MOST)
-    trainer, spec = (top.inside(number, _MOST_FIELDS) for number in (2, 3))
+    trainer, spec, back = (top.inside(number, _MOST_FIELDS) for number in (2, 3, 5))
+    if _last(back.strings(2), b""):
+        raise ModelFormatError("denormalizer_spec: a map of characters that decoded text is changed by is not supported")
     fields = top.inside(1, 4 * _MOST)
     text, sizes = fields.texts(1)
     scores, types = fields.floats(2, 0.0), fields.integers(3, NORMAL)
@@ -194,6 +197,12 @@ def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: 
         {"type": "StandIns", "alphabet": characters, "words": words if by_rank else [], "by_bytes": pieces.by_bytes,
          "fused": by_rank, "unknown": pieces.surface},
     ]  # fmt: skip
+    removes, several = pieces.text["remove_extra_whitespaces"], MARK * 2
+    odd = [word for word in words if by_rank and word.startswith(MARK) and (removes or pieces.text["add_dummy_prefix"])]
+    odd += [name for name in names if removes and name.startswith(several)]
+    if odd:
+        told = f"the piece {quoted(odd[0])} at the beginning of ids: spaces before it are not those of sentencepiece in decode"
+        warnings.warn(told, UserWarning, stacklevel=2)
     special = {names[i]: i for i in np.flatnonzero(types == CONTROL).tolist()}
     unknown = np.flatnonzero(types == UNKNOWN_PIECE)
     made = Segmenter(

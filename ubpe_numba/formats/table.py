@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -68,8 +69,8 @@ FORMATS = (
     Format(
         "vocab.txt",
         "a vocab.txt of WordPiece",
-        lambda source: b"[UNK]" in source.lines(1 << 14) and b"\0" not in source.head,
-        lambda source: Found(Words(wordpiece.parse_vocab_txt(source.data))),
+        lambda source: b"\0" not in source.head and any(map(wordpiece.PIECE.fullmatch, source.lines(1 << 14))),
+        lambda source: Found(wordpiece.of_vocab_txt(source.data)),
         export.vocab_txt,
     ),
     Format("transformers", "an object of transformers", lambda _: False, None, export.transformers_object),
@@ -108,6 +109,10 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
     with naming(source.path):
         row = recognise(source)
     assert row.read is not None  # others recognise nothing
+    beside = source.beside(["added_tokens.json"]) if row.key in ("vocab+merges", "vocab.txt", "sentencepiece") else None
+    if beside is not None and not options.get("special_tokens"):
+        told = f"{beside} is not read: its tokens are text here, and have no ids; a tokenizer.json of the model has them"
+        warnings.warn(told, UserWarning, stacklevel=4)
     if (odd := next((name for name in options if name not in _options(row.read)), None)) is not None:
         raise ValueError(f"{odd}: {source.path} is {row.name}, which says it itself")
     if "tokenizer" in inspect.signature(row.read).parameters:

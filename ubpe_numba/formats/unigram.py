@@ -46,9 +46,10 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     if unknown is not None and (type(unknown) is not int or not 0 <= unknown < len(listed)):
         raise ModelFormatError(f"model: unk_id: expected the id of a piece, got {quoted(unknown)}")
     vocab = {name: i for i, name in enumerate(listed)}
-    if len(vocab) < len(listed):
-        raise ModelFormatError("model: vocab: a piece is there twice")
-    configured(file, config or {}, vocab)
+    if (twice := next((name for i, name in enumerate(listed) if vocab[name] != i), None)) is not None:
+        places = f"{listed.index(twice)} and {vocab[twice]}"
+        raise ModelFormatError(f"model: vocab: the piece {quoted(twice)} is there twice, as {places}")
+    kept = configured(file, config or {}, vocab)
     normalizer, splitter = steps_of(file)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     bytewise = splitter is not None and splitter.bytewise
@@ -118,7 +119,7 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
         normalizer=normalizer,
         unknown=None if unknown is None else Unknown(None, unknown, True),
         decoding=decoding,
-        file=outer(file),
+        file=outer(file, kept),
     )
     return Model(alphabet, vocabulary, segmenter.numbered(np.array(ids), size))
 
@@ -138,8 +139,10 @@ def _pieces(vocab: Any, text: str | bytes) -> tuple[list[str], np.ndarray]:
     """The texts of pieces and their scores, float64, for which the file is read again: numbers as they are written."""
     if not isinstance(vocab, list) or not vocab:
         raise ModelFormatError("model: vocab: expected a list of pieces and scores")
-    if set(map(type, vocab)) != {list} or {tuple(map(type, pair)) for pair in vocab} - {(str, float), (str, int)}:
-        raise ModelFormatError("model: vocab: expected pairs of a piece and a score")
+    kinds = [tuple(map(type, pair)) if type(pair) is list else () for pair in vocab]
+    if odd := {*kinds} - {(str, float), (str, int)}:
+        at = min(map(kinds.index, odd))
+        raise ModelFormatError(f"model: vocab[{at}]: expected a pair of a piece and a score, got {quoted(vocab[at])}")
     names = [pair[0] for pair in vocab]
     scores = read_numbers([str(pair[1]) for pair in parse_json(text, str)["model"]["vocab"]])
     if not np.isfinite(scores).all():

@@ -7,6 +7,7 @@ part of the piece, as the package ``tokenizers`` has it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -22,12 +23,15 @@ from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.reserved import FLAGS
 
+UNKNOWN = "[UNK]"  # in a vocab.txt
+PIECE = re.compile(rb"\[UNK\]|##[A-Za-z].*")  # that only such a file has
+
 
 class Words(NamedTuple):
     """Vocabulary and options of a file: arguments of `WordPiece` and of its `Preprocessing`, and `Segmenter.file`."""
 
     vocabulary: dict[str, int]
-    unknown: str = "[UNK]"
+    unknown: str = UNKNOWN
     prefix: str = "##"
     longest: int = 100
     normalizer: Normalizer | None = None
@@ -44,7 +48,7 @@ def read(file: Any, config: Mapping[str, Any] | None = None) -> Words:
     if not isinstance(model, dict) or model.get("type") != "WordPiece":
         raise ModelFormatError("model: expected one of type WordPiece")
     vocab = read_vocab(model.get("vocab"), "model: vocab")
-    configured(file, config or {}, vocab)
+    kept = configured(file, config or {}, vocab)
     unknown, prefix = model.get("unk_token", "[UNK]"), model.get("continuing_subword_prefix", "##")
     longest: Any = model.get("max_input_chars_per_word", 100)
     if not isinstance(unknown, str) or unknown not in vocab:
@@ -57,7 +61,7 @@ def read(file: Any, config: Mapping[str, Any] | None = None) -> Words:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     named = {word: tuple(name for name, bit in FLAGS.items() if mask & bit) for word, mask in flags.items()}
     decoding_of(file.get("decoder"), (), (), False, False)
-    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named, outer(file))
+    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named, outer(file, kept))
 
 
 def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
@@ -151,6 +155,14 @@ def parse_vocab_txt(data: bytes) -> dict[str, int]:
     if not lines:
         raise ModelFormatError("no pieces")
     return {line.rstrip(WHITE_SPACE): i for i, line in enumerate(text.split("\n"))}
+
+
+def of_vocab_txt(data: bytes) -> Words:
+    """The words of the content of a file; ModelFormatError if they have no piece for others."""
+    if UNKNOWN not in (pieces := parse_vocab_txt(data)):
+        told = f"there is no piece {UNKNOWN}, which words become that no pieces make"
+        raise ModelFormatError(f"{told}; WordPiece(pieces, unknown=...) takes a dict of pieces and ids, and another one")
+    return Words(pieces)
 
 
 def vocab_txt(pieces: Mapping[str, int]) -> str:
