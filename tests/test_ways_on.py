@@ -216,7 +216,7 @@ OPTIONS: list[Row] = [
       for name, value, error in [
           ("ties", "coin", ValueError), ("ties", [], ValueError), ("order", "", ValueError), ("trim", 1, ValueError),
           ("encode", "greedy", ValueError), ("min_count", 0, ValueError), ("min_count", True, ValueError),
-          ("overshoot", None, TypeError),
+          ("overshoot", None, TypeError), *(("max_token_length", n, ValueError) for n in (0, -1, 2.5, "3", True)),
       ]],
     (lambda: FitRules().replace(ties=None), ValueError, "ties: expected .* got None"),
     (lambda: INTS.load("m.npz"), AttributeError, r"leaves this one as it is.*tok = BPE.load\("),
@@ -276,6 +276,10 @@ ENCODE: list[Row] = [
     (lambda: TEXT.encode("ab", return_offset=True), TypeError, "'return_offset'.*mean 'return_offsets'"),  # type: ignore[call-overload]
     (lambda: TEXT.encode("ab", sample=2), ValueError, r"sample: .*probability in 0\.\.1.* got 2"),
     (lambda: PATHS.encode([0], sample=-1), ValueError, "sample: .*from 0 to 10000.* got -1"),
+    (lambda: PATHS.encode([0], sample=np.nan), ValueError, "sample: .*from 0"),
+    (lambda: PATHS.encode([0], sample="1"), TypeError, "sample: expected a number, got '1'"),
+    (lambda: PATHS.encode([0], sample=1000), ValueError, "alpha: expected weights times alpha in -66..66, got -"),
+    (lambda: PATHS.encode([0], sample=1.0, seed=True), TypeError, "seed: expected an int"),
     (lambda: TEXT.encode("ab", sample=0.1, seed=-1), ValueError, r"seed: .*0\.\.2\*\*64 - 1.* got -1"),
     (lambda: INTS.encode_batch(DOCS, out=np.zeros(1, np.int32)), ValueError,
      "out: 1 ids are too few: document 0, of 2 ids, has no place from position 1 on"),

@@ -193,14 +193,6 @@ def test_a_text_is_encoded_and_decoded_between_files(here: pathlib.Path, text: b
         assert [doc.tobytes() for doc in found] == [text] and found[0].dtype == np.uint8
 
 
-def test_lines_are_encoded_and_decoded_between_files(here: pathlib.Path) -> None:
-    assert main(["encode", "text.json", "--lines", "a.txt", "-o", "l.npz"]) == 0
-    with np.load("l.npz") as data:
-        assert data["values"].dtype == np.int32 and data["offsets"].dtype == np.int64 and data["offsets"].size == 6
-    assert main(["decode", "text.json", "l.npz", "--lines", "-o", "back.txt"]) == 0
-    assert (here / "back.txt").read_bytes() == TEXT + b"\n"
-
-
 def test_jsonl_is_encoded_and_decoded_between_files(here: pathlib.Path) -> None:
     docs = ["low", "", "two\nlines", "\ud800 低 \U0001f600"]
     (here / "x.jsonl").write_text("".join(json.dumps({"body": doc}) + "\n" for doc in docs))

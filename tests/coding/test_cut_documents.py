@@ -4,7 +4,6 @@ import pathlib
 import pickle
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from tables import each, refuses
@@ -86,19 +85,6 @@ def test_a_choice_that_does_not_go_with_the_model(tmp_path: pathlib.Path) -> Non
     tok = BPE.from_merges([[0, 1]], alphabet="ab").set_params(unknown=7)
     for call in (lambda: tok.encode("abx"), lambda: tok.save(tmp_path / "model.json")):
         refuses(ValueError, "unknown: expected 'raise', 'skip', a character .* got 7, which is not in the", call)
-
-
-def test_integers_of_numpy_too_and_bytes(tmp_path: pathlib.Path) -> None:
-    word, other = (-1, -1), (np.int64(-1), np.int64(-1))
-    parts = Preprocessing(special_tokens=[[-1, -1]])
-    numbers, same = (BPE.from_merges([[0, 1]], alphabet=[5, 6], preprocessing=parts, unknown=one) for one in (word, other))
-    same.save(tmp_path / "model.json")
-    assert BPE.load(tmp_path / "model.json") == same == numbers
-    ids, spans = numbers.encode([5, 6, 9, 9, 6, 5, 6], return_offsets="spans")
-    assert ids.tolist() == [2, 3, 3, 1, 2] and spans.tolist() == [[0, 2], [2, 3], [3, 4], [4, 5], [5, 7]]
-    dna = BPE.from_merges([[0, 1]], alphabet=b"ACGTN", unknown="N")
-    assert dna.encode(b"ACXAC").tolist() == [5, 4, 5] == dna.encode(b"ACNAC").tolist()
-    assert dna.encode(b"ACX", unknown=b"G").tolist() == [5, 2]
 
 
 DOCS = [[0, 1, 2, 0, 1, 2, 2], [2, 0, 1, 1, 2], [0, 1, 0, 1]]

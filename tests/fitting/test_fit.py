@@ -199,11 +199,6 @@ def test_pairs_that_are_too_long_count_as_borders() -> None:
     assert [tuple(merge) for merge in reference.fit(docs, 7, 12, 10, max_token_length=3)[0]] == merges(tok)
 
 
-@each("longest", [0, -1, 2.5, "3", True])
-def test_lengths_that_are_refused(longest: Any) -> None:
-    refuses(ValueError, "^max_token_length", FitRules, max_token_length=longest)
-
-
 BIG = 300  # candidates, of which so many are looked at that pairs are listed
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tables import each, refuses
 
-from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece, export
+from ubpe_numba import BPE, UBPE, Preprocessing, export
 from ubpe_numba.errors import UnknownTokenError
 
 TEXTS = ["the low lower lowest tide", "low tide, no tide", "höher als the tide 低い"]
@@ -84,14 +84,6 @@ def test_names_of_a_refit_are_new(cls: Any) -> None:
     before = tok.get_vocab()
     before["x"] = 7  # the user's
     assert tok.fit(["xyxyxy", "xyx"], progress=False).get_vocab().keys() >= {"x", "y"} and "t" not in tok.get_vocab()
-
-
-def test_word_pieces() -> None:
-    tok = WordPiece({"[UNK]": 0, "un": 1, "##able": 4}, preprocessing=Preprocessing(special_tokens={"[CLS]": 7}))
-    assert tok.get_vocab() == {"[UNK]": 0, "un": 1, "##able": 4, "[CLS]": 7} and tok.vocab_size == 8
-    assert [tok.id_to_token(i) for i in (4, 5, 7)] == ["##able", None, "[CLS]"] and tok.token_to_id("[CLS]") == 7
-    same = pickle.loads(pickle.dumps(tok))
-    assert tok == same and hash(tok) == hash(same) and tok != WordPiece(["[UNK]", "un", "##able"]) and tok != "un"
 
 
 def test_equal_tokenizers(cls: Any, tmp_path: Any) -> None:

@@ -4,12 +4,11 @@ import math
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
 from reference import encode_paths
-from tables import each, refuses
+from tables import refuses
 
 from ubpe_numba import UBPE
 from ubpe_numba.bounds import boundary_probabilities
@@ -46,19 +45,6 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
         text.set_params(objective=objective)
         for seed in range(5):
             assert text.decode(text.encode("slow lower", sample=0.1, seed=seed)) == "slow lower"
-
-
-@each(("arguments", "error", "match"), [
-    ({"sample": -0.5}, ValueError, "sample: expected a number from 0 to 10000, got -0.5"),
-    ({"sample": float("nan")}, ValueError, "sample: expected a number from 0"),
-    ({"sample": "1"}, TypeError, "sample: expected a number, got '1'"),
-    ({"sample": 1000}, ValueError, "alpha: expected weights times alpha in -66..66, got -"),
-    ({"seed": -1}, ValueError, r"seed: expected 0..2\*\*64 - 1, got -1"),
-    ({"seed": True}, TypeError, "seed: expected an int"),
-])  # fmt: skip
-def test_arguments_of_sampling(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
-    tok = UBPE(5, 1, objective="likelihood").fit(DOCS, progress=False)
-    refuses(error, match, tok.encode, "ab", **{"sample": 1.0} | arguments)
 
 
 def test_threads_that_share_a_tokenizer_draw_by_their_own_alphas() -> None:

@@ -82,7 +82,8 @@ def test_what_other_tokenizers_can() -> None:
 def test_arguments_by_name() -> None:
     tok = cutting()
     other = WordPiece(**tok.get_params())
-    assert other == tok and other.fingerprint == tok.fingerprint and pickle.dumps(other) == pickle.dumps(tok)
+    assert other == tok and hash(other) == hash(tok) and pickle.dumps(other) == pickle.dumps(tok)
+    assert other.fingerprint == tok.fingerprint and tok.vocab_size == 10
     assert other.set_params(longest=1) is other and other != tok and other.encode("un able").tolist() == [0, 0]
     tok.usage(TEXTS)
     assert pickle.dumps(pickle.loads(pickle.dumps(tok))) == pickle.dumps(tok) == pickle.dumps(cutting())

@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 from reference.reserved import find_words
-from tables import each
+from tables import each, refuses
 from text_samples import TEXT, cut
 
 from ubpe_numba import BPE, Preprocessing, count_documents
+from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.pretokenizer import Pretokenizer
+from ubpe_numba.vocabulary.segmenter import _MOST_STEPS as _MOST, Decoding
 
 pytest.importorskip("regex")
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
@@ -65,3 +67,11 @@ def pair(name: str | None) -> tuple[Any, Any]:
 
 
 TOKENIZERS = {name: pair(name) for name in (None, "gpt2", "digits1")}
+
+
+def test_so_many_characters_may_be_left_out_of_decoded_text() -> None:
+    for n in (0, 1, _MOST):
+        assert Decoding.from_state({"replace": [["a", "b"]], "strip": " ", "n": n}) == Decoding((("a", "b"),), " ", n)
+    for n, strip in ((-1, " "), (_MOST + 1, " "), (1, "")):
+        state = {"replace": [], "strip": strip, "n": n}
+        refuses(ModelFormatError, rf"decoding: n: expected 0\.\.{_MOST}", Decoding.from_state, state)
