@@ -17,11 +17,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_797,
-    "lines of code": 31_145,
-    "functions": 2_388,
+    "lines": 51_929,
+    "lines of code": 31_230,
+    "functions": 2_396,
     "classes": 204,
-    "modules": 248,
+    "modules": 249,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,

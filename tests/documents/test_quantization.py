@@ -197,7 +197,7 @@ SCALES = [
     quantize([0.1, 0.7], step=0.1)[1],
     quantize([2**62, 2**62 + 9], step=3)[1],
     quantize([[0.1, 5], [0.3, 9]], levels=7, channels="separate")[1],
-    quantize([[-0.3, 5], [0.1, 9]], law="mu", mu=100.5)[1],
+    quantize([[-0.3, 5], [0.1, 9]], law="mu", mu=100.5, gaps=True)[1],
 ]
 
 
@@ -245,8 +245,29 @@ def test_recordings_in_every_form(tmp_path: pathlib.Path) -> None:
         assert scale.apply(form).tolist() == np.concatenate(expected).tolist()
     assert quantize(pandas.DataFrame({"a": [1, 2], "b": [5, 9]}), step=1)[0].tolist() == [[0, 0], [1, 4]]
     for gap in (pandas.Series([1, None]), pyarrow.array([1.0, None]), [1.0, np.nan]):
-        refuses(ValueError, "position 1: expected a finite number, got nan; drop or fill", scale.apply, gap)
+        refuses(ValueError, "position 1: expected a finite number, got nan; drop or fill .*: gaps=True", scale.apply, gap)
     refuses(ValueError, "signal: recording 1: position 0: expected a finite number", scale.apply, [[1.0, 2.0], [np.nan]])
+
+
+@given(integers() | FLOATS.map(np.array), st.integers(0, 2**32), st.sampled_from(["shared", "separate"]))
+def test_gaps_have_the_last_symbol_and_are_nan_again(signal: np.ndarray, seed: int, channels: Any) -> None:
+    """The scale and all other symbols are those of the samples that are there."""
+    signal = np.resize(signal, max(2, signal.size))
+    mask = np.random.default_rng(seed).random((signal.size, 2)) < 0.4
+    mask[seed % signal.size] = False
+    both = np.stack([signal, signal[::-1]], axis=1)
+    there = [both[~mask[:, c], c] for c in (0, 1)]
+    for form in [np.ma.array(both, mask=mask)] + [np.where(mask, np.nan, both)] * (both.dtype.kind == "f"):
+        symbols, scale = quantize(form, levels=9, channels=channels, gaps=True)
+        assert scale.low == tuple(x.min() for x in there) and scale.high == tuple(x.max() for x in there)
+        assert scale.gap == scale.n_symbols - 1 == (9 if channels == "shared" else 18)
+        without = dataclasses.replace(scale, gaps=False)
+        assert without.gap is None
+        assert np.array_equal(symbols, np.where(mask, scale.gap, without.apply(both, clip=True)))
+        back = without.restore(without.apply(both, clip=True))
+        assert np.array_equal(scale.restore(symbols), np.where(mask, np.nan, back), equal_nan=True)
+        parts, one = quantize([form, form[::-1]], levels=9, channels=channels, gaps=True)
+        assert one == scale and np.array_equal(parts[0], symbols) and np.array_equal(parts[1], symbols[::-1])
 
 
 def test_the_first_symbols_of_very_many_channels() -> None:
@@ -273,6 +294,9 @@ def bad(at: tuple[int, int], value: float, dtype: str) -> np.ndarray:
     return signal
 
 
+assert Quantization.from_state({name: value for name, value in STATE.items() if name != "gaps"}) == SCALES[0]  # older ones
+
+
 def kept(**change: Any) -> Any:
     return Quantization.from_state({**STATE, **change})
 
@@ -297,7 +321,9 @@ REFUSED: dict[type[Exception], list[tuple[Any, str]]] = {
         (lambda: quantize([np.ones(3), np.array([1, np.nan])], levels=2), "signal: recording 1: position 1: expected a finite"),
         (lambda: ONE.apply([np.zeros(3), np.array([7.0])]), "signal: recording 1: position 0: expected a sample in 0..1"),
         (lambda: quantize([np.ones(3), np.ones((3, 2))], levels=2), "signal: expected recordings of the same channels; numpy"),
-        (lambda: quantize(np.ma.array([1, 2], mask=[0, 1]), levels=2), "signal: expected every sample, got .* masked ones"),
+        (lambda: quantize(np.ma.array([1, 2], mask=[0, 1]), levels=2), "signal: expected every sample, .*gaps=True"),
+        (lambda: quantize(np.ma.array([1, 2], mask=True), levels=2, gaps=True), "signal: expected at least one sample to learn"),
+        (lambda: quantize([1, np.inf], levels=2, gaps=True), "signal: position 1: expected a finite .* first$"),
         (lambda: quantize([1], step=1, levels=2), "levels: expected one of step and levels, got step=1, levels=2"),
         (lambda: quantize([1], step=1, law="mu"), "step: expected None with the law 'mu'"),
         (lambda: quantize([1], step=1, law="log"), "law: expected 'linear' or 'mu', got 'log'"),
@@ -339,10 +365,10 @@ REFUSED: dict[type[Exception], list[tuple[Any, str]]] = {
         (lambda: kept(high=[1, 2]), "high: expected one number, or one for each of 1 channels, got 2"),
         (lambda: kept(step=[None]), "step: channel 0: expected a number, got None"),
         (lambda: kept(levels=4), "levels: expected one of step and levels"),
-        (lambda: kept(other=1), "unexpected field 'other'"),
+        (lambda: kept(gaps=1), "gaps: expected True or False, got 1"), (lambda: kept(other=1), "unexpected field 'other'"),
         (lambda: Quantization.from_state([]), "quantization: expected a dict, got list"),  # type: ignore[arg-type]
         *[(lambda name=name: Quantization.from_state({k: v for k, v in STATE.items() if k != name}), f"field '{name}' is missing")
-          for name in STATE],
+          for name in STATE if name != "gaps"],
     ],
 }  # fmt: skip
 

@@ -46,11 +46,12 @@ def tree(tok: Any, token: int) -> list[int]:
 
 @each("estimator", [
     Quantizer(step=0.5, per_column=True),
-    Quantizer(law="mu", clip=True),
+    Quantizer(law="mu", clip=True, gaps=True),
     BagOfTokens(),
     BagOfTokens(UBPE(300, objective="shortest"), tf_idf=True, sparse_output=False),
     BagOfTokens(UBPEClassic(300), parts=True, binary=True),
     SeriesBag(**ONE_VIEW, sparse_output=False, log=False, parts=False, normalize=False),
+    SeriesBag(**ONE_VIEW, gaps=True),
 ])  # fmt: skip
 def test_checks_of_scikit_learn(estimator: Any) -> None:
     wrong = {}
@@ -79,6 +80,18 @@ def test_quantizer_is_quantize() -> None:
     assert Quantizer(levels=2).fit_transform(np.array([[False, True]])).tolist() == [[0, 1]]
 
 
+def test_quantizer_of_series_of_any_lengths_and_with_gaps() -> None:
+    rows: list[Any] = [np.array([0, 5, 9]), np.ma.array([2, 7], mask=[0, 1]), np.array([7])]
+    expected, scale = quantize(rows, step=2, gaps=True)
+    found = Quantizer(step=2, gaps=True).fit([rows[0]]).fit(rows)
+    assert found.quantization_ == scale and list(map(list, found.transform(rows))) == list(map(list, expected))
+    assert [list(part) for part in found.inverse_transform(expected)[::2]] == [[0, 4, 8], [8]]
+    for matrix in (np.ma.array([[0, 7, 9]], mask=[[0, 1, 0]]), [[0, np.nan, 9]], [np.ma.array([0, 7, 9], mask=[0, 1, 0])]):
+        assert found.transform(matrix).tolist() == [[0, scale.gap, 4]]
+        assert np.isnan(found.inverse_transform(found.transform(matrix))).tolist() == [[False, True, False]]
+    assert list(map(list, Quantizer(step=2).fit_transform(Ragged.from_lists([[1, 5], [3]])))) == [[0, 2], [2]]
+
+
 def test_quantizer_says_what_is_outside() -> None:
     fitted = Quantizer(levels=4).fit([[0.0, 1.0]])
     assert fitted.transform([[-3.0, 9.0]]).tolist() == [[0, 3]]
@@ -88,6 +101,8 @@ def test_quantizer_says_what_is_outside() -> None:
         (lambda: fitted.inverse_transform([[0, 4]]), ValueError, r"expected a symbol in 0\.\.3, got 4"),
         (lambda: Quantizer(levels=4, step=1).fit([[0.0, 1.0]]), ValueError, "levels: expected one of step and levels"),
         (lambda: Quantizer().inverse_transform([[0, 1]]), NotFittedError, "not fitted"),
+        (lambda: Quantizer().fit([np.ma.array([0, 1], mask=[0, 1])] * 2), ValueError, "X: expected every sample, .*gaps=True"),
+        (lambda: Quantizer(per_column=True).fit([[0, 1], [2]]), ValueError, "X: expected rows of one length"),
     ])  # fmt: skip
 
 
@@ -266,6 +281,32 @@ def test_series_of_other_lengths_are_counted_each_for_itself() -> None:
         with pytest.raises(ValueError, match=message):
             SeriesBag(n_tokens=20).fit(bad)
     refuses(ValueError, "X: expected 2 channels in all series, got 1 in 1", two.transform, [rows[:1], rows[:1, :30]])
+
+
+@each("window", [1, 3])
+def test_gaps_of_series_are_left_out_of_means_and_crossed_by_no_token(window: int) -> None:
+    rows = series(samples=42)
+    options = {**ONE_VIEW, "windows": window, "n_tokens": 20, "log": False, "gaps": True}
+    holes = rows.copy()
+    holes[0], holes[1, 10:22], holes[2, ::2] = np.nan, np.nan, np.nan
+    bag = SeriesBag(**options).fit(holes)
+    found, (view,) = bag.transform(holes).toarray(), bag.views_
+    assert (bag.transform(np.ma.array(np.nan_to_num(holes), mask=np.isnan(holes))).toarray() == found).all()
+    assert (bag.transform([*np.ma.masked_invalid(holes), np.zeros(9)]).toarray()[:-1] == found).all()
+    means = np.array([[row[i : i + window] for i in range(0, 42, window)] for row in holes])
+    there = ~np.isnan(means)
+    values = np.where(there, means, 0).sum(2) / np.where(there.any(2), there.sum(2), np.nan)
+    gap = view.quantization.gap
+    assert found[:, gap].tolist() == np.isnan(values).sum(1).tolist() and bag.get_feature_names_out()[gap] == "gap"
+    for row, counts in zip(values[1:], found[1:], strict=True):
+        levels = view.quantization.apply((row - np.nanmean(row)) / np.nanstd(row), clip=True)
+        ids = view.tokenizer.encode(levels).tolist()
+        assert counts.tolist() == [sum(tree(view.tokenizer, i).count(t) for i in ids) for t in range(len(counts))]
+    assert sum(name.split().count(str(gap)) for name in bag.get_feature_names_out()) == 0
+    whole = SeriesBag(**options).fit(rows).transform(rows).toarray()
+    assert not whole[:, gap].any()
+    without = SeriesBag(**options | {"gaps": False, "n_tokens": 19}).fit_transform(rows).toarray()
+    assert np.array_equal(np.delete(whole, gap, axis=1), without)
 
 
 def test_series_bags_refuse_wrong_parameters() -> None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from itertools import accumulate
@@ -25,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.samples import as_columns, check_finite, each, missing_in, refuse_masked, where_in
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import describe, positive, told
 from ubpe_numba.runtime.lazy import cached_property
@@ -55,6 +54,7 @@ def quantize(
     high: Any = None,
     channels: Literal["shared", "separate"] = "shared",
     clip: bool = False,
+    gaps: bool = False,
 ) -> tuple[Any, Quantization]:
     r"""Round a signal to levels, which are the symbols that a tokenizer is fitted on.
 
@@ -65,8 +65,8 @@ def quantize(
     Parameters
     ----------
     signal : int or float [n] or [n, channels], list
-        The samples, all finite; a list of arrays, a `Ragged` or a column of lists (Arrow, pandas) are recordings, of any lengths,
-        with one scale. Integers of any type are cut exactly by an integer step.
+        The samples, all finite but for gaps; a list of arrays, a `Ragged` or a column of lists (Arrow, pandas) are recordings, of
+        any lengths, with one scale. Integers of any type are cut exactly by an integer step.
     step : number, or one for each channel, optional
         Levels are the multiples of `step`: a sample goes to ``round(sample / step)``, halves to the even one. The lowest level
         that occurs, or that of `low`, is symbol 0.
@@ -87,6 +87,9 @@ def quantize(
         one range after the other. For one document in which the channels alternate: ``fit(symbols.ravel())``.
     clip : bool
         Whether samples outside of `low` and `high` go to the first or last level. Otherwise they are an error.
+    gaps : bool
+        Whether missing samples, NaN or masked, get a symbol, the last one, and are restored as NaN. Otherwise they are an error.
+        With ``Preprocessing(break_tokens=[quantization.gap])`` no token crosses them.
 
     Returns
     -------
@@ -138,7 +141,8 @@ def quantize(
     >>> scale.restore(symbols).tolist()
     [[0.125, 125.0], [0.625, 275.0], [0.875, 225.0]]
     """
-    quantization = Quantization.learn(signal, step=step, levels=levels, law=law, mu=mu, low=low, high=high, channels=channels)
+    scale: dict[str, Any] = {"step": step, "levels": levels, "law": law, "mu": mu, "low": low, "high": high}
+    quantization = Quantization.learn(signal, **scale, channels=channels, gaps=gaps)
     return quantization.apply(signal, clip=clip), quantization
 
 
@@ -163,6 +167,8 @@ class Quantization:
         Whether channels have the same symbols, or each has its own.
     ndim : {1, 2}
         Whether signals are [n] or [n, channels].
+    gaps : bool
+        Whether missing samples have a symbol.
 
     Attributes
     ----------
@@ -174,6 +180,8 @@ class Quantization:
         Symbols are 0..n_symbols - 1: what the argument `alphabet` of a tokenizer asks for.
     first_symbols : tuple of int
         The symbol of the lowest level of each channel.
+    gap : int or None
+        The symbol of missing samples, with gaps the last one.
     max_error : float64[n_channels]
         No sample between low and high is farther from what `restore` gives for it.
 
@@ -192,11 +200,14 @@ class Quantization:
     mu: float = 255.0
     channels: Literal["shared", "separate"] = "shared"
     ndim: Literal[1, 2] = 1
+    gaps: bool = False
 
     def __post_init__(self) -> None:
         _check_choices(self.law, self.channels, self.step, self.levels)
         if type(self.ndim) is not int or self.ndim not in (1, 2):
             raise ValueError(f"ndim: expected 1 or 2, got {quoted(self.ndim)}")
+        if type(self.gaps) is not bool:
+            raise TypeError(f"gaps: expected True or False, got {quoted(self.gaps)}")
         if not isinstance(self.low, tuple) or not self.low or (self.ndim == 1 and len(self.low) > 1):
             raise TypeError(f"low: expected a tuple of one number a channel, got {quoted(self.low)}")
         n = len(self.low)
@@ -226,6 +237,7 @@ class Quantization:
         low: Any = None,
         high: Any = None,
         channels: Literal["shared", "separate"] = "shared",
+        gaps: bool = False,
     ) -> Quantization:
         """The scale of each channel of a signal, which is not cut; arguments and errors are as for `quantize`.
 
@@ -238,19 +250,24 @@ class Quantization:
             levels = 256
         _check_choices(law, channels, step, levels)
         options: dict[str, Any] = {"step": step, "levels": levels, "law": law, "mu": mu, "low": low, "high": high}
-        if scales := _each(lambda part: cls.learn(part, **options, channels=channels), signal):
+        if scales := each(lambda part: cls.learn(part, **options, channels=channels, gaps=gaps), signal):
             if len({scale.n_channels for scale in scales}) > 1 or (scales[0].ndim == 1 and channels == "separate"):
                 raise ValueError("signal: expected recordings of the same channels; numpy.stack(channels, axis=1) joins channels")
             lows, highs = zip(*(scale.low for scale in scales), strict=True), zip(*(scale.high for scale in scales), strict=True)
             made: Quantization = dataclasses.replace(scales[0], low=tuple(map(min, lows)), high=tuple(map(max, highs)))
             return made
-        columns, ndim = _as_columns(signal, "signal")
+        columns, ndim = as_columns(signal, "signal")
+        missing = missing_in(signal, columns, gaps)
         n = columns.shape[1]
         if n > len(columns) > 0 and (np.ndim(low) == 0 or np.ndim(high) == 0):
             got = f"{len(columns)} samples of {n} channels; signal.T if channels come first"
             raise ValueError(f"signal: expected [n, channels], got {got}; otherwise give low and high of each channel")
+        if missing is not None and not missing.all(axis=0).any():  # the first sample that is there says nothing new
+            columns = np.where(missing, columns[missing.argmin(axis=0), np.arange(n)], columns)
+        elif missing is not None:
+            columns = columns[:0]
         lowest, highest = _range_of(columns, ndim, low, high, symmetric=law == "mu")
-        return cls(low=lowest, high=highest, step=step, levels=levels, law=law, mu=mu, channels=channels, ndim=ndim)
+        return cls(**{**options, "low": lowest, "high": highest}, channels=channels, ndim=ndim, gaps=gaps)
 
     @cached_property
     def _scales(self) -> tuple[_Scale, ...]:
@@ -274,7 +291,12 @@ class Quantization:
     @property
     def n_symbols(self) -> int:
         """The number of symbols."""
-        return max(self.n_levels) if self.channels == "shared" else sum(self.n_levels)
+        return (max(self.n_levels) if self.channels == "shared" else sum(self.n_levels)) + self.gaps
+
+    @property
+    def gap(self) -> int | None:
+        """The symbol of missing samples, None without gaps."""
+        return self.n_symbols - 1 if self.gaps else None
 
     @property
     def first_symbols(self) -> tuple[int, ...]:
@@ -319,21 +341,28 @@ class Quantization:
         Traceback (most recent call last):
         ValueError: signal: position 1: expected a sample in 0..10, got 99 (clip=True takes the last level)
         """
-        if (found := _each(lambda part: self.apply(part, clip=clip), signal)) is not None:
+        if (found := each(lambda part: self.apply(part, clip=clip), signal)) is not None:
             return found
-        columns = _as_columns(signal, "signal", "iuf", None if self.ndim == 1 else self.n_channels)[0]
+        columns = as_columns(signal, "signal", "iuf", None if self.ndim == 1 else self.n_channels)[0]
+        missing = missing_in(signal, columns, self.gaps)
         symbols = np.empty(columns.shape, np.int32)
         for channel, (scale, first) in enumerate(zip(self._scales, self.first_symbols, strict=True)):
             for start in range(0, len(columns), _CHUNK):
                 x = columns[start : start + _CHUNK, channel].astype(_WIDEST[columns.dtype.kind])  # of native byte order
-                _check_finite(x, _place("signal", channel, self.ndim), start)
+                if missing is not None:
+                    x[missing[start : start + _CHUNK, channel]] = 0
+                check_finite(x, where_in("signal", channel, self.ndim), start)
                 levels = _cut(scale, x)
+                if missing is not None:
+                    levels[missing[start : start + _CHUNK, channel]] = 0
                 if not clip and (at := np.flatnonzero((levels < 0) | (levels >= scale.n))).size:
-                    i, where = int(at[0]), _place("signal", channel, self.ndim)
+                    i, where = int(at[0]), where_in("signal", channel, self.ndim)
                     expected = f"expected a sample in {self.low[channel]}..{self.high[channel]}, got {x[i]}"
                     end = "first" if levels[i] < 0 else "last"
                     raise ValueError(f"{where}position {start + i}: {expected} (clip=True takes the {end} level)")
                 symbols[start : start + _CHUNK, channel] = np.clip(levels, 0, scale.n - 1) + first
+        if missing is not None:
+            symbols[missing] = self.n_symbols - 1
         return symbols[:, 0] if self.ndim == 1 else symbols
 
     def restore(self, symbols: Any) -> Any:
@@ -347,7 +376,7 @@ class Quantization:
         Returns
         -------
         float64 of the shape of `symbols`, or list
-            The samples, `max_error` away from those that were cut, at most.
+            The samples, `max_error` away from those that were cut, at most; NaN for the symbol of gaps.
 
         Raises
         ------
@@ -362,16 +391,22 @@ class Quantization:
         >>> scale.restore(scale.apply([-1.0, 0.1, 1.0])).tolist(), scale.max_error
         ([-0.75, 0.25, 0.75], array([0.25]))
         """
-        if (parts := _each(self.restore, symbols)) is not None:
+        if (parts := each(self.restore, symbols)) is not None:
             return parts
-        columns = _as_columns(symbols, "symbols", "iu", None if self.ndim == 1 else self.n_channels)[0]
+        refuse_masked(symbols, "symbols")
+        columns = as_columns(symbols, "symbols", "iu", None if self.ndim == 1 else self.n_channels)[0]
         samples = np.empty(columns.shape)
+        if self.gaps:
+            missing = columns == self.gap
+            columns = np.where(missing, np.array(self.first_symbols, np.int64), columns)
         for channel, (scale, first) in enumerate(zip(self._scales, self.first_symbols, strict=True)):
             column = columns[:, channel]
             if (at := np.flatnonzero((column < first) | (column >= first + scale.n))).size:
                 found = f"{first}..{first + scale.n - 1}, got {column[at[0]]}"
-                raise ValueError(f"{_place('symbols', channel, self.ndim)}position {at[0]}: expected a symbol in {found}")
+                raise ValueError(f"{where_in('symbols', channel, self.ndim)}position {at[0]}: expected a symbol in {found}")
             samples[:, channel] = _middles(scale, column.astype(np.int64) - first)
+        if self.gaps:
+            samples[missing] = np.nan
         return samples[:, 0] if self.ndim == 1 else samples
 
     def state(self) -> dict[str, Any]:
@@ -397,9 +432,9 @@ class Quantization:
         """Make one from a dict, as for `state`; ModelFormatError if a field is missing, unknown or not valid."""
         if not isinstance(state, dict):
             raise ModelFormatError(f"quantization: expected a dict, got {describe(state)}")
-        check_fields(state, [field.name for field in dataclasses.fields(cls)], "quantization")
+        fields: dict[str, Any] = {"gaps": False} | {k: tuple(v) if isinstance(v, list) else v for k, v in state.items()}
+        check_fields(fields, [field.name for field in dataclasses.fields(cls)], "quantization")
         try:
-            fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in state.items()}
             return cls(**fields)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"quantization: {error}") from error
@@ -547,78 +582,6 @@ def _minus(x: NDArray[Any], origin: Number) -> NDArray[np.float64]:
     return difference
 
 
-def refuse_masked(values: Any, name: str) -> None:
-    """ValueError for an array in which samples are masked."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{name}: expected every sample, got an array with masked ones; drop or fill them first")
-
-
-def _each(call: Callable[[Any], Any], signal: Any) -> list[Any] | None:
-    """Results of a call for each recording of those that were given, which errors name; None for one signal.
-
-    Recordings are a list of arrays, or of lists of different lengths, a `Ragged`, a column of lists of Arrow or pandas.
-    """
-    if not isinstance(signal, (list, tuple, Ragged, np.ndarray)) and hasattr(signal, "__array__"):
-        signal = np.asarray(signal)
-    if isinstance(signal, np.ndarray) and signal.dtype == object:
-        signal = list(signal) if all(map(np.ndim, signal)) else signal
-    if isinstance(signal, (list, tuple)):
-        is_one = not any(hasattr(part, "__array__") and getattr(part, "ndim", 0) for part in signal)
-        if is_one and len({len(part) if isinstance(part, (list, tuple)) else -1 for part in signal}) < 2:
-            return None
-    elif not isinstance(signal, Ragged):
-        return None
-    found = []
-    for i, part in enumerate(signal):
-        try:
-            found.append(call(part))
-        except (TypeError, ValueError) as error:
-            name, _, rest = str(error).partition(": ")
-            raise type(error)(f"{name}: recording {i}: {rest}") from None
-    return found
-
-
-def _as_columns(
-    values: ArrayLike, name: str, kinds: str = "iuf", n_channels: int | None = -1
-) -> tuple[NDArray[Any], Literal[1, 2]]:
-    """The samples as [n, channels], a view where `values` is an array, and the number of dimensions that were given.
-
-    Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number.
-    """
-    refuse_masked(values, name)
-    try:
-        array = np.asarray(values)
-    except ValueError as error:  # lists of different lengths
-        raise ValueError(f"{name}: expected an array, got {describe(values)} ({error})") from None
-    if array.size == 0 and not isinstance(values, np.ndarray):
-        array = array.astype(np.int64)  # an empty list has no type of its own
-    if array.dtype.kind not in kinds or array.dtype.itemsize > 8:
-        expected = "integers or floats of at most 64 bits" if "f" in kinds else "integers"
-        raise TypeError(f"{name}: expected {expected}, got {describe(array)}")
-    known = array.ndim in (1, 2)
-    if known and n_channels != -1:
-        known = array.shape[1:] == (() if n_channels is None else (n_channels,))
-    if not known:
-        shapes = {None: "[n]", -1: "[n] or [n, channels]"}
-        way = "; numpy.moveaxis(x, axis, -1).reshape(-1, n) has the axis of n channels last" if array.ndim > 2 else ""
-        raise ValueError(f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}{way}")
-    if array.ndim == 2 and array.shape[1] == 0:
-        raise ValueError(f"{name}: expected at least one channel, got {describe(array)}")
-    return (array, 2) if array.ndim == 2 else (array[:, None], 1)
-
-
-def _place(name: str, channel: int, ndim: int) -> str:
-    return f"{name}: channel {channel}, " if ndim == 2 else f"{name}: "
-
-
-def _check_finite(samples: NDArray[Any], where: str, start: int = 0) -> None:
-    """Raise ValueError for the first of the samples that is not finite; the samples begin at position `start`."""
-    if samples.dtype.kind == "f" and (at := np.flatnonzero(~np.isfinite(samples))).size:
-        raise ValueError(
-            f"{where}position {start + at[0]}: expected a finite number, got {samples[at[0]]}; drop or fill such samples first"
-        )
-
-
 def _range_of(
     columns: NDArray[Any], ndim: int, low: Any, high: Any, symmetric: bool
 ) -> tuple[tuple[Number, ...], tuple[Number, ...]]:
@@ -639,7 +602,7 @@ def _range_of(
     least, greatest = columns.min(axis=0), columns.max(axis=0)
     if not (np.isfinite(least).all() and np.isfinite(greatest).all()):
         for channel in range(n):
-            _check_finite(columns[:, channel], _place("signal", channel, ndim))
+            check_finite(columns[:, channel], where_in("signal", channel, ndim))
     first, last = least.tolist(), greatest.tolist()
     if symmetric:
         last = [max(-a, b) for a, b in zip(first, last, strict=True)]

@@ -619,6 +619,7 @@ def _checked(tok: SignalTokenizer, scale: Quantization, head: dict[str, Any], ar
         "scale: expected steps and one axis for each of the parameters": scale.step is None
         or scale.ndim != (1 if tok.channel_axis is None else 2)
         or scale.channels != "shared"
+        or scale.gaps
         or scale.n_symbols >= MOST,
         f"n_gaps: expected 1..{len(_GAPS)}": type(head["n_gaps"]) is not int or not 1 <= head["n_gaps"] <= len(_GAPS),
         "integers: expected true or false": type(head["integers"]) is not bool,

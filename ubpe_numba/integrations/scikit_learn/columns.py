@@ -8,8 +8,24 @@ import numpy as np
 from scipy import sparse
 
 from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.samples import KEPT, refuse_masked, several
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.tokenizers.token_table import TokenTable
+
+
+def series_of(X: Any, gaps: bool) -> tuple[Any, bool]:
+    """Series given as X, those with masked samples joined to an array, and whether it is a list of series of several lengths.
+
+    >>> series_of([[1, 2], [3]], gaps=False)
+    ([[1, 2], [3]], True)
+    """
+    rows = several(X)
+    if not gaps:
+        for row in [X] if rows is None else rows:
+            refuse_masked(row, "X", KEPT)
+    if rows is not None and len({np.shape(row) for row in rows}) > 1:
+        return rows, True
+    return np.ma.stack(rows) if rows is not None and any(map(np.ma.isMaskedArray, rows)) else X, False
 
 
 def counts_of(ids: Ragged, n_columns: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ubpe_numba.documents.quantization import Quantization, refuse_masked
+from ubpe_numba.documents.quantization import Quantization
+from ubpe_numba.integrations.scikit_learn.columns import series_of
 from ubpe_numba.runtime.arrays import told
 
 _LEVELS = 16
@@ -36,13 +38,15 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         the matrix has one, as series have that are rows. Symbols of columns with scales of their own may be equal.
     clip : bool
         Whether numbers outside of the range go to the first or last level. Otherwise `transform` refuses them.
+    gaps : bool
+        Whether missing numbers, NaN or masked, get a symbol, ``quantization_.gap``, and come back as NaN, as for `quantize`.
 
     Attributes
     ----------
     quantization_ : Quantization
         The scale; `max_error` bounds the error, `n_symbols` is what the argument `alphabet` of a tokenizer asks for.
     n_features_in_ : int
-        The number of columns.
+        The number of columns. Not there if series of several lengths were fitted.
     feature_names_in_ : ndarray of str
         The names of columns; only there if all are `str`.
 
@@ -80,6 +84,7 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         high: Any = None,
         per_column: bool = False,
         clip: bool = True,
+        gaps: bool = False,
     ) -> None:
         self.step = step
         self.levels = levels
@@ -89,21 +94,23 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.high = high
         self.per_column = per_column
         self.clip = clip
+        self.gaps = gaps
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Choose the scale.
 
         Parameters
         ----------
-        X : int or float [n, columns]
-            The numbers, all finite.
+        X : int or float [n, columns], list
+            The numbers, all finite but for gaps. A list of arrays or a `Ragged` holds series of any lengths, with one scale.
         y : None
             Ignored.
 
         Raises
         ------
         TypeError, ValueError
-            As scikit-learn raises it for other matrices, and `quantize` for other arguments.
+            As scikit-learn raises it for other matrices, and `quantize` for other arguments; for series of several lengths with
+            `per_column`.
 
         Examples
         --------
@@ -116,22 +123,22 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if levels is None and self.step is None and self.law == "linear":
             levels = _LEVELS
         self.quantization_ = Quantization.learn(
-            numbers if self.per_column else numbers.ravel(),
-            step=self.step, levels=levels, law=self.law, mu=self.mu, low=self.low, high=self.high,
+            numbers if self.per_column or isinstance(numbers, list) else numbers.ravel(),
+            step=self.step, levels=levels, law=self.law, mu=self.mu, low=self.low, high=self.high, gaps=self.gaps,
         )  # fmt: skip
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.int32]:
+    def transform(self, X: ArrayLike) -> Any:
         """Cut by the scale.
 
         Parameters
         ----------
-        X : int or float [n, columns]
-            The numbers.
+        X : int or float [n, columns], list
+            The numbers, or series of any lengths.
 
         Returns
         -------
-        int32[n, columns]
+        int32[n, columns], or list of int32
             A level for each, 0..n_symbols - 1; a data frame where `set_output` asks for it.
 
         Raises
@@ -146,21 +153,19 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         [[1, 3]]
         """
         check_is_fitted(self)
-        numbers = self._checked(X, reset=False)
-        flat: NDArray[np.int32] = self.quantization_.apply(numbers if self.per_column else numbers.ravel(), clip=self.clip)
-        return flat.reshape(numbers.shape)
+        return self._each(lambda rows: self.quantization_.apply(rows, clip=self.clip), self._checked(X, reset=False))
 
-    def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def inverse_transform(self, X: ArrayLike) -> Any:
         """Give each symbol the middle of its level.
 
         Parameters
         ----------
-        X : int [n, columns]
+        X : int [n, columns], list
             Symbols as `transform` gives them.
 
         Returns
         -------
-        float64[n, columns]
+        float64[n, columns], or list of float64
             At most ``quantization_.max_error`` away from numbers within the range.
 
         Raises
@@ -175,17 +180,28 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         [[0.375, 0.875]]
         """
         check_is_fitted(self)
-        symbols = check_array(X, dtype=None, input_name="X")
-        flat: NDArray[np.float64] = self.quantization_.restore(symbols if self.per_column else symbols.ravel())
-        return flat.reshape(symbols.shape)
+        rows, uneven = series_of(X, gaps=False)
+        return self._each(self.quantization_.restore, rows if uneven else check_array(rows, dtype=None, input_name="X"))
 
-    def _checked(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        """The matrix; integers stay integers, which steps cut exactly."""
-        refuse_masked(X, "X")
-        numbers: NDArray[Any] = validate_data(self, X, reset=reset)
+    def _each(self, call: Callable[[Any], Any], rows: Any) -> Any:
+        """The results for a matrix, in its shape, or for a list of series."""
+        return call(rows) if self.per_column or isinstance(rows, list) else call(rows.ravel()).reshape(rows.shape)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """The matrix, or series of several lengths; integers stay integers, which steps cut exactly."""
+        rows, uneven = series_of(X, self.gaps)
+        if uneven and self.per_column:
+            raise ValueError("X: expected rows of one length with per_column=True; per_column=False has one scale for all series")
+        if uneven:
+            if reset:
+                self.__dict__.pop("n_features_in_", None)  # there is no number that all have
+            return rows
+        numbers: NDArray[Any] = validate_data(self, rows, reset=reset, ensure_all_finite="allow-nan" if self.gaps else True)
+        numbers = np.ma.array(numbers, mask=rows.mask) if np.ma.is_masked(rows) else numbers
         return numbers.astype(np.int8) if numbers.dtype.kind == "b" else numbers
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.gaps
         tags.transformer_tags.preserves_dtype = []  # symbols are int32 whatever the numbers are
         return tags

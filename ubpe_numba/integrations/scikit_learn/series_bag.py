@@ -12,13 +12,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ubpe_numba.documents.quantization import Quantization, refuse_masked
+from ubpe_numba.documents.quantization import Quantization
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import quoted
 from ubpe_numba.integrations.scikit_learn import columns as names
-from ubpe_numba.integrations.scikit_learn.columns import counts_of_parts, parts_of_tokens
+from ubpe_numba.integrations.scikit_learn.columns import counts_of_parts, parts_of_tokens, series_of
 from ubpe_numba.runtime.arrays import describe, offsets_of, positive, told
 from ubpe_numba.tokenizers.bpe import BPE
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 
 
 class SeriesView(NamedTuple):
@@ -63,6 +64,9 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         Whether ``log(1 + count)`` takes the place of counts.
     normalize : bool
         Whether each series gets mean 0 and deviation 1, after smoothing and differences. Then its height and size do not matter.
+    gaps : bool
+        Whether missing samples, NaN or masked, are left out of means and have a token that no other crosses, which is counted as
+        ``gap``. A window is missing if all of its samples are, a difference if one of the two is.
     sparse_output : bool
         Whether `transform` gives a `scipy.sparse.csr_matrix`. An array is what `set_output` wants for data frames.
 
@@ -109,6 +113,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         parts: bool = True,
         log: bool = True,
         normalize: bool = True,
+        gaps: bool = False,
         sparse_output: bool = True,
     ) -> None:
         self.levels = levels
@@ -119,6 +124,7 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         self.parts = parts
         self.log = log
         self.normalize = normalize
+        self.gaps = gaps
         self.sparse_output = sparse_output
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
@@ -127,8 +133,8 @@ class SeriesBag(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : float[n, samples] or float[n, channels, samples], or list
-            The series, all samples finite. Each channel has vocabularies of its own. A list of arrays, of [samples] or [channels,
-            samples], holds series of any lengths.
+            The series, all samples finite but for gaps. Each channel has vocabularies of its own. A list of arrays, of [samples]
+            or [channels, samples], or a `Ragged` holds series of any lengths.
         y : None
             Ignored.
 
@@ -159,8 +165,10 @@ class SeriesBag(TransformerMixin, BaseEstimator):
             for channel, window, difference in product(range(n_channels), windows, differences):
                 values = self._values(groups, channel, window, bool(difference))
                 for n in levels:
-                    scale = Quantization.learn(np.concatenate(values), levels=n)
-                    tokenizer = BPE(max(size, n), alphabet=n).fit(_documents(values, scale), progress=False)
+                    scale = Quantization.learn(np.concatenate(values), levels=n, gaps=self.gaps)
+                    breaks = Preprocessing(break_tokens=[scale.gap]) if self.gaps else None
+                    tokenizer = BPE(max(size, scale.n_symbols), alphabet=scale.n_symbols, preprocessing=breaks)
+                    tokenizer.fit(_documents(values, scale), progress=False)
                     views.append(SeriesView(channel, window, bool(difference), scale, tokenizer))
         self.views_ = views
         return self
@@ -242,6 +250,8 @@ class SeriesBag(TransformerMixin, BaseEstimator):
             about += [f"{view.quantization.levels} levels"] * many_levels
             vocabulary = view.tokenizer._fitted().vocabulary
             tokens = names.distinct([" ".join(map(str, vocabulary.sequence(i).tolist())) for i in range(len(vocabulary))])
+            if view.quantization.gap is not None:
+                tokens[view.quantization.gap] = "gap"
             for n in segments:
                 for part in range(n):
                     words = about + [f"part {part + 1} of {n}"] * (segments != [1])
@@ -251,15 +261,18 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
     def _groups(self, X: Any, *, reset: bool) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Series of one length together: their places in X, and their samples float64[n, channels, samples]."""
-        if isinstance(X, (list, tuple)) and X and all(map(np.ndim, X)) and len({np.shape(row) for row in X}) > 1:
+        finite = "allow-nan" if self.gaps else True
+        given, uneven = series_of(X, self.gaps)
+        if uneven:
             if reset:
                 self.__dict__.pop("n_features_in_", None)  # there is no number that all have
                 self._ndim = np.ndim(X[0]) + 1
-            sizes, found = np.array([np.shape(row)[-1] for row in X]), []
+            sizes, found = np.array([np.shape(row)[-1] for row in given]), []
             for size in np.unique(sizes).tolist():
                 rows = np.flatnonzero(sizes == size)
                 try:
-                    group = check_array([X[i] for i in rows.tolist()], dtype=np.float64, allow_nd=True, input_name="X")
+                    group = np.array([_plain(given[i]) for i in rows.tolist()])
+                    group = check_array(group, dtype=np.float64, allow_nd=True, ensure_all_finite=finite, input_name="X")
                     found.append((rows, self._checked(group, False)))
                 except ValueError as error:
                     raise ValueError(f"X: series of {size} samples, the first is {rows[0]}: {error}") from None
@@ -267,8 +280,8 @@ class SeriesBag(TransformerMixin, BaseEstimator):
                 if (got := found[-1][1].shape[1]) != expected:
                     raise ValueError(f"X: expected {expected} channels in all series, got {got} in {rows[0]}")
             return found
-        refuse_masked(X, "X")
-        channels = self._checked(validate_data(self, X, dtype=np.float64, allow_nd=True, reset=reset), reset)
+        whole = validate_data(self, _plain(given), dtype=np.float64, allow_nd=True, ensure_all_finite=finite, reset=reset)
+        channels = self._checked(whole, reset)
         return [(np.arange(len(channels)), channels)]
 
     def _checked(self, values: NDArray[np.float64], reset: bool) -> NDArray[np.float64]:
@@ -294,29 +307,49 @@ class SeriesBag(TransformerMixin, BaseEstimator):
 
     def _seen(self, series: NDArray[np.float64], window: int, differences: bool) -> NDArray[np.float64]:
         """Values of series float64[n, samples] that become levels."""
-        values = series
+        values, there = series, ~np.isnan(series)
         if self.normalize:  # by a power of two, which changes nothing but that no sum or square overflows or vanishes
-            values = np.ldexp(values, -np.frexp(np.abs(values).max(axis=1, keepdims=True))[1])
+            values = np.ldexp(values, -np.frexp(_largest(values))[1])
         starts = np.arange(0, values.shape[1], window)
-        values = np.add.reduceat(values, starts, axis=1) / np.diff(starts, append=values.shape[1])
+        n = np.add.reduceat(there, starts, axis=1, dtype=np.float64)
+        values = np.add.reduceat(np.where(there, values, 0.0), starts, axis=1) / np.where(n, n, np.nan)
         if differences:
-            values = np.diff(values, axis=1) if values.shape[1] > 1 else np.zeros_like(values)
+            values = np.diff(values, axis=1) if values.shape[1] > 1 else 0.0 * values
         if not self.normalize:
             return values
-        centred = values - values.mean(axis=1, keepdims=True)
-        deviation = centred.std(axis=1, keepdims=True)
+        centred = values - _means(values)
+        deviation: NDArray[np.float64] = np.sqrt(_means((centred - _means(centred)) ** 2))
         # a constant series deviates by rounding only, which is not to become a shape
-        flat = deviation <= 1e-12 * np.abs(values).max(axis=1, keepdims=True)
-        return np.where(flat, 0.0, centred / np.where(flat, 1.0, deviation))
+        return centred / np.where(deviation <= 1e-12 * _largest(values), np.inf, deviation)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "views_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.gaps
         tags.input_tags.three_d_array = True
         tags.transformer_tags.preserves_dtype = []  # counts are float64 whatever the series are
         return tags
+
+
+def _plain(series: Any) -> Any:
+    """Series with NaN in place of masked samples."""
+    return np.ma.filled(series.astype(np.float64), np.nan) if isinstance(series, np.ma.MaskedArray) else series
+
+
+def _largest(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest absolute value of each series, gaps left out."""
+    found: NDArray[np.float64] = np.fmax.reduce(np.abs(values), axis=1, keepdims=True, initial=0.0)
+    return found
+
+
+def _means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each series, gaps left out."""
+    there = ~np.isnan(values)
+    found: NDArray[np.float64] = np.where(there, values, 0.0).sum(axis=1, keepdims=True)
+    found /= np.maximum(there.sum(axis=1, keepdims=True), 1)
+    return found
 
 
 def _documents(values: list[NDArray[np.float64]], scale: Quantization) -> Ragged:
