@@ -1,17 +1,22 @@
 """Tokens of signals within a tolerance, on halves that are held out: samples a token, bits, errors, time; beside compressors.
 
-    UBPE_BENCH_DATA=data python benchmarks/signals.py                     # all rows, half an hour
+    UBPE_BENCH_DATA=data python benchmarks/signals.py                     # all rows, half an hour of a processor
     UBPE_BENCH_DATA=data python benchmarks/signals.py ecg:1:256 ecg_q8:1:1024
 
 A row is signal:tolerance:tokens. `ecg` is the record of the package, averaged to 120 Hz, without drift, with a step of 6: the
-first 60 % are learned from. The others are files of integers, of which the first half of the documents is learned from. Exact
-levels and exact differences have the same largest error. Bits are those of independent tokens, with the counts of the half that
-was learned from; with the vocabulary: and its tokens, compressed by zlib. SZ3 (pysz), zfp (zfpy) and FLAC (soundfile) are taken
-where they are installed.
+first 60 % are learned from, of the others the first half of the documents. `ecg_q8` and `wav_mulaw8` are corpora of integers as
+for the other benchmarks, `face` has the rows of the photograph in the wheel of scipy 1.9.3, in grey:
+
+    pip download scipy==1.9.3 --no-deps --only-binary :all: && unzip -j scipy-*.whl scipy/misc/face.dat -d data
+
+Exact levels and exact differences have the same largest error. Bits are those of independent tokens, with the counts of the half
+that was learned from; with the vocabulary: and its tokens, compressed by zlib. SZ3 (pysz), zfp (zfpy) and FLAC (soundfile) are
+taken where they are installed.
 """
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import io
 import os
@@ -27,7 +32,9 @@ from ubpe_numba.cli.demo import load_ecg
 from ubpe_numba.signals import SignalTokenizer
 
 ROWS = (
-    "ecg:1:256", "ecg:1:1024", "ecg_q8:1:1024", "ecg_q8:3:1024", "wav_mulaw8:1:4096", "wav_mulaw8:3:1024", "wav_mulaw8:3:4096",
+    "ecg:1:256", "ecg:1:1024", "ecg_q8:1:1024", "ecg_q8:3:1024",
+    "wav_mulaw8:3:1024", "wav_mulaw8:1:4096", "wav_mulaw8:2:4096", "wav_mulaw8:3:4096",
+    "face:2:1024", "face:1:4096", "face:2:4096", "face:3:4096",
 )  # fmt: skip
 STEP = 6.0  # of the record of the package
 
@@ -39,8 +46,13 @@ def signal(name: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
         slow -= np.convolve(np.pad(slow, 60, mode="edge"), np.ones(121) / 121, "valid")
         cut = int(slow.size * 0.6)
         return [slow[:cut]], [slow[cut:]]
-    with np.load(pathlib.Path(os.environ["UBPE_BENCH_DATA"]) / f"{name}.npz") as data:
-        docs = np.split(data["values"].astype(np.int64), data["offsets"][1:-1])
+    folder = pathlib.Path(os.environ["UBPE_BENCH_DATA"])
+    if name == "face":
+        red, green, blue = np.frombuffer(bz2.decompress((folder / "face.dat").read_bytes()), np.uint8).reshape(-1, 3).T
+        docs = list((0.21 * red + 0.71 * green + 0.07 * blue).astype(np.int64).reshape(768, 1024))
+    else:
+        with np.load(folder / f"{name}.npz") as data:
+            docs = np.split(data["values"].astype(np.int64), data["offsets"][1:-1])
     return docs[: len(docs) // 2], docs[len(docs) // 2 :]
 
 

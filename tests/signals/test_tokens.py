@@ -45,25 +45,7 @@ def flat(docs: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def least_from(doc: np.ndarray, tokens: Tokens, cost: np.ndarray, goal: Goal, before: int | None = None) -> int:
-    """As `reference.least`, of documents that are longer: by the same recursion, remembering what was found."""
-    known: dict[tuple[int, int | None], int] = {}
-    listed = plain(tokens)
-
-    def best(i: int, y: int | None) -> int:
-        if i == doc.size:
-            return 0
-        if (i, y) not in known:
-            found = []
-            for t, (kind, symbols) in enumerate(listed):
-                z = [symbol + (y or 0 if kind else 0) for symbol in symbols]
-                x = doc[i : i + len(z)].tolist()
-                if len(x) == len(z) and not (kind and y is None) and all(map(reference.fits, x, z, [goal.tolerance] * len(z))):
-                    error = sum((a - b) ** 2 for a, b in zip(x, z, strict=True))
-                    found.append(int(cost[t]) + goal.price * error + best(i + len(z), z[-1]))
-            known[i, y] = min(found)
-        return known[i, y]
-
-    return best(0, before)
+    return reference.least(doc.tolist(), plain(tokens), cost.tolist(), goal.tolerance, goal.price, before)
 
 
 @given(cases())
@@ -80,8 +62,6 @@ def test_paths_and_costs_to_go_are_those_of_enumeration(case: Any) -> None:
     paths.costs_to_go(x, offsets, tables, tolerance, goal.price, to_go, room, lists)
     for k, doc in enumerate(docs):
         least = least_from(doc, tokens, cost, goal)
-        if doc.size and doc.size < 8:
-            assert least == reference.least(doc.tolist(), plain(tokens), cost.tolist(), tolerance, goal.price)
         assert found.costs[offsets[k + 1] + k].min() == least == to_go[offsets[k] + k].min()
         mine = found.parts[found.parts["document"] == k]
         error = (doc - y[offsets[k] : offsets[k + 1]]).astype(np.int64)
