@@ -17,10 +17,10 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_929,
-    "lines of code": 31_230,
-    "functions": 2_396,
-    "classes": 204,
+    "lines": 51_991,
+    "lines of code": 31_270,
+    "functions": 2_402,
+    "classes": 208,
     "modules": 249,
     "lines of the longest file": 690,
     "files of a fit": 12,

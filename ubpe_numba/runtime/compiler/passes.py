@@ -25,6 +25,8 @@ accesses are used.
 from __future__ import annotations
 
 import gc
+import sys
+from collections import Counter
 from functools import partial
 from types import BuiltinFunctionType
 from typing import Any, ClassVar
@@ -33,12 +35,30 @@ from llvmlite import ir as llvm
 from numba import types
 from numba.core import ir, transforms, typed_passes, untyped_passes
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import FunctionPass, LoweringPass, PassManager, register_pass
 from numba.core.ir_utils import build_definitions
 from numba.core.lowering import Lower
 from numba.core.rewrites.static_getitem import RewriteConstGetitems, RewriteConstSetitems
 from numba.core.ssa import reconstruct_ssa
+from numba.np import linalg
+
+
+class _Blas:
+    """Whether there is a BLAS, asked when the first function needs one."""
+
+    def __bool__(self) -> bool:
+        return bool(arraymath._check_blas())
+
+
+if "numba.np.arraymath" not in sys.modules:  # it imports parts of SciPy to know, and kernels need none
+    _ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        from numba.np import arraymath
+    finally:
+        linalg.ensure_blas = _ensure
+    arraymath.ensure_blas, arraymath._HAVE_BLAS = _ensure, _Blas()
 
 
 class _Builder(llvm.IRBuilder):  # type: ignore[misc]
@@ -102,8 +122,25 @@ class KernelLower(ScratchLower):
         self._singly_assigned_vars = set(single)
         self._blk_local_varmap: dict[str, Any] = {}
 
-    def pre_block(self, block: Any) -> None:
-        """Nothing: there are no slots to prepare, and no exceptions are caught."""
+    def lower_block(self, block: Any) -> None:
+        """A block: there are no slots to prepare, no exceptions are caught, and no statement is told that it may fail."""
+        for inst in block.body:
+            self.loc = inst.loc
+            self.lower_inst(inst)
+
+    def lower_normal_function(self, fndesc: Any) -> None:
+        """A function, without aggregates that nothing uses: numba makes one of the seven words of each array in the arguments."""
+        super().lower_normal_function(fndesc)
+        uses: Counter[int] = Counter()
+        for block in self.function.blocks:
+            for instruction in block.instructions:
+                uses.update(map(id, instruction.operands))
+                uses.update(id(value) for value, _ in getattr(instruction, "incomings", ()))  # of a phi
+        for block in reversed(self.function.blocks):
+            for instruction in reversed(list(block.instructions)):
+                if type(instruction) is llvm.instructions.InsertValue and not uses[id(instruction)]:
+                    uses.subtract(map(id, instruction.operands))
+                    block.instructions.remove(instruction)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         """Keep a value under the name of a variable."""
@@ -297,7 +334,48 @@ def _assign_phis(state: Any) -> None:
     state.func_ir = typed_passes.PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
 
 
-def _lower_by(lowering: Any, state: Any) -> None:
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is linked into kernels and never run by itself.
+
+    Numba would optimise it, generate its machine code and link it with what it calls here, and again in every kernel that it is
+    part of. Only the last is used.
+    """
+
+    def _optimize_functions(self, module: Any) -> None:
+        pass
+
+    def finalize(self) -> None:
+        """Leave a module to link."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _Counted(JITCodeLibrary):  # type: ignore[misc]
+    """Code of a kernel, linked with all that it calls, directly or not."""
+
+    def finalize(self) -> None:
+        """Link, optimise and generate machine code."""
+        linked = self._linking_libraries
+        for part in linked:  # which grows
+            linked += [other for other in dict.fromkeys(part._linking_libraries) if other not in linked]
+        super().finalize()
+
+
+class _Kernel(_Counted):
+    """Code of a kernel that does not count references, optimised once: numba does it twice, and prunes references in between."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        pass
+
+    def _optimize_final_module(self) -> None:
+        made = self._codegen._module_pass_manager()
+        passes, *builder = made if isinstance(made, tuple) else (made,)  # since numba 0.62 also what the passes were built by
+        passes.run(self._final_module, *builder)
+
+
+def _lower_by(lowering: Any, library: Any, state: Any) -> None:
+    state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+    state.library.enable_object_caching()
     step: Any = type("Lowering", (typed_passes.NativeLowering,), {"lowering_class": lowering})
     step().run_pass(state)
 
@@ -305,42 +383,26 @@ def _lower_by(lowering: Any, state: Any) -> None:
 @partial(_pass, kind=LoweringPass)
 def _lower_counted(state: Any) -> None:
     """Lower a kernel that counts references."""
-    _lower_by(ScratchLower, state)
+    _lower_by(ScratchLower, _Counted, state)
 
 
 @partial(_pass, kind=LoweringPass)
 def _lower(state: Any) -> None:
     """Lower a kernel that does not."""
-    library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
-    library.enable_object_caching()
-    library._optimize_functions = lambda module: None  # done once all of the kernel is linked
-    _lower_by(KernelLower, state)
+    _lower_by(KernelLower, _Kernel, state)
 
 
 @partial(_pass, kind=LoweringPass)
 def _lower_to_link(state: Any) -> None:
-    """Lower a function that is linked into kernels and never run by itself.
-
-    Numba would optimise it and generate its machine code here, and again in every kernel that it is part of. Only the latter is
-    used.
-    """
-    library = state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
-
-    def finalize() -> None:
-        library._finalize_dynamic_globals()
-        library._finalized = True
-
-    library._optimize_functions = lambda module: None
-    library._optimize_final_module = lambda: None
-    library._finalize_final_module = finalize
+    """Lower a function that is linked into kernels."""
     state.flags.no_compile = True
-    _lower_by(KernelLower, state)
+    _lower_by(KernelLower, _Part, state)
 
     def function() -> None:
         """Key by which kernels find the library; the function has no machine code of its own."""
 
     lowered = state["cr"]
-    state.targetctx.insert_user_function(function, lowered.fndesc, [library])
+    state.targetctx.insert_user_function(function, lowered.fndesc, [state.library])
     state["cr"] = lowered._replace(cfunc=function)
 
 
