@@ -17,9 +17,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 51_991,
-    "lines of code": 31_270,
-    "functions": 2_402,
+    "lines": 52_052,
+    "lines of code": 31_317,
+    "functions": 2_403,
     "classes": 208,
     "modules": 249,
     "lines of the longest file": 690,
@@ -29,7 +29,7 @@ LIMITS = AGREED | {
     "calls of a first encode": 41,
     "files of a first decode": 12,
     "modules loaded for integers": 62,
-    "lines loaded for integers": 13_560,
+    "lines loaded for integers": 13_610,
     "modules of text loaded for integers": 0,
     "circles of modules": 0,
     "layers": 12,

@@ -80,6 +80,7 @@ def test_dropout_equals_the_reference(data: st.DataObject, table: Table, one_by_
     """Tables in order of creation and in any order; dropout 0 is `encode`, dropout 1 merges nothing."""
     size, pairs, _ = table
     docs = data.draw(documents(size, 60))
+    docs.append([symbol for doc in docs for symbol in doc])  # one that is not short
     seed = data.draw(st.integers(0, 2**64 - 1))
     ragged = Ragged.from_lists(docs)
     for merges in (pairs, data.draw(in_any_order(table))):

@@ -32,7 +32,7 @@ def _encoder(plan: Any) -> tuple[Any, tuple[Any, ...], int, int, int, int]:
     kernel, args = bound(0, np.empty(0, np.int32), np.empty(2, np.int64), 0)
     if kernel is linear_bpe.encode_rank:
         pairs, left, right, n, *rest = args[0]
-        return kernels.by_rank, (pairs, left, right, *rest), n, 0, 8 * linear_bpe.RUN_HEAD + 16, 9
+        return kernels.by_rank, (pairs, left, right, *rest), n, 0, 8 * (linear_bpe.RUN_HEAD + linear_bpe.SHORT) + 16, 9
     if kernel is merge_by_heap.merge_by_heap:
         *tables, n = args[1]
         return kernels.by_heap, tuple(tables), n, 0, 0, 44

@@ -9,7 +9,7 @@ import numpy as np
 
 from ubpe_numba.coding import run
 from ubpe_numba.coding.kernels import linear_bpe, merge_by_pass
-from ubpe_numba.coding.kernels.linear_bpe import MOST_OF_RUN, RUN_HEAD
+from ubpe_numba.coding.kernels.linear_bpe import MOST_OF_RUN, RUN_HEAD, SHORT
 from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.lazy import cached_property
@@ -105,7 +105,7 @@ class PairEncoder:
     def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int = 0) -> run.Bounded:
         """The kernel and its arguments; a `run.Bound`."""
         if self.linear:
-            notes = np.empty(RUN_HEAD + max(1, min(longest, MOST_OF_RUN)), np.int64)
+            notes = np.empty(RUN_HEAD + max(SHORT, min(longest, MOST_OF_RUN)), np.int64)
             given = self.tables, np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets
             if self._backward is None:
                 return linear_bpe.encode_rank, given
