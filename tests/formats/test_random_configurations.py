@@ -101,6 +101,9 @@ BYTES_FIRST = {"normalizer": {"type": "ByteLevel"}, "added_tokens": [_word("b", 
 TRIMS = {"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": False}
 INNER: dict[str, Any] = {"vocab": {"<unk>": 0, "a": 1, "##a": 2}, "merges": []}
 OF_BYTES = PIECES | {"byte_fallback": True, "vocab": [*PIECES["vocab"][:2], *([f"<0x{i:02X}>", 0.0] for i in range(256))]}
+NO_SPACE = {"vocab": {"<unk>": 0, "a": 1}, "merges": []}
+SPACES = {"type": "Replace", "pattern": {"Regex": "[b<>unk]"}, "content": " "}
+SPACED = {"normalizer": SPACES, "added_tokens": [_word("<unk>", 0, normalized=True)]}
 PREFIX = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 SEVERAL = [
     ("pairs of a token that nothing makes", _file(DEAD)),
@@ -112,6 +115,7 @@ SEVERAL = [
     ("an added token of one character that text becomes", _file({}, pre_tokenizer=FIRST, added_tokens=[_word("▁", 4)])),
     ("an unknown character inside of a word", _file({"continuing_subword_prefix": "##", **INNER})),
     ("white space of a word is no part of its span", _file({}, added_tokens=[_word("b", 2, lstrip=True)], post_processor=TRIMS)),
+    ("the unknown token beside a word that becomes white space", _file(NO_SPACE, **SPACED, post_processor=TRIMS)),
     ("bytes of several characters", _file(OF_BYTES, added_tokens=[_word("<unk>", 0, special=True)])),
     ("empty matches cut", _file({"vocab": {"<unk>": 0, "a": 1, "aa": 2}, "merges": ["a a"]}, pre_tokenizer=EMPTY)),
     ("text that reads as the unknown piece", _file({"type": "Unigram", "unk_id": 0, "vocab": [["a b", 0.0], ["a", -1.0]]})),
@@ -134,6 +138,10 @@ def test_configurations_that_once_differed_agree(text: str) -> None:
     (_file({}, normalizer=ENDS), "'$': it may match nothing"),
     (_file({}, added_tokens=[_word("a", 1, normalized=True), _word("a", 1)]), "'a' is there twice, once normalized"),
     (_file({"fuse_unk": True}, added_tokens=[_word("a", 1, single_word=True, lstrip=True)]), "not supported with fuse_unk"),
+    (
+        _file(OF_BYTES, normalizer={"type": "Prepend", "prepend": " "}, added_tokens=[_word("<unk>", 0, normalized=True)]),
+        "model: unk_id: expected an added token without single_word, that the normalizer leaves as it is",
+    ),
     (_file(PIECES, post_processor=TRIMS), "trim_offsets is not supported with a Unigram model"),
     (_file({**NO_PAIR, "ignore_merges": True}, pre_tokenizer={"type": "ByteLevel", **PREFIX}), "no pair makes 'ĊĠ'"),
     (

@@ -444,7 +444,8 @@ def _spaces(
         mask, word = taking[int(ids.values[i])]
         part = text[spans[i, 0] : spans[i, 1]]
         part = change.restore(change.apply(part)) if change is not None and mask & NORMALIZED else part
-        if part.strip(spaces) == word.strip(spaces):  # else a token of the model with this id
+        left, right = spaces if mask & LSTRIP else "", spaces if mask & RSTRIP else ""
+        if part.lstrip(left).rstrip(right) == word.lstrip(left).rstrip(right):  # else a token of the model with this id
             found[i] = spaces_of(part)
     return found
 

@@ -196,14 +196,8 @@ def _unknown(model: dict[str, Any], vocab: dict[str, int]) -> Unknown | None:
 def _symbol_for_unknown(model: dict[str, Any], kind: str | None) -> str:
     """The unknown token, merged with others as a symbol of the text; ModelFormatError for options that are not supported then."""
     word = model["unk_token"]
-    odd = {
-        "a name of several characters": len(word) > 1,
-        "fuse_unk": model.get("fuse_unk"),
-        "ignore_merges": model.get("ignore_merges"),
-        "continuing_subword_prefix": model.get("continuing_subword_prefix"),
-        "end_of_word_suffix": model.get("end_of_word_suffix"),
-        "kind='bytes'": kind is not None,
-    }
+    odd: dict[str, Any] = {"a name of several characters": len(word) > 1, "kind='bytes'": kind is not None}
+    odd |= {name: model.get(name) for name in ("fuse_unk", "ignore_merges", "continuing_subword_prefix", "end_of_word_suffix")}
     if said := next((what for what, is_so in odd.items() if is_so), None):
         raise ModelFormatError(f"model: unk_token: {quoted(word)} is part of merges, which is not supported with {said}")
     return str(word)

@@ -76,8 +76,10 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
         raise ModelFormatError(f"model: vocab: the character {quoted(characters[ids.index(-1)])} is in pieces, but is none")
     if by_bytes and any(mask & NORMALIZED and mask & (LSTRIP | RSTRIP | SINGLE_WORD) for mask in flags.values()):
         raise ModelFormatError("added_tokens: lstrip, rstrip, single_word of one that is normalized: not with byte_fallback")
-    if by_bytes and word and (word not in special | known or flags.get(word, 0) & SINGLE_WORD):
-        raise ModelFormatError("model: unk_id: expected an added token without single_word, with byte_fallback")
+    changed = normalizer is not None and flags.get(word, 0) & NORMALIZED and normalizer.apply(word) != word
+    if by_bytes and word and (word not in special | known or flags.get(word, 0) & SINGLE_WORD or changed):
+        told = "an added token without single_word, that the normalizer leaves as it is"
+        raise ModelFormatError(f"model: unk_id: expected {told}, with byte_fallback")
     if by_bytes:  # the first byte of a character has the score of the unknown, the others nothing
         characters += map(chr, range(BYTES, BYTES + 256))
         ids += map(vocab.__getitem__, BYTE_NAMES)

@@ -68,10 +68,12 @@ def class_table(version: str = UNICODE_VERSION, kind: str = "") -> np.ndarray:
         flags[flags & SIGN > 0] |= LOWER
         flags[0x3040:0x3100] |= CJK
         flags[0x4E00:0x9FA6] |= CJK
-    data = flags.tobytes()
+    blocks = flags.reshape(-1, _BLOCK)
+    new = np.append(True, (blocks[1:] != blocks[:-1]).any(axis=1))  # most are as the one before
     numbers: dict[bytes, int] = {}
-    index = [numbers.setdefault(data[i : i + _BLOCK], len(numbers) + 2) for i in range(0, SIZE, _BLOCK)]
-    return np.frombuffer(bytearray(b"".join([np.array(index, "<u2").tobytes(), data[: 2 * _BLOCK], *numbers])), np.uint8)
+    found = np.array([numbers.setdefault(block.tobytes(), len(numbers) + 2) for block in blocks[new]], "<u2")
+    index = found[np.cumsum(new) - 1].tobytes()
+    return np.frombuffer(bytearray(b"".join([index, flags[: 2 * _BLOCK].tobytes(), *numbers])), np.uint8)
 
 
 @functools.cache
