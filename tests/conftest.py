@@ -29,7 +29,7 @@ FULL = {
         "test_a_child_that_is_forked_in_the_middle", "test_ctrl_c_during_a_fork", "test_threads_of_processes_that_race",
         "test_changed_files", "test_control_c_while", "test_a_killed_save", "test_too_little_memory",
     ),
-    "tests/test_pages.py": ("test_examples_run[do/fewest_tokens", "test_examples_run[do/compiled", "test_examples_run[do/many"),
+    "tests/test_pages.py": tuple(f"test_examples_run[do/{page}" for page in ("fewest_tokens", "compiled", "many", "verify")),
     "tests/test_readme.py": ("test_python_blocks_run[docs/distributed",),
     "tests/runtime/test_compiler.py": ("test_plain_numba_and_another_version_give_the_same",),
     "tests/runtime/test_prebuilt.py": ("",),

@@ -85,9 +85,8 @@ class Verification:
 
         Examples
         --------
-        >>> import ubpe_numba
-        >>> ubpe_numba.verify(progress=False).to_dict()["passed"]
-        True
+        >>> Verification((), {"cpu": "znver3"}).to_dict()
+        {'passed': True, 'rows': (), 'machine': {'cpu': 'znver3'}, 'fresh': False}
         """
         return {"passed": self.passed, **dataclasses.asdict(self)}
 
