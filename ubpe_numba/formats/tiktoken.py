@@ -79,7 +79,7 @@ def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: st
         raise ModelFormatError("tokens are too long to find out what they are made of")
     pairs = np.empty((size - n, 2), np.int32)
     one, two = np.full(1 << 8, NONE, np.int32), np.full(1 << 16, NONE, np.int32)
-    table = np.full(4 << size.bit_length(), -1, np.int64)
+    table = np.full(2 << size.bit_length(), -1, np.int64)
     ends, ranks, parts = np.empty((3, longest), np.int32)
     twice = pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs)
     if twice >= 0:

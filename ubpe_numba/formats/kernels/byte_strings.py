@@ -1,11 +1,9 @@
 """A hash table from strings of bytes, kept one after the other in one text, to their numbers; and look-ups of pairs of names.
 
-int64 pairs with open addressing, half full at most; for example with the string "abc", number 258, which has the home 0::
+int64 with open addressing, half full at most; for example with the string "abc", number 258, which has the home 0::
 
-    index    0       1             2    3     4       5
-    table    hash    3 << 32 | 258      -1    hash    2 << 32 | 261   ...      the length and the number; -1: empty
-
-Up to 8 bytes the hash and the length say the string: only longer ones are compared, elsewhere in memory.
+    index    0                1      2
+    table    tag << 32 | 258   -1    tag << 32 | 261   ...      tag: 31 bits of the hash; -1: empty
 
 The hash is no secret, so the tokens of a file may be chosen to collide. A probe ends after a limited number of entries: a string
 that finds no place by then is not entered. By chance that does not happen (a table of a million strings: one in 10**15).
@@ -33,23 +31,24 @@ def number_of(text, i, n, last, starts, table, new):
     strings, and the end; table int64 of a power of two, at most half full. A new string is entered as number `new` unless that
     is -1; CROWDED if it finds no place. Of the strings "a" and "ab" in "aabab", starts [0, 1, 3]: the 2 bytes at 3 are number 1.
     """
-    h = np.int64(mixed(key_of(text, i, n, last) ^ np.uint64(n << 56)))
-    mask = np.int64(table.size - 1)
-    at = (h << 1) & mask
+    h = mixed(key_of(text, i, n, last) ^ np.uint64(n << 56))
+    tag = np.int64(h >> np.uint64(33))
+    mask = np.uint64(table.size - 1)
+    at = h & mask
     left = np.int64(_MOST)
-    while table[at + 1] >= 0:
-        if table[at] == h and table[at + 1] >> 32 == n:
-            t = table[at + 1] & 0xFFFFFFFF
-            if n <= 8 or same_bytes(text, starts[t], i, n, last):
-                return np.int32(t)
-            left -= _COMPARED
+    while table[at] >= 0:
+        if table[at] >> 32 == tag:
+            t = table[at] & 0xFFFFFFFF
+            if starts[t + 1] - starts[t] == n:
+                if same_bytes(text, starts[t], i, n, last):
+                    return np.int32(t)
+                left -= _COMPARED
         left -= 1
         if left < 0:
             return np.int32(NONE if new < 0 else CROWDED)
-        at = (at + 2) & mask
+        at = (at + np.uint64(1)) & mask
     if new >= 0:
-        table[at] = h
-        table[at + 1] = (n << 32) | new
+        table[at] = (tag << 32) | new
     return np.int32(NONE)
 
 
@@ -58,7 +57,7 @@ def numbers_of_pairs(values, starts, pair_starts, table, found):
     """Numbers of both names of every pair, and of the name that they join to; -1 for one that is not among the names.
 
     values uint8: the bytes of V names, then of the pairs, left and right part side by side, and 8 more; starts int64[V + 1],
-    pair_starts int64[2 m + 1]: beginnings, and the end. table int64 of a power of two of at least 4 * V, filled with -1,
+    pair_starts int64[2 m + 1]: beginnings, and the end. table int64 of a power of two of at least 2 * V entries, filled with -1,
     gets the names; found int32[3, m] gets the numbers. The caller allocates both. Returns False if a name finds no place in the
     table; `found` is not filled then. O(bytes).
 

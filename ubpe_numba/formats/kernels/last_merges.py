@@ -122,7 +122,7 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
     Two neighbours merge if their bytes are a token, of the lowest rank first, as in tiktoken. values uint8: the bytes of all
     tokens and 8 more; starts int64[V + 1]: their beginnings, the `n_symbols` of one byte first, then by rank. Tokens of one byte
     are entered in one int32[256], of two in two int32[65536], filled with NONE, others in table (byte_strings.py), int64 of a
-    power of two of at least 4 * V, filled with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are
+    power of two of at least 2 * V entries, filled with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are
     numbers. pairs int32[V - n_symbols, 2] gets the numbers of the two, -1 twice for a token that its parts are not merged to. The
     caller allocates all of it. Returns -1, or the number of a token that is there twice, or -2 if one has no place in the table.
     O(length**2) a token, in all O(bytes) for real vocabularies.
