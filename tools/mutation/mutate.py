@@ -136,6 +136,8 @@ class Runner:
                 return "killed", "hangs"
             out.seek(0)
             text = out.read()
+        if code == pytest.ExitCode.USAGE_ERROR and "conftest" in text:
+            return "killed", "the package cannot be imported"
         if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             raise RuntimeError(f"{' '.join(command)}: {text}")
         if code:
@@ -150,7 +152,7 @@ def main() -> int:
     parser.add_argument("wings", nargs="*")
     parser.add_argument("--mutants", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=45, help="of the processor, of tests per mutant, beyond the test that is running")
+    parser.add_argument("--seconds", type=float, default=45, help="of the processor, per mutant, beyond the test that is running")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", type=pathlib.Path, help="a result file: only what survived there")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("mutants.jsonl"))
