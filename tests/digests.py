@@ -77,20 +77,15 @@ def text() -> bytes:
 @contextlib.contextmanager
 def sizes(per_shard: int, dense: int | None) -> Iterator[None]:
     """Fits whose shards hold so many symbols and whose counts of pairs are in dense tables up to so many cells."""
-    loop, cells = _homes_of_sizes()
+    from ubpe_numba.fitting import fit as loop
+    from ubpe_numba.fitting.kernels import text_cells as cells
+
     kept = loop._PER_SHARD, cells.DENSE
     loop._PER_SHARD, cells.DENSE = per_shard, cells.DENSE if dense is None else dense
     try:
         yield
     finally:
         loop._PER_SHARD, cells.DENSE = kept
-
-
-def _homes_of_sizes() -> tuple[Any, Any]:
-    from ubpe_numba.fitting import fit
-    from ubpe_numba.fitting.kernels import text_cells
-
-    return fit, text_cells
 
 
 def learned(tok: Any) -> str:

@@ -42,12 +42,10 @@ RULES = {"n_tokens": 9, "n_candidates": 1, "min_count": 1, "overshoot": False, "
 def cases(draw: st.DrawFn) -> Case:
     docs, size = draw(corpora())
     rules = {
-        "n_tokens": size + draw(st.integers(0, 40)),
-        "n_candidates": draw(st.sampled_from([1, 1, 2, 5, 50, 500])),
-        "min_count": draw(st.sampled_from([1, 2, 3])),
-        "overshoot": draw(st.booleans()),
+        "n_tokens": size + draw(st.integers(0, 40)), "n_candidates": draw(st.sampled_from([1, 1, 2, 5, 50, 500])),
+        "min_count": draw(st.sampled_from([1, 2, 3])), "overshoot": draw(st.booleans()),
         "max_token_length": draw(st.sampled_from([None, None, 1, 2, 3])),
-    }
+    }  # fmt: skip
     weights = draw(st.none() | st.lists(st.sampled_from([0, 1, 2, 2**33]), min_size=len(docs), max_size=len(docs)))
     boundaries = draw(st.sampled_from([None, [draw(st.lists(st.integers(0, len(d)), max_size=3)) for d in docs]]))
     places = []
@@ -60,27 +58,12 @@ def cases(draw: st.DrawFn) -> Case:
             position = st.sampled_from(near_boundary) if near_boundary else st.nothing()
             places.append(Place(d, True, draw(position | st.integers(0, len(docs[d])))))
     sizes = Sizes(
-        dense=draw(st.sampled_from([1024, 1024, 0])),
-        positions=draw(st.sampled_from([1.6, 1.03])),
-        batch=draw(st.sampled_from([0, 10, 10**6])),
-        most=draw(st.sampled_from([4, 1 << 16])),
-        moves=draw(st.booleans()),
-        room=draw(st.sampled_from([64, 1, 2])),
-        one_epoch=draw(st.booleans()),
-        near=draw(st.sampled_from([16, 10**9])),
-    )
+        dense=draw(st.sampled_from([1024, 1024, 0])), positions=draw(st.sampled_from([1.6, 1.03])),
+        batch=draw(st.sampled_from([0, 10, 10**6])), most=draw(st.sampled_from([4, 1 << 16])), moves=draw(st.booleans()),
+        room=draw(st.sampled_from([64, 1, 2])), one_epoch=draw(st.booleans()), near=draw(st.sampled_from([16, 10**9])),
+    )  # fmt: skip
     pieces = draw(st.booleans()), draw(st.sampled_from([1, 1, 2, 3, 7])), draw(st.sampled_from([1, 2, 3]))
     return Case(docs, size, places, rules, weights, boundaries, *pieces, sizes)
-
-
-def cut_and_planned(case: Case) -> tuple[Any, Any]:
-    rules = dict(case.rules)
-    plan = settings_of(rules.pop("n_tokens"), rules.pop("n_candidates"), case.n_threads, case.n_shards, **rules)
-    return cut(case.docs, case.places, case.weights, case.boundaries, case.plain), plan
-
-
-def whole(case: Case) -> Any:
-    return as_corpus(case.docs, sample_weight=case.weights, boundaries=case.boundaries if case.docs else None)
 
 
 CUTS = [Place(0, True, p) for p in (1, 2, 3, 20, 40)]
@@ -97,9 +80,12 @@ def test_hosts_equal_one_process_and_the_reference(case: Case, seed: int, rate: 
 
     At a rate hosts are lost: several at once, before and after they did their part, and while others are made anew.
     """
-    (parts, goes_on), plan = cut_and_planned(case)
+    rules = dict(case.rules)
+    plan = settings_of(rules.pop("n_tokens"), rules.pop("n_candidates"), case.n_threads, case.n_shards, **rules)
+    parts, goes_on = cut(case.docs, case.places, case.weights, case.boundaries, case.plain)
+    whole = as_corpus(case.docs, sample_weight=case.weights, boundaries=case.boundaries if case.docs else None)
     with pytest.MonkeyPatch.context() as patch:
-        want = here(whole(case), case.size, plan)
+        want = here(whole, case.size, plan)
         case.sizes.patch(patch)
         endless(patch)
         engine = Losing(parts, chaos(np.random.default_rng(seed), rate, len(parts)), case.n_threads)

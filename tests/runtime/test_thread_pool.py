@@ -18,12 +18,6 @@ def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: p
     most = MOST_THREADS
     assert resolve_threads(most) == most and resolve_threads(None) == 5000
     refuses(ValueError, f"^n_threads: expected at most {most}, got 999999$", resolve_threads, 999_999)
-    for text in (str(most + 1), "9" * 5000):
-        monkeypatch.setenv("UBPE_NUM_THREADS", text)
-        match = f"^environment variable UBPE_NUM_THREADS: expected an integer in 1..{most}, got '"
-        with pytest.raises(ValueError, match=match) as caught:
-            resolve_threads(None)
-        assert len(str(caught.value)) < 200
     monkeypatch.setenv("UBPE_NUM_THREADS", "0" * 30 + str(most))
     assert resolve_threads(None) == most
 
