@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -60,12 +60,12 @@ class WordPlan(Plan):
         if name == "docs" and (isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable)):
             raise TypeError(f"{name}: expected lists of words, or texts, got {describe(docs)}; give them as a list")
         trace = bool(return_offsets)
-        texts, lists = list[str](), list[list[str]]()  # one of them is empty, for each document
-        for d, doc in enumerate([docs] if name == "doc" or isinstance(docs, str) else kept(docs)):
+        rows = [docs] if name == "doc" or isinstance(docs, str) else [*kept(docs)]
+        are_lists = {*map(type, rows)} == {list}  # the usual case, without further questions
+        texts, lists = [""] * (len(rows) * are_lists), rows if are_lists else []  # one of them is empty, for each document
+        for d, doc in enumerate(() if are_lists else rows):
             words: list[str] | None = None
-            if type(doc) is list:  # the usual case, without the question whether it can be iterated
-                words = doc
-            elif isinstance(doc, str) and self.model.segmenter.pretokenizer is not None:
+            if isinstance(doc, str) and self.model.segmenter.pretokenizer is not None:
                 words = None if trace else self._words_of(doc)
             elif isinstance(doc, (str, bytes)) or not isinstance(doc, Iterable):
                 where = name if first is None else f"{name}: document {d}"
@@ -98,10 +98,11 @@ class WordPlan(Plan):
 
     def _of_words(self, lists: list[list[str]], trace: bool, name: str, first: int | None) -> tuple[Ragged, Places]:
         """The ids of documents that are words, and, if they are traced, where their pieces are in the words put together."""
-        words = list(chain.from_iterable(lists))
-        bounds = np.array([0, *accumulate(map(len, lists))])
+        one = len(lists) == 1
+        words = lists[0] if one else list(chain.from_iterable(lists))
+        bounds = np.array([0, len(words)]) if one else offsets_of(np.fromiter(map(len, lists), np.int64, len(lists)))
         try:
-            points = code_points(_END.join([*words, ""]))
+            points = code_points(_END.join(words) + _END * bool(words))
         except TypeError:
             at = next(i for i, word in enumerate(words) if not isinstance(word, str))
             raise TypeError(f"{place_of(name, bounds, at, first)}: expected str, got {describe(words[at])}") from None
