@@ -17,8 +17,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_052,
-    "lines of code": 31_317,
+    "lines": 52_055,
+    "lines of code": 31_318,
     "functions": 2_403,
     "classes": 208,
     "modules": 249,

@@ -31,9 +31,9 @@ from functools import partial
 from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
-from llvmlite import ir as llvm
+from llvmlite import binding, ir as llvm
 from numba import types
-from numba.core import ir, transforms, typed_passes, untyped_passes
+from numba.core import config, ir, transforms, typed_passes, untyped_passes
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
@@ -361,6 +361,11 @@ class _Counted(JITCodeLibrary):  # type: ignore[misc]
         super().finalize()
 
 
+# Loops of a kernel with so many parts are not vectorised and unrolled: half of its optimisation, and it would be no faster.
+# rounds.run has 42, whose loops are short or wait for memory; encode_words has 35, others up to 20.
+_MANY = 40
+
+
 class _Kernel(_Counted):
     """Code of a kernel that does not count references, optimised once: numba does it twice, and prunes references in between."""
 
@@ -368,9 +373,10 @@ class _Kernel(_Counted):
         pass
 
     def _optimize_final_module(self) -> None:
-        made = self._codegen._module_pass_manager()
-        passes, *builder = made if isinstance(made, tuple) else (made,)  # since numba 0.62 also what the passes were built by
-        passes.run(self._final_module, *builder)
+        options = binding.create_pipeline_tuning_options(int(config.OPT))
+        options.loop_vectorization = options.loop_unrolling = len(self._linking_libraries) < _MANY
+        builder = binding.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
 
 
 def _lower_by(lowering: Any, library: Any, state: Any) -> None:
