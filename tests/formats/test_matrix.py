@@ -211,6 +211,9 @@ def content_of(name: str) -> Any:
     return FORMATS[name][1]()
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:the piece '▁▁' at the beginning of ids")  # a word of the user
+
+
 @pytest.fixture(scope="module", params=FORMATS)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any, list[str]]:
     options = FORMATS[request.param][2]
