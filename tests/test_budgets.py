@@ -17,8 +17,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_055,
-    "lines of code": 31_318,
+    "lines": 52_057,
+    "lines of code": 31_320,
     "functions": 2_403,
     "classes": 208,
     "modules": 249,

@@ -40,7 +40,8 @@ def members(value: type) -> dict[str, list[str]]:
     """The documented public members that the library gives a class, base classes first, under the title of their table."""
     found: dict[str, list[str]] = {"Made by": [], "Methods": [], "Properties": []}
     own = [cls for cls in reversed(value.__mro__) if cls.__module__.startswith("ubpe_numba")]
-    for name in dict.fromkeys(name for cls in own for name in vars(cls) if not name.startswith("_")):
+    there = set(dir(value))  # without words of other libraries
+    for name in dict.fromkeys(name for cls in own for name in vars(cls) if not name.startswith("_") and name in there):
         member = inspect.getattr_static(value, name)
         documented = inspect.getdoc(member) or ""
         if not documented or documented.startswith(_OF_A_FIELD):

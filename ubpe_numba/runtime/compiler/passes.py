@@ -346,6 +346,8 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
 
     def finalize(self) -> None:
         """Leave a module to link."""
+        for part in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(part._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
 
