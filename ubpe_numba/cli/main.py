@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.command == "warmup":
         from ubpe_numba.tokenizers.warmup import warmup
 
-        print("compiling every kernel into the cache: half a minute", file=sys.stderr)
+        print("compiling every kernel into the cache: a minute or two", file=sys.stderr)
         warmup()
         return 0
     if options.command == "verify":

@@ -31,7 +31,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def warmup() -> None:
     """Compile every kernel of tokenizers, or read it from the cache, so that no later call waits for the compiler.
 
-    Three quarters of a minute without a cache, a second with one. Call it before forking, so that children find kernels loaded;
+    A minute or two without a cache, a second with one. Call it before forking, so that children find kernels loaded;
     a fork waits for the kernel that another thread is just compiling.
 
     Examples
