@@ -17,7 +17,7 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_057,
+    "lines": 52_059,
     "lines of code": 31_320,
     "functions": 2_403,
     "classes": 208,

@@ -9,7 +9,6 @@ messages. There are none where `machine/objects.py` is not `READY`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from itertools import accumulate
 from typing import Any
 
@@ -22,7 +21,7 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import Named
 from ubpe_numba.runtime.machine.objects import READY, function_of, places, replace_method
 
-__all__ = ["LONGEST", "READY", "decoder", "encoder", "function", "kernels", "many", "table_words"]
+__all__ = ["LONGEST", "READY", "decoder", "encoder", "function", "kernels", "many", "replace_method", "table_words"]
 
 _MOST, _FEW = 1024, 16  # documents of a list, and of a `Ragged`, of which more are read in no time by the general reader
 #: Encodes one short document to int32 ids; None for what is unusual.
@@ -31,8 +30,6 @@ One = Callable[[Any], "np.ndarray | None"]
 
 def function(kernel: Any, forms: int, header: list[int], *kept: Any) -> Any:
     """The function of Python of a kernel, with memory of its own; `kept` lives as long."""
-    for name, cls in (("encode", "Encoding"), ("decode", "Decoding")):  # by name: they import this
-        replace_method(getattr(import_module(f"ubpe_numba.tokenizers.{cls.lower()}"), cls), name, *kernels.METHODS[name])
     memory = np.zeros(2 * kernels.MEMORY, np.uint8)
     words = [places().ctypes.data, forms, memory.ctypes.data, *header]
     return function_of(kernel, lasting(words, (memory, kept)))

@@ -309,6 +309,10 @@ class Decoding(Encoding):
         made["decoded"] = calls = made.get("decoded", 0) + 1
         if calls == FIRST:
             made["decode"] = self._tables.decode_short
+            if made["decode"] is not None:
+                from ubpe_numba.coding.short import kernels, replace_method  # here only, as the function above
+
+                replace_method(Decoding, "decode", *kernels.METHODS["decode"])
         return made.get("decode")  # type: ignore[no-any-return]
 
     def explore(

@@ -119,7 +119,13 @@ class Encoding(Fitted):
                 short = None
             if short is not None and (ids := short(doc)) is not None:
                 return ids  # type: ignore[no-any-return]
-        return self._plan(options).one(doc, return_offsets, options)
+        plan = self._plan(options)
+        found = plan.one(doc, return_offsets, options)
+        if plan.short is not None:
+            from ubpe_numba.coding.short import kernels, replace_method  # here only: the first calls need not wait for it
+
+            replace_method(Encoding, "encode", *kernels.METHODS["encode"])
+        return found
 
     @overload
     def encode_batch(

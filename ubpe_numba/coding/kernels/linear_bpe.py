@@ -54,10 +54,9 @@ import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.intrinsics import leading_zeros, trailing_zeros
-from ubpe_numba.runtime.tables.pairs import EMPTY, enter, home, pair_of
+from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
 from ubpe_numba.runtime.tables.trie import NONE, edge_key, find_edge, step
 
-_ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 SHORT = 32  # symbols of a document that is merged pair by pair: the search takes longer to begin
 LONG_RUN = 64  # symbols: of shorter ones the longest token is soon found
 RUN_HEAD = 4
@@ -133,12 +132,8 @@ NEVER = np.int64(1) << 40  # more than any id
 @helper
 def id_in_entries(pairs, left, right):
     """The id of a pair in the table `pairs`, or NEVER: the look-up of `find_stable` and `fits`. O(1) expected."""
-    pair, mask = pair_of(left, right), (pairs.size >> 1) - 1
-    i = home(pair, mask)
-    while pairs[2 * i] != pair and pairs[2 * i] != EMPTY:
-        i = (i + 1) & mask
-    made = pairs[2 * i + 1]
-    return made if pairs[2 * i] == pair else NEVER
+    i = find(pairs, pair_of(left, right))
+    return pairs[2 * i + 1] if i >= 0 else NEVER
 
 
 @helper
@@ -318,7 +313,7 @@ def merge_one_by_one(pairs, document, keys, out, w):
         made, at = least // SHORT, least % SHORT
         if made == NEVER:
             break
-        above = alive & (_ALL_BITS << np.uint64(at + 1))
+        above = (alive >> np.uint64(at + 1)) << np.uint64(at + 1)
         gone = np.int64(trailing_zeros(above))
         above &= above - np.uint64(1)
         below = alive & ((np.uint64(1) << np.uint64(at)) - np.uint64(1))
