@@ -17,11 +17,11 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_059,
-    "lines of code": 31_320,
+    "lines": 52_105,
+    "lines of code": 31_345,
     "functions": 2_403,
     "classes": 208,
-    "modules": 249,
+    "modules": 250,
     "lines of the longest file": 690,
     "files of a fit": 12,
     "crossings of a fit": 24,

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from foreign import MIXED, line
 from hypothesis import given, reject, strategies as st
@@ -18,7 +19,9 @@ import ubpe_numba
 from ubpe_numba import BPE, export
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import tiktoken
+from ubpe_numba.formats.kernels.rank_lines import read_lines
 from ubpe_numba.formats.readers import of_ranks
+from ubpe_numba.runtime.arrays import writable
 from ubpe_numba.text.pretokenizer import NAMED, Pretokenizer
 
 peer = pytest.importorskip("tiktoken")
@@ -104,6 +107,23 @@ def test_lines_that_are_written_are_read(ranks: dict[bytes, int]) -> None:
         lengths, numbers = (part.tolist() for part in both)
         parts = itertools.pairwise(itertools.accumulate(lengths, initial=0))
         assert dict(zip((data[a:b] for a, b in parts), numbers, strict=True)) == ranks
+
+
+PARTS = b"YQ==", b"YWI=", b"YWJj", b"=", b"Y", b" ", b"\n", b"YWIx 2\n", b"YQ== 07\n", b"0", b"1234567890", b"\xff"
+
+
+@given(st.lists(st.sampled_from(PARTS)))
+def test_lines_are_read_by_the_kernel_as_by_python(parts: list[bytes]) -> None:
+    data = b"".join(parts)
+    tokens, both = np.empty(len(data), np.uint8), np.empty((2, data.count(b"\n")), np.int64)
+    if (size := read_lines(writable(np.frombuffer(data, np.uint8)), tokens, *both)) > 0:
+        try:
+            expected = tiktoken.parse_lines(data.replace(b"\n", b"\r\n"))
+        except ModelFormatError as error:
+            if "is there twice" not in str(error):
+                raise
+        else:
+            assert tokens[:size].tobytes() == expected[0] and np.array_equal(both, expected[1:])
 
 
 @pytest.mark.parametrize("data, match", RANKS, ids=range(len(RANKS)))

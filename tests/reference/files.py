@@ -7,7 +7,6 @@ from typing import Any
 Pair = tuple[Any, Any]
 WORD = 2**64 - 1
 FIRST, SECOND = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
-FIRST_INVERSE, SECOND_INVERSE = pow(FIRST, -1, 2**64), pow(SECOND, -1, 2**64)
 MOST, COMPARED = 256, 64
 MARK = b"\xef\xbb\xbf"
 
@@ -29,26 +28,17 @@ def mixed(word: int) -> int:
     return word ^ word >> 32
 
 
-def unmixed(word: int) -> int:
-    """Its inverse.
-
-    >>> unmixed(mixed(12345678901234567890))
-    12345678901234567890
-    """
-    word = ((word ^ word >> 32) * SECOND_INVERSE) & WORD
-    word = ((word ^ word >> 29 ^ word >> 58) * FIRST_INVERSE) & WORD
-    return word ^ word >> 32
+def key_of(name: bytes) -> int:
+    """The bytes themselves of up to 8, of more a hash, eight by eight."""
+    key = int.from_bytes(name[:8], "little")
+    for k in range(8, len(name), 8):
+        key = mixed(key) ^ int.from_bytes(name[k : k + 8], "little")
+    return key
 
 
 def hash_of(name: bytes) -> int:
-    """The hash of a string: the bytes themselves up to 8, or all of them, eight by eight, and the length, mixed."""
-    key = int.from_bytes(name, "little")
-    if len(name) > 8:
-        key = len(name)
-        for k in range(0, len(name), 8):
-            key = ((key ^ int.from_bytes(name[k : k + 8], "little")) * FIRST) & WORD
-            key ^= key >> 29
-    return mixed(key ^ (len(name) << 56 & WORD))
+    """The hash of a string, of its key and length; the highest bits choose the place."""
+    return ((key_of(name) ^ len(name)) * FIRST) & WORD
 
 
 def have_places(names: Sequence[bytes], capacity: int) -> bool:
@@ -59,9 +49,9 @@ def have_places(names: Sequence[bytes], capacity: int) -> bool:
     """
     table: dict[int, bytes] = {}
     for name in names:
-        at, cost = hash_of(name) % capacity, 0
+        at, cost = (hash_of(name) >> 32) * capacity >> 32, 0
         while at in table:
-            alike = hash_of(table[at]) >> 33 == hash_of(name) >> 33 and len(table[at]) == len(name)
+            alike = key_of(table[at]) == key_of(name) and len(table[at]) == len(name)
             cost += 1 + COMPARED * alike
             if cost > MOST:
                 return False
@@ -71,27 +61,26 @@ def have_places(names: Sequence[bytes], capacity: int) -> bool:
 
 
 def of_one_home() -> Iterator[bytes]:
-    """Strings of 8 characters of ASCII whose hashes have the same lowest 33 bits.
+    """Strings of 8 characters of ASCII whose hashes begin with 32 zeros.
 
-    >>> {hash_of(name) % 2**33 for name in itertools.islice(of_one_home(), 3)}
+    >>> {hash_of(name) >> 32 for name in itertools.islice(of_one_home(), 3)}
     {0}
     """
     for k in itertools.count():
-        name = (unmixed(k << 33) ^ 8 << 56).to_bytes(8, "little")
+        name = (k * pow(FIRST, -1, 2**64) & WORD ^ 8).to_bytes(8, "little")
         if name.isascii():
             yield name
 
 
 def of_one_hash() -> Iterator[bytes]:
-    """Strings of 16 characters of ASCII that have the same hash.
+    """Strings of 16 characters of ASCII that have the same key.
 
-    >>> len({hash_of(name) for name in itertools.islice(of_one_hash(), 3)})
-    1
+    >>> {key_of(name) for name in itertools.islice(of_one_hash(), 3)}
+    {0}
     """
     for k in itertools.count():
         first = b"%08d" % k
-        key = ((16 ^ int.from_bytes(first, "little")) * FIRST) & WORD
-        second = (key ^ key >> 29).to_bytes(8, "little")
+        second = mixed(int.from_bytes(first, "little")).to_bytes(8, "little")
         if second.isascii():
             yield first + second
 

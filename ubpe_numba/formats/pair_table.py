@@ -186,7 +186,7 @@ class NamePairs:
         """
         text, starts = flat_names(list(vocab))
         values = np.concatenate([text, self.text, np.zeros(8, np.uint8)])
-        table = np.full(2 << len(vocab).bit_length(), -1, np.int64)
+        table = np.full(4 << len(vocab).bit_length(), -1, np.int64)
         found = np.empty((3, len(self)), np.int32)
         if not numbers_of_pairs(values, starts, self.starts + text.size, table, found):
             raise ModelFormatError("vocab: the tokens collide in a hash table, as only tokens do that are chosen for that")

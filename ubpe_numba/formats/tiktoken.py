@@ -13,7 +13,6 @@ A token that does not become itself so is never made, but by whole segments.
 from __future__ import annotations
 
 import binascii
-import contextlib
 import functools
 import hashlib
 from collections.abc import Mapping
@@ -25,9 +24,10 @@ import numpy as np
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.kernels.byte_strings import NONE
 from ubpe_numba.formats.kernels.last_merges import pairs_of_ranks
+from ubpe_numba.formats.kernels.rank_lines import read_lines
 from ubpe_numba.formats.merge_order import creation_order
 from ubpe_numba.formats.pair_table import WORK, Table
-from ubpe_numba.runtime.arrays import offsets_of, places_of
+from ubpe_numba.runtime.arrays import offsets_of, places_of, writable
 from ubpe_numba.runtime.schema import integers_of
 from ubpe_numba.text.dialect import left_out
 from ubpe_numba.text.patterns import COVERING, FOR_TIKTOKEN, NAMED, name_of
@@ -79,7 +79,7 @@ def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: st
         raise ModelFormatError("tokens are too long to find out what they are made of")
     pairs = np.empty((size - n, 2), np.int32)
     one, two = np.full(1 << 8, NONE, np.int32), np.full(1 << 16, NONE, np.int32)
-    table = np.full(2 << size.bit_length(), -1, np.int64)
+    table = np.full(4 << size.bit_length(), -1, np.int64)
     ends, ranks, parts = np.empty((3, longest), np.int32)
     twice = pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs)
     if twice >= 0:
@@ -141,7 +141,9 @@ def _in_order(data: bytes, lengths: np.ndarray, ranks: np.ndarray) -> tuple[np.n
         raise ModelFormatError(f"the tokens {' and '.join(names)} have one rank, {ranks[first]}")
     is_long = lengths[by_rank] > 1
     order = by_rank[np.argsort(is_long, kind="stable")]
-    values = np.frombuffer(data, np.uint8)[places_of(begins[order], lengths[order])]
+    values = np.frombuffer(data, np.uint8)
+    if not np.array_equal(order, np.arange(lengths.size)):  # no published file is so
+        values = values[places_of(begins[order], lengths[order])]
     return np.append(values, np.zeros(8, np.uint8)), offsets_of(lengths[order]), ranks[order], int((~is_long).sum())
 
 
@@ -159,8 +161,9 @@ def parse_lines(data: bytes) -> Flat:
     >>> parse_lines(b"YQ== 0\nYWI= 12\n")
     (b'aab', array([1, 2]), array([ 0, 12]))
     """
-    with contextlib.suppress(ValueError):
-        return _usual_lines(np.frombuffer(data, np.uint8))
+    tokens, (lengths, numbers) = np.empty(len(data), np.uint8), np.empty((2, data.count(b"\n")), np.int64)
+    if (size := read_lines(writable(np.frombuffer(data, np.uint8)), tokens, lengths, numbers)) > 0:
+        return tokens[:size].tobytes(), lengths, numbers
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(data.split(b"\n"), 1):  # it is written in an unusual way, or not valid
         parts = line.split()
@@ -176,27 +179,6 @@ def parse_lines(data: bytes) -> Flat:
             raise ModelFormatError(f"line {number}: the token {quoted(token)} is there twice")
         ranks[token] = int(parts[1])
     return flat(ranks)
-
-
-def _usual_lines(raw: np.ndarray) -> Flat:
-    """The lines of a file, uint8, each of which has one space and ends by one line feed; ValueError for other files."""
-    ends, spaces = np.flatnonzero(raw == ord("\n")), np.flatnonzero(raw == ord(" "))
-    if not 0 < ends.size == spaces.size or ends[-1] != raw.size - 1:
-        raise ValueError
-    coded, digits = spaces - np.append(0, ends[:-1] + 1), ends - spaces - 1  # the sizes of both parts of a line
-    if coded.min() < 4 or (coded & 3).any() or digits.min() < 1 or digits.max() > 10:
-        raise ValueError
-    sides = np.tile([True, False], ends.size)
-    is_coded = np.repeat(sides, np.stack([coded, digits + 2], axis=1).ravel())
-    text, numbers = raw[is_coded].tobytes(), raw[~is_coded]
-    padding = (raw[spaces - 1] == ord("=")).astype(np.int64)
-    padding += padding & (raw[spaces - 2] == ord("="))
-    if text.count(b"=") != padding.sum() or ((numbers - ord("0") > 9).sum() != 2 * ends.size):
-        raise ValueError
-    found = np.frombuffer(binascii.a2b_base64(text.replace(b"=", b"A"), strict_mode=True), np.uint8)
-    lengths = coded // 4 * 3 - padding
-    kept = np.repeat(sides, np.stack([lengths, padding], axis=1).ravel())
-    return found[kept].tobytes(), lengths, np.fromstring(numbers.tobytes(), np.int64, sep=" ")
 
 
 def write(ranks: dict[bytes, int]) -> bytes:

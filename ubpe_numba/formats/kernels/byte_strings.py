@@ -1,9 +1,11 @@
 """A hash table from strings of bytes, kept one after the other in one text, to their numbers; and look-ups of pairs of names.
 
-int64 with open addressing, half full at most; for example with the string "abc", number 258, which has the home 0::
+int64 with open addressing, half full at most. An entry is a key, the bytes themselves of up to 8, a hash of more, and the length
+and number; so a short string, as nearly all are, is found without a look at the text. "abc", number 258, which has the home 0::
 
-    index    0                1      2
-    table    tag << 32 | 258   -1    tag << 32 | 261   ...      tag: 31 bits of the hash; -1: empty
+    entry     0               1      2
+    key       0x636261        -1     0x6463          ...
+    value     3 << 32 | 258   -1     2 << 32 | 261            -1: empty
 
 The hash is no secret, so the tokens of a file may be chosen to collide. A probe ends after a limited number of entries: a string
 that finds no place by then is not entered. By chance that does not happen (a table of a million strings: one in 10**15).
@@ -14,41 +16,45 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import kernel, section
-from ubpe_numba.runtime.machine.bytes import key_of, mixed, same_bytes
-from ubpe_numba.runtime.machine.intrinsics import address
+from ubpe_numba.runtime.machine.bytes import mixed, same_bytes
+from ubpe_numba.runtime.machine.intrinsics import address, load64
 
 NONE = 0x7FFFFFFF  # the number or rank of what is in no table, above all others
 CROWDED = -1  # the result for a string that is not entered
 _MOST = 256  # entries that a probe visits
 _COMPARED = 64  # the cost of an entry whose bytes are compared, in entries
+_ANYWHERE = 1 << 62  # 8 bytes can be read at every position
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 
 
 @section
-def number_of(text, i, n, last, starts, table, new):
+def number_of(text, i, n, starts, table, new):
     """Number of the string that equals the n bytes at i, int32, NONE if none does. O(n), whatever the strings.
 
-    text: address; `last`: the last position where 8 bytes can be read; n at least 1; starts int64[V + 1], the beginnings of
-    strings, and the end; table int64 of a power of two, at most half full. A new string is entered as number `new` unless that
-    is -1; CROWDED if it finds no place. Of the strings "a" and "ab" in "aabab", starts [0, 1, 3]: the 2 bytes at 3 are number 1.
+    text: address, of 8 bytes more than strings have; starts int64[V + 1], the beginnings of strings, and the end; table
+    int64[2 * capacity], at most half full. A new string is entered as number `new` unless that is -1; CROWDED if it finds no
+    place. Of the strings "a" and "ab" in "aabab", starts [0, 1, 3]: the 2 bytes at 3 are number 1.
     """
-    h = mixed(key_of(text, i, n, last) ^ np.uint64(n << 56))
-    tag = np.int64(h >> np.uint64(33))
-    mask = np.uint64(table.size - 1)
-    at = h & mask
+    key = load64(text, i) & _FIRST_BYTES[min(n, np.int64(8))]
+    for k in range(8, n, 8):
+        key = mixed(key) ^ (load64(text, i + k) & _FIRST_BYTES[min(n - k, np.int64(8))])
+    capacity = np.uint64(table.size // 2)
+    at = (((key ^ np.uint64(n)) * _FACTOR) >> np.uint64(32)) * capacity >> np.uint64(32)  # by the highest bits
     left = np.int64(_MOST)
-    while table[at] >= 0:
-        if table[at] >> 32 == tag:
-            t = table[at] & 0xFFFFFFFF
-            if starts[t + 1] - starts[t] == n:
-                if same_bytes(text, starts[t], i, n, last):
-                    return np.int32(t)
-                left -= _COMPARED
+    while table[2 * at + 1] >= 0:
+        if table[2 * at] == np.int64(key) and table[2 * at + 1] >> 32 == n:
+            t = table[2 * at + 1] & 0xFFFFFFFF
+            if n <= 8 or same_bytes(text, starts[t], i, n, _ANYWHERE):
+                return np.int32(t)
+            left -= _COMPARED
         left -= 1
         if left < 0:
             return np.int32(NONE if new < 0 else CROWDED)
-        at = (at + np.uint64(1)) & mask
+        at = at + np.uint64(1) if at + np.uint64(1) < capacity else np.uint64(0)
     if new >= 0:
-        table[at] = (tag << 32) | new
+        table[2 * at] = np.int64(key)
+        table[2 * at + 1] = n << 32 | new
     return np.int32(NONE)
 
 
@@ -57,23 +63,22 @@ def numbers_of_pairs(values, starts, pair_starts, table, found):
     """Numbers of both names of every pair, and of the name that they join to; -1 for one that is not among the names.
 
     values uint8: the bytes of V names, then of the pairs, left and right part side by side, and 8 more; starts int64[V + 1],
-    pair_starts int64[2 m + 1]: beginnings, and the end. table int64 of a power of two of at least 2 * V entries, filled with -1,
-    gets the names; found int32[3, m] gets the numbers. The caller allocates both. Returns False if a name finds no place in the
+    pair_starts int64[2 m + 1]: beginnings, and the end. table int64[2 * capacity] of at least 2 * V entries, filled with -1, gets
+    the names; found int32[3, m] gets the numbers. The caller allocates both. Returns False if a name finds no place in the
     table; `found` is not filled then. O(bytes).
 
     Names a, b, ab and the pairs (a, b), (b, a), values "abababba" and 8 zeros, starts [0, 1, 2, 4], pair_starts [4, 5, 6, 7, 8]:
     found = [[0, 1], [1, 0], [2, -1]].
     """
     text = address(values)
-    last = values.size - 8
     for t in range(starts.size - 1):
-        if number_of(text, starts[t], starts[t + 1] - starts[t], last, starts, table, t) == CROWDED:
+        if number_of(text, starts[t], starts[t + 1] - starts[t], starts, table, t) == CROWDED:
             return False
     for i in range(found.shape[1]):
         begin, middle, end = pair_starts[2 * i], pair_starts[2 * i + 1], pair_starts[2 * i + 2]
-        left = number_of(text, begin, middle - begin, last, starts, table, np.int64(-1))
-        right = number_of(text, middle, end - middle, last, starts, table, np.int64(-1))
-        made = number_of(text, begin, end - begin, last, starts, table, np.int64(-1))
+        left = number_of(text, begin, middle - begin, starts, table, np.int64(-1))
+        right = number_of(text, middle, end - middle, starts, table, np.int64(-1))
+        made = number_of(text, begin, end - begin, starts, table, np.int64(-1))
         found[0, i] = left if left != NONE else -1
         found[1, i] = right if right != NONE else -1
         found[2, i] = made if made != NONE else -1

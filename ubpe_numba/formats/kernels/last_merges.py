@@ -121,8 +121,8 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
 
     Two neighbours merge if their bytes are a token, of the lowest rank first, as in tiktoken. values uint8: the bytes of all
     tokens and 8 more; starts int64[V + 1]: their beginnings, the `n_symbols` of one byte first, then by rank. Tokens of one byte
-    are entered in one int32[256], of two in two int32[65536], filled with NONE, others in table (byte_strings.py), int64 of a
-    power of two of at least 2 * V entries, filled with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are
+    are entered in one int32[256], of two in two int32[65536], filled with NONE, others in table (byte_strings.py), int64[2 *
+    capacity] of at least 2 * V entries, filled with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are
     numbers. pairs int32[V - n_symbols, 2] gets the numbers of the two, -1 twice for a token that its parts are not merged to. The
     caller allocates all of it. Returns -1, or the number of a token that is there twice, or -2 if one has no place in the table.
     O(length**2) a token, in all O(bytes) for real vocabularies.
@@ -131,7 +131,6 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
     [[0, 1], [1, 2], [3, 2]]; without ab and bc those of abc are [-1, -1].
     """
     text = address(values)
-    last = values.size - 8
     for t in range(starts.size - 1):
         begin = starts[t]
         n = starts[t + 1] - begin
@@ -144,7 +143,7 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
             found = two[pair]
             two[pair] = t
         else:
-            found = number_of(text, begin, n, last, starts, table, t)
+            found = number_of(text, begin, n, starts, table, t)
             if found == CROWDED:
                 return np.int64(-2)
         if found != NONE:
@@ -158,18 +157,20 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
             ranks[i] = NONE
         for i in range(n - 1):
             ranks[i] = two[(np.int64(values[begin + i]) << 8) | values[begin + i + 1]]
-        while ends[0] < n and ends[ends[0]] < n:
+        while ends[ends[0]] < n:
             at, before = lowest_rank(ends, ranks, n)
             if ranks[at] == NONE:
                 break
             parts[at] = ranks[at]
             end = np.int64(ends[ends[at]])
             ends[at] = end
+            if ends[ends[0]] == n:
+                break  # two are left, which make the token
             ranks[at] = NONE
             if end < n:
-                ranks[at] = number_of(text, begin + at, np.int64(ends[end]) - at, last, starts, table, np.int64(-1))
+                ranks[at] = number_of(text, begin + at, np.int64(ends[end]) - at, starts, table, np.int64(-1))
             if before >= 0:
-                ranks[before] = number_of(text, begin + before, end - before, last, starts, table, np.int64(-1))
+                ranks[before] = number_of(text, begin + before, end - before, starts, table, np.int64(-1))
         pairs[t - n_symbols, 0] = -1
         pairs[t - n_symbols, 1] = -1
         if ends[ends[0]] == n and parts[0] != NONE and parts[ends[0]] != NONE:
