@@ -41,6 +41,11 @@ def test_memory_is_limited_where_a_length_is_given() -> None:
     tok = BPE(4, alphabet=2).fit([[0, 1, 0, 1]])
     with pytest.raises(MemoryError, match="memory_limit: tokens of up to 20000 symbols need up to"):
         lower_bound(tok, [np.zeros(20_000, np.int32)], max_token_length=20_000)
+    docs = [np.random.default_rng(0).integers(0, 2, 400)]
+    with pytest.raises(MemoryError, match="tokens of up to 2 symbols need up to 0.138 MB") as refused:
+        lower_bound(tok, docs, memory_limit=137_000)
+    least = 1e6 * float(str(refused.value).split(" MB")[0].split()[-1])  # what it says it needs is enough
+    assert lower_bound(tok, docs, seconds=0.1, memory_limit=int(least)).max_token_length == 2
     runs = BPE.from_merges([[0, 0], *([i, 0] for i in range(2, 900))], alphabet=2)
     with pytest.raises(MemoryError, match="memory_limit: tokens have [0-9]+ places in the documents, there is room for"):
         lower_bound(runs, [[0] * 5000], max_token_length=2, memory_limit=3_000_000)

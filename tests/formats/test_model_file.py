@@ -134,6 +134,7 @@ SEQUENCES = [
 RESERVED = {"kind": "bytes", "words": ["a"], "ids": [900], "known": [False]}
 SETTINGS: list[tuple[str, Any, str]] = [
     ("text", 3, "text: expected an object"), ("text.pretokenizer", "gpt2", "pretokenizer: expected an object"),
+    ("text", {"pretokenizer": {}, "python_pattern": {}}, "expected only one of pretokenizer, splitter, python_pattern"),
     ("text.pretokenizer", {"name": None}, "pretokenizer: the field 'pattern' is missing"),
     ("text.pretokenizer", {"name": None, "pattern": "(", "unicode": "16.0"}, "is not a regular expression"),
     ("text.pretokenizer", {"name": None, "pattern": 3, "unicode": "16.0"}, "pretokenizer: expected a name"),

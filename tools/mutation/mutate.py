@@ -35,9 +35,9 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from nearest import Imports
+from nearest import Imports, Names, is_kernel
 from operators import Mutant, mutants
-from reached import NOT_RUN, Reached, is_kernel
+from reached import NOT_RUN, Reached
 
 ROOT = pathlib.Path(__file__).parents[2]
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
@@ -46,7 +46,13 @@ NO_MUTANTS = {"distributed", "integrations"}
 # Tests of no folder: of all kernels, in seconds, and of all public calls.
 DIGESTS = "tests/test_digests.py"
 EVERYTHING = [f"tests/test_{name}.py" for name in ("inputs", "bad_input", "layouts", "ways_on", "fuzzers", "ownership")]
+# Tests of no folder or of one that is not run, of some modules: of kernels that count and encode bytes, and of layouts of Arrow.
+OF_WINGS = {
+    **dict.fromkeys(("coding", "runtime", "text"), "tests/test_guard_pages.py"),
+    "documents": "tests/integrations/test_arrays.py",
+}
 NEAR = 5  # files of tests that are collected first: most mutants fail there
+FIRST = 40  # tests that run the line, before files that have tests of a whole wing
 HANGS = 600  # seconds without an end; those of a mutant are of the processor
 
 
@@ -79,7 +85,14 @@ class Runner:
     """Runs tests in copies of the repository, one copy a job."""
 
     def __init__(self, folder: pathlib.Path, jobs: int, stamp: str, seconds: float, reached: Reached | None) -> None:
-        self._imports, self._stamp, self._seconds, self._reached = Imports(ROOT), stamp, seconds, reached
+        self._imports, self._names, self._stamp, self._seconds, self._reached = (
+            Imports(ROOT),
+            Names(ROOT),
+            stamp,
+            seconds,
+            reached,
+        )
+        self._known = set() if reached is None else self._collected()
         self._trees: SimpleQueue[pathlib.Path] = SimpleQueue()
         self._sound: dict[str, bool] = {}  # tests that were tried without a mutant
         for i in range(jobs):
@@ -89,42 +102,57 @@ class Runner:
     def run(self, mutant: Mutant) -> dict[str, Any]:
         """Run the nearest tests on one mutant; its line of the result."""
         began, line = time.monotonic(), {"key": mutant.key, "line": mutant.line}
-        module = module_of(mutant.path)
-        tests = self._imports.tests(module)
-        if module.split(".")[1] not in NO_MUTANTS:
-            tests = [test for test in tests if not test.startswith(NOT_RUN)]
+        module, kernel = module_of(mutant.path), is_kernel(mutant.path)
+        wing = module.split(".")[1]
+        files = self._imports.tests(module)
+        if wing not in NO_MUTANTS:
+            files = [test for test in files if not test.startswith(NOT_RUN)]
+        mutated = self._names.users(module, (ROOT / mutant.path).read_text(), mutant.line) if kernel else set()
+        general = [] if kernel else EVERYTHING
+        more = [OF_WINGS[wing]] if wing in OF_WINGS else []
         if self._reached is not None:
-            by_line = self._reached.tests(mutant.path, mutant.function, mutant.line)
-            own = tests[:1] if is_kernel(mutant.path) else [test for test in by_line if test.startswith(tests[0])]
-            tests = list(dict.fromkeys([*own, *by_line, *tests]))
-        elif not is_kernel(mutant.path):
-            tests = [*tests[:2], *EVERYTHING, *tests[2:]]
-        if is_kernel(mutant.path):
+            by_line = self._reached.tests(mutant.path, mutant.function, mutant.line, mutated)
+            by_line = [test for test in by_line if test in self._known]
+            by_line.sort(key=lambda test: not test.startswith((DIGESTS, files[0])))
+            tests = [*by_line[:FIRST], *more, *by_line[FIRST:], *files]
+        else:
+            tests = [*files[:2], *more, *general, *files[2:]]
+        if kernel and not tests[0].startswith(DIGESTS):
             tests = [DIGESTS, *tests]
-        mutated = self._imports.users(module) if is_kernel(mutant.path) else []
+        tests = list(dict.fromkeys(tests))
         tree = self._trees.get()
         file = tree / mutant.path
         try:
             file.write_text(mutant.source)
             near = list(dict.fromkeys(test.partition("::")[0] for test in tests))[:NEAR]
             first = [test for test in tests if test.partition("::")[0] in near]
-            outcome, by = self._pytest(tree, first, mutated)
-            if (outcome, by) == ("survived", "") and len(first) < len(tests):
-                outcome, by = self._pytest(tree, [test for test in tests if test not in first], mutated)
+            with tempfile.TemporaryDirectory() as kept:
+                outcome, by = self._pytest(tree, first, sorted(mutated), kept)
+                if (outcome, by) == ("survived", "") and len(first) < len(tests):
+                    outcome, by = self._pytest(tree, [test for test in tests if test not in first], sorted(mutated), kept)
             file.write_text((ROOT / mutant.path).read_text())
             if outcome == "killed" and "/" in by:
                 if by not in self._sound:
-                    self._sound[by] = self._pytest(tree, [by], [])[0] == "survived"
+                    self._sound[by] = self._pytest(tree, [by], [], "")[0] == "survived"
                 if not self._sound[by]:
                     outcome = "unsound"
         finally:
             self._trees.put(tree)
         return line | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
-    def _pytest(self, tree: pathlib.Path, tests: list[str], mutated: list[str]) -> tuple[str, str]:
-        """Whether a test failed, and which."""
-        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "order": tests})
+    def _collected(self) -> set[str]:
+        """The names of all tests, as some that were there when lines were listed may not be there any more."""
+        ignored = [f"--ignore={folder}" for folder in NOT_RUN]
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--collect-only", "tests", *ignored]
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        found = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        return set(found.stdout.splitlines())
+
+    def _pytest(self, tree: pathlib.Path, tests: list[str], mutated: list[str], kept: str) -> tuple[str, str]:
+        """Whether a test failed, and which; mutated kernels are kept in the folder `kept`."""
+        task = json.dumps({"mutated": mutated, "stamp": self._stamp, "seconds": self._seconds, "order": tests, "kept": kept})
         environment = os.environ | {"UBPE_MUTANT": task, "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'tools' / 'mutation'}"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # asserts of a file of tests are rewritten once, not for every mutant
         command = [sys.executable, "-m", "pytest", "-p", "mutated", "-p", "no:cacheprovider", "-xq", "--tb=line", *tests]
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(command, cwd=tree, env=environment, start_new_session=True, stdout=out, stderr=out)

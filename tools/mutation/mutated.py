@@ -1,34 +1,71 @@
 """A plugin of pytest for a run on a mutant (`mutate.py` loads it, and tells it by the environment what is mutated).
 
 The name of a cached kernel is a hash of all sources of kernels: every mutant of a kernel would compile all of them. Here a
-kernel that cannot reach the mutated file is taken from the cache of the unchanged sources, and one that can is compiled and not
-kept.
+kernel that cannot reach what is mutated is taken from the cache of the unchanged sources, and one that can is compiled, and kept
+for the mutant alone. Time that is spent compiling is not counted.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pathlib
 import time
 from typing import Any
 
 import hypothesis
 import pytest
+from numba.core import event
 
 from ubpe_numba.runtime.compiler import cache
 
 _TASK = json.loads(os.environ.get("UBPE_MUTANT", "null"))
-_STARTED = time.process_time()
 _attach = cache.attach
 
 
-def _attach_unless_mutated(dispatcher: Any) -> Any:
-    return dispatcher if dispatcher.py_func.__module__ in _TASK["mutated"] else _attach(dispatcher)
+class _OfMutant(cache._KernelCache):
+    """Keeps kernels in the folder of the mutant."""
+
+    def path(self, key: object, folder: pathlib.Path | None = None) -> pathlib.Path:
+        return super().path(key, pathlib.Path(_TASK["kept"]))
+
+
+def _attach_or_compile(dispatcher: Any) -> Any:
+    function = dispatcher.py_func
+    names = [name for module, name in _TASK["mutated"] if module == function.__module__]
+    if not names or (function.__name__ not in names and "<locals>" not in function.__qualname__):
+        return _attach(dispatcher)
+    dispatcher._cache = _OfMutant(dispatcher.py_func)
+    return dispatcher
 
 
 if _TASK is not None:
-    cache.attach = _attach_unless_mutated
+    cache.attach = _attach_or_compile
     cache._stamp = lambda: _TASK["stamp"]  # type: ignore[assignment]
+
+
+class _Clock(event.Listener):  # type: ignore[misc]
+    """Seconds of the processor that were not spent compiling; kernels are compiled one at a time."""
+
+    def __init__(self) -> None:
+        self.started, self.depth = time.process_time(), 0
+
+    def seconds(self) -> float:
+        return time.process_time() - self.started
+
+    def on_start(self, _: event.Event) -> None:
+        self.depth += 1
+        if self.depth == 1:
+            self.began = time.process_time()
+
+    def on_end(self, _: event.Event) -> None:
+        self.depth -= 1
+        if self.depth == 0:
+            self.started += time.process_time() - self.began
+
+
+_CLOCK = _Clock()
+event.register("numba:compile", _CLOCK)
 
 
 def pytest_configure() -> None:
@@ -48,5 +85,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logfinish() -> None:
     """End the run between two tests when its time of the processor is over: other work on the machine does not count."""
-    if time.process_time() - _STARTED > _TASK["seconds"]:
+    if _CLOCK.seconds() > _TASK["seconds"]:
         pytest.exit("time is over", returncode=0)

@@ -10,17 +10,17 @@ names it.
 from __future__ import annotations
 
 import argparse
-import ast
+import difflib
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
+
+from nearest import Names, is_kernel
 
 ROOT = pathlib.Path(__file__).parents[2]
 NOT_RUN = ("tests/distributed", "tests/integrations", "tests/browser", "tests/site")  # minutes a run
@@ -39,32 +39,29 @@ class Reached:
     """
 
     def __init__(self, tests: list[tuple[str, float]], lines: dict[str, dict[int, list[int]]]) -> None:
-        self._tests, self._lines = tests, lines
-        self._names: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)  # where a name is used
-        self._users: defaultdict[str, set[str]] = defaultdict(set)  # kernels that use the name of a kernel
-        for path in sorted((ROOT / "ubpe_numba").glob("**/*.py")):
-            name = path.relative_to(ROOT).as_posix()
-            for function, used, line in _uses(path):
-                if is_kernel(name):
-                    self._users[used].add(function)
-                else:
-                    self._names[used].add((name, line))
+        self._tests, self._lines, self._names = tests, lines, Names(ROOT)
 
     @classmethod
     def load(cls, path: pathlib.Path) -> Reached:
-        """What `main` wrote."""
+        """What `main` wrote; lines that have moved since are found again."""
         state = json.loads(path.read_text())
-        lines = {file: {int(line): of for line, of in found.items()} for file, found in state["lines"].items()}
+        lines = {}
+        for file, found in state["lines"].items():
+            now = (ROOT / file).read_text().splitlines() if (ROOT / file).exists() else []
+            same = difflib.SequenceMatcher(None, state["sources"][file].splitlines(), now, False).get_matching_blocks()
+            at = {a + i + 1: b + i + 1 for a, b, n in same for i in range(n)}
+            lines[file] = {at[int(line)]: of for line, of in found.items() if int(line) in at}
         return cls([(name, seconds) for name, seconds in state["tests"]], lines)
 
-    def tests(self, path: str, function: str, line: int) -> list[str]:
-        """Tests that run a line of a file; one of each function before the second of any, and short ones first.
+    def tests(self, path: str, function: str, line: int, users: set[tuple[str, str]]) -> list[str]:
+        """Tests that run a line of a file, or name a kernel of `users`; one of each function first, and short ones first.
 
-        >>> Reached([("t::a[0]", 0.1), ("t::a[1]", 0.2), ("t::b", 0.3)], {"x.py": {4: [0, 1, 2]}}).tests("x.py", "f", 4)
+        >>> reached = Reached([("t::a[0]", 0.1), ("t::a[1]", 0.2), ("t::b", 0.3)], {"x.py": {4: [0, 1, 2]}})
+        >>> reached.tests("x.py", "f", 4, set())
         ['t::a[0]', 't::b', 't::a[1]']
         """
         if is_kernel(path):
-            places = self._places_of_kernel(function.partition(".")[0])
+            places = self._names.places(users)
         else:
             known = self._lines.get(path, {})
             at = max((one for one in known if one <= line), default=line)
@@ -77,28 +74,6 @@ class Reached:
             by_function[base] += 1
             order.append((by_function[base], seconds, name))
         return [name for *_, name in sorted(order)][:MOST]
-
-    def _places_of_kernel(self, function: str) -> set[tuple[str, int]]:
-        seen, left = {function}, [function]
-        while left:
-            new = self._users[left.pop()] - seen
-            seen |= new
-            left += new
-        return {place for name in seen for place in self._names[name]}
-
-
-def is_kernel(path: str) -> bool:
-    """Whether a file is compiled."""
-    return bool(re.search(r"/kernels/|runtime/(machine|tables)/", path))
-
-
-def _uses(path: pathlib.Path) -> Iterator[tuple[str, str, int]]:
-    """Every name and attribute used in a function, with the outermost function, and the line."""
-    for top in ast.parse(path.read_text()).body:
-        function = getattr(top, "name", "")
-        for node in ast.walk(top):
-            if isinstance(node, ast.Name | ast.Attribute):
-                yield function, node.id if isinstance(node, ast.Name) else node.attr, node.lineno
 
 
 def pytest_sessionfinish(session: Any) -> None:
@@ -140,7 +115,9 @@ def main() -> None:
                 tests = sorted({context.rpartition("|")[0] for context in contexts} - {""})
                 found[line] = [names.setdefault(test, len(names)) for test in tests]
             lines[pathlib.Path(file).relative_to(ROOT).as_posix()] = found
-    options.out.write_text(json.dumps({"tests": [(name, seconds.get(name, 1.0)) for name in names], "lines": lines}))
+    sources = {file: (ROOT / file).read_text() for file in lines}
+    tests = [(name, seconds.get(name, 1.0)) for name in names]
+    options.out.write_text(json.dumps({"tests": tests, "lines": lines, "sources": sources}))
     print(f"{len(names)} tests, {sum(map(len, lines.values()))} lines")
 
 

@@ -249,12 +249,12 @@ def bound_of_units(
     """
     end = None if seconds is None else time.monotonic() + seconds
     limit = _MOST if memory_limit is None else memory_limit
-    room = max(0, (limit - NODE * (units.total + len(units))) // (EDGE + CANDIDATE))  # edges
-    found = _lattice_of(units, weights, n_alphabet, longest, min_count, limit, room if tokens is None or longest else room // 2)
+    place = (EDGE + CANDIDATE) * (1 if tokens is None or longest else 2)  # as many may be of those tokens
+    found = _lattice_of(units, weights, n_alphabet, longest, min_count, limit, place)
     whole = longest is not None or not _is_cut(found) or found.longest >= int(units.lengths.max())
     if tokens is not None:
         inside = tokens.take(np.flatnonzero(tokens.lengths <= units.lengths.max(initial=0)))
-        found = found.extended(inside, room)
+        found = found.extended(inside, max(0, (limit - NODE * (units.total + len(units))) // (EDGE + CANDIDATE)))
     ascent = _Ascent(found, n, n_threads)
     converged = ascent.climb(end, progress)
     n_edges = int(ascent.everything.at.size)
@@ -275,19 +275,19 @@ def n_edges_of(lengths: np.ndarray, longest: int) -> int:
 
 
 def _lattice_of(
-    units: Ragged, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int, limit: int, room: int
+    units: Ragged, weights: np.ndarray, n_alphabet: int, longest: int | None, min_count: int, limit: int, place: int
 ) -> Substrings:
-    """The candidates as edges, at most `room` where the limit might not do; of a length that memory allows, if none is given."""
+    """The candidates as edges, at `place` bytes if the limit might not do; of a length that memory allows, if none is given."""
     fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
     needed = fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, cap)
-    most = 2**62 if needed <= limit else room
+    most = 2**62 if needed <= limit else max(0, (limit - fixed) // place)
     found = Substrings(units.values.astype(np.int32, copy=False), units._offsets, weights, n_alphabet, longest, min_count, most)
     if found.longest < cap and _is_cut(found):
         if longest is not None or found.longest < 2:
-            least = needed if longest is not None else fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, 2)
+            least = needed if longest is not None else fixed + place * n_edges_of(units.lengths, 2)
             raise MemoryError(
                 f"memory_limit: tokens of up to {longest or 2} symbols need up to {least / 1e6:.3g} MB for these documents "
-                f"({NODE} bytes a symbol, {EDGE + CANDIDATE} a place of a token), the limit is {limit / 1e6:.3g} MB"
+                f"({NODE} bytes a symbol, {place} a place of a token), the limit is {limit / 1e6:.3g} MB"
             )
         log.info("lower_bound: the bound holds for tokens of up to %d symbols, for which there is memory", found.longest)
     return found
