@@ -20,7 +20,6 @@ from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.frames import Frames
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_ENDLESS = 2**63 - 1
 _PART = 1 << 26  # symbols of a text that is encoded at once before a fit goes on
 
 
@@ -113,7 +112,7 @@ def _encoded(corpus: Corpus, alphabet: Alphabet, old: Vocabulary, m: int, settin
         encode = partial(encoder.encode, n_threads=settings.n_threads)
         encode = encode if frames is None else partial(frames.encode, encode)
     offsets, parts, lengths = corpus.offsets, GrowingArray(), []
-    inner = np.arange(int(offsets[0]) + _PART, int(offsets[-1]), _PART if m else _ENDLESS)
+    inner = np.arange(int(offsets[0]) + _PART, int(offsets[-1]) if m else 0, _PART)  # none without tokens
     n, cuts = offsets.size - 1, np.unique(np.searchsorted(offsets, inner))
     bounds = [0, *cuts[(cuts > 0) & (cuts < n)].tolist(), n]
     for a, b in pairwise(bounds):

@@ -1,6 +1,7 @@
 """The laws that all displays keep: pictures in the colours of the theme, on given axes, without documents that are no signal."""
 
 import collections
+import itertools
 import json
 import sys
 from collections.abc import Callable
@@ -246,6 +247,22 @@ ENDED = Preprocessing(known_words=["<e>"])
 ])  # fmt: skip
 def test_what_is_written_below(tok: BPE, doc: Any, want: list[str]) -> None:
     assert SkylineDisplay.from_document(tok, doc, ax=Figure().subplots()).symbols == want
+
+
+@each("letters, n, size, turned", [
+    ("ab", 9, 9.0, 0), ("ab", 40, 7.2, 0), ("ab", 93, None, 0), (["pay now", "go"], 4, 9.0, 0), (["pay now", "go"], 8, 7.5, 90),
+])  # fmt: skip
+def test_what_is_written_below_has_its_size_and_room(letters: Any, n: int, size: float | None, turned: int, axes: Any) -> None:
+    tok = BPE.from_merges([[0, 1]], alphabet=letters)
+    ax = SkylineDisplay.from_document(tok, "ab" * n if letters == "ab" else letters * n, ax=axes).ax_
+    ax.figure.canvas.draw()
+    labels = ax.get_xticklabels()
+    if size is None:  # there is none: the axis counts symbols
+        assert ax.get_xlabel() == "symbols" and len(labels) < n
+    else:
+        assert [label.get_text() for label in labels] == [*letters] * n and ax.get_xlabel() == ""
+        assert {(round(label.get_fontsize(), 1), label.get_rotation()) for label in labels} == {(size, turned)}
+        assert all(a.get_window_extent().x1 < b.get_window_extent().x0 for a, b in itertools.pairwise(labels))
 
 
 def test_a_curve_notes_and_their_axes() -> None:
