@@ -40,7 +40,7 @@ class PairEncoder:
         self._backward = None if mirror is None else mirror < np.arange(mirror.size)
         if not self.linear:
             n, m = vocabulary.n_alphabet, vocabulary.n_learned
-            self.merges = np.full(4 << max(4, m.bit_length()), -1, np.int64), *vocabulary.merges.T.copy(), n
+            self.merges = _buckets(m), *vocabulary.merges.T.copy(), n
             self.conflicts = np.empty(m, np.int32)
             merge_by_pass.build_tables(self.merges, np.full(n + m, m, np.int32), self.conflicts)
 
@@ -53,8 +53,8 @@ class PairEncoder:
             n, m = vocabulary.n_alphabet, vocabulary.n_learned
             left, right = vocabulary.merges.T.copy()
             edges = int(self.lengths[right].sum())
-            # empty hash tables, keys and values side by side, at most half full
-            pairs = np.full(4 << max(4, m.bit_length()), -1, np.int64)
+            pairs = _buckets(m)
+            # an empty hash table, keys and values side by side, at most half full
             trie = np.full(4 << max(4, edges.bit_length()), -1, np.int64).view(EDGE)
             tables = pairs, left, right, n, trie, np.empty(n + m, np.int32), self.lengths
             nodes = np.empty(n + edges, np.int64), np.empty(n + edges, np.int32)
@@ -122,3 +122,10 @@ class PairEncoder:
         links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
         merges = self.tables[:4] if self.linear else self.merges
         return merge_by_heap, (first, merges, self.one_by_one, dropout, np.uint64(seed), links, heap, out, out_offsets)
+
+
+def _buckets(m: int) -> np.ndarray:
+    """An empty table for m pairs (runtime/tables/pairs.py), at most half full, of buckets that begin with cache lines."""
+    size = 4 << max(4, m.bit_length())
+    room = np.full(size + 8, -1, np.int64)
+    return room[-room.ctypes.data % 64 // 8 :][:size]

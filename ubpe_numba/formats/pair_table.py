@@ -291,7 +291,7 @@ class MergedAlone:
     def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Pairs as `last_merges` looks them up; the id of the symbol of each code point, -1 for none; results by token."""
         left, right, _ = self._by_rank
-        entries = np.full(4 << left.size.bit_length(), -1, np.int64)
+        entries = np.full(4 << max(2, left.size.bit_length()), -1, np.int64)
         enter_ranks(left.astype(np.int32), right.astype(np.int32), entries)
         id_of = np.full(0x110000, -1, np.int32)
         id_of[[ord(letter) for _, letter in self.letters]] = [i for i, _ in self.letters]

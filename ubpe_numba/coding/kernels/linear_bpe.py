@@ -38,7 +38,7 @@ longest token and the node of the trie: `run` is int64[RUN_HEAD + most symbols],
 
 The tables are a plain tuple, whose type numba finds in C, for m pairs and V = n_alphabet + m tokens:
 
-    pairs        int64[2 * capacity], pair -> id (tables/pairs.py)
+    pairs        int64, buckets of tables/pairs.py, pair -> id
     left, right  int32[m], the two ids that make up each learned token
     n_alphabet   int
     trie         EDGE[capacity] (tables/trie.py), of the stable tokens, which encode to themselves; the others never occur
@@ -53,8 +53,8 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel, section
-from ubpe_numba.runtime.machine.intrinsics import leading_zeros, trailing_zeros
-from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
+from ubpe_numba.runtime.machine.intrinsics import address, fill_16, leading_zeros, load32, put_in_16, store32, trailing_zeros
+from ubpe_numba.runtime.tables.pairs import enter, pair_of, value_of
 from ubpe_numba.runtime.tables.trie import NONE, edge_key, find_edge, step
 
 SHORT = 32  # symbols of a document that is merged pair by pair: the search takes longer to begin
@@ -127,13 +127,14 @@ def longest_in_run(trie, document, start, run):
 
 
 NEVER = np.int64(1) << 40  # more than any id
+NO_PAIR = (1 << 27) - 1  # the same where ids are sought by vectors
 
 
 @helper
 def id_in_entries(pairs, left, right):
     """The id of a pair in the table `pairs`, or NEVER: the look-up of `find_stable` and `fits`. O(1) expected."""
-    i = find(pairs, pair_of(left, right))
-    return pairs[2 * i + 1] if i >= 0 else NEVER
+    made = value_of(pairs, pair_of(left, right))
+    return made if made >= 0 else NEVER
 
 
 @helper
@@ -265,8 +266,8 @@ def build_tables(arena, tables, stable, node_of, parents, token_of):
     """Fill the tables of encoding by rank: pairs, trie and prefixes. O(symbols of the right parts + m * depth).
 
     arena int32, the symbols of all tokens one after the other; tables as above, allocated by the caller:
-    left, right, n_alphabet and lengths are given; pairs and trie are full of -1, and their capacity is a power of two, at least
-    twice the number of pairs, or of symbols of right parts. Scratch: stable uint8[V], node_of int64[V], and parents int64 and
+    left, right, n_alphabet and lengths are given; pairs are empty buckets; the trie is full of -1, its capacity a power of two,
+    at least twice the number of symbols of right parts. Scratch: stable uint8[V], node_of int64[V], and parents int64 and
     token_of int32 for as many nodes as the alphabet and the right parts have symbols.
 
     Merge (0, 1) -> 2, arena [0, 1, 0, 1], lengths [1, 1, 2]: pairs has (0, 1) -> 2, the trie the edge from 0 by 1 to token 2;
@@ -290,44 +291,50 @@ def _longest(trie, document, start):
 
 
 @helper
-def merge_one_by_one(pairs, document, keys, out, w):
+def merge_one_by_one(pairs, document, scratch, out, w):
     """Encode a document of up to SHORT symbols, the lowest rank first; returns w + the number of ids written at out[w:]. O(n**2).
 
-    keys int64[SHORT], scratch: of each place that has a token, SHORT times the id that it makes with the next one, or NEVER, and
-    the place, so that the least is the next merge. Merges 3 = (1, 2), 4 = (0, 1): of [0, 1, 2] first 4 at 0 and 3 at 1, then
-    NEVER at 0, and place 2 is empty.
+    scratch int64[RUN_HEAD + SHORT], as int32: of each place that has a token the id that it makes with the next one, else
+    NO_PAIR, which is more than any id; then the tokens, between two of NO_PAIR. Merges 3 = (1, 2), 4 = (0, 1): of [0, 1, 2] the
+    ids made are 4, 3 and none; 4 is made at 0, place 1 is gone, and no other is made. As in merge_words.py, ids and places of the
+    last merge are kept until the next one is sought, since the processor waits for vectors of which items were just written.
     """
-    n, first = document.size, w
-    alive = (np.uint64(1) << np.uint64(n)) - np.uint64(1)
-    top = (n + 15) & ~15  # not known beforehand, so that loops become vectors
-    for i in range(top):
-        keys[i] = NEVER * SHORT
+    n = document.size
+    made = address(scratch)
+    tokens = made + 4 * (SHORT + 1)
+    fill_16(made, np.int64(NO_PAIR))
+    fill_16(made + 64, np.int64(NO_PAIR))
+    store32(tokens, -4, np.int64(NO_PAIR))
     for i in range(n):
-        out[w + i] = document[i]
+        store32(tokens, 4 * i, np.int64(document[i]))
         if i > 0:
-            keys[i - 1] = id_in_entries(pairs, document[i - 1], document[i]) * SHORT + i - 1
+            store32(made, 4 * i - 4, min(id_in_entries(pairs, document[i - 1], document[i]), NO_PAIR))
+    store32(tokens, 4 * n, np.int64(NO_PAIR))
+    alive = (np.uint64(2) << np.uint64(n)) - np.uint64(1)
+    at, before, gone = np.int64(-1), np.int64(-1), np.int64(-1)
+    id_at, id_before = np.int64(0), np.int64(0)
     while True:
-        least = NEVER * SHORT
-        for i in range(top):
-            least = min(least, keys[i])
-        made, at = least // SHORT, least % SHORT
-        if made == NEVER:
+        best = put_in_16(made, before, id_before, at, id_at, gone, np.int64(NO_PAIR))
+        first = np.int64(0)
+        if n > 16:
+            other = put_in_16(made + 64, before - 16, id_before, at - 16, id_at, gone - 16, np.int64(NO_PAIR))
+            if other >> 4 < best >> 4:
+                best, first = other, np.int64(16)
+        token = best >> 4
+        if token == NO_PAIR:
             break
-        above = (alive >> np.uint64(at + 1)) << np.uint64(at + 1)
+        at = (best & 15) + first
+        above = alive & (np.uint64(0xFFFFFFFFFFFFFFFE) << np.uint64(at))
         gone = np.int64(trailing_zeros(above))
         above &= above - np.uint64(1)
-        below = alive & ((np.uint64(1) << np.uint64(at)) - np.uint64(1))
         alive ^= np.uint64(1) << np.uint64(gone)
-        out[w + at] = made
-        keys[gone] = NEVER * SHORT
-        keys[at] = NEVER * SHORT
-        if above != 0:
-            keys[at] = id_in_entries(pairs, made, out[w + np.int64(trailing_zeros(above))]) * SHORT + at
-        if below != 0:
-            before = 63 - np.int64(leading_zeros(below))
-            keys[before] = id_in_entries(pairs, out[w + before], made) * SHORT + before
+        before = 63 - np.int64(leading_zeros(alive & ((np.uint64(1) << np.uint64(at)) - np.uint64(1))))
+        store32(tokens, 4 * at, token)
+        id_before = min(id_in_entries(pairs, load32(tokens, 4 * before), token), NO_PAIR)
+        id_at = min(id_in_entries(pairs, token, load32(tokens, 4 * np.int64(trailing_zeros(above)))), NO_PAIR)
+    alive ^= np.uint64(1) << np.uint64(n)
     while alive != 0:
-        out[w] = out[first + np.int64(trailing_zeros(alive))]
+        out[w] = load32(tokens, 4 * np.int64(trailing_zeros(alive)))
         alive &= alive - np.uint64(1)
         w += 1
     return w
@@ -355,7 +362,7 @@ def encode_documents(symbols, offsets, tables, dead, run, out, out_offsets, back
     for d in range(offsets.size - 1):
         document = symbols[offsets[d] : offsets[d + 1]]
         if backward is None:
-            if document.size <= SHORT:
+            if document.size <= SHORT and lengths.size <= NO_PAIR:
                 w = merge_one_by_one(pairs, document, run, out, w)
                 out_offsets[d + 1] = w
                 continue

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel
-from ubpe_numba.runtime.tables.pairs import find, pair_of
+from ubpe_numba.runtime.tables.pairs import pair_of, value_of
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -114,9 +114,9 @@ def merge_by_heap(symbols, offsets, document_number, tables, one_by_one, dropout
             for i in range(n_pending):
                 p = np.int64(pending[i])
                 if token[p] >= 0 and following[p] < n:
-                    f = find(entries, pair_of(token[p], token[following[p]]))
-                    if f >= 0:
-                        n_heap = push(heap, n_heap, ((entries[2 * f + 1] - first_id) << 32) | p)
+                    made = value_of(entries, pair_of(token[p], token[following[p]]))
+                    if made >= 0:
+                        n_heap = push(heap, n_heap, ((made - first_id) << 32) | p)
             n_pending = np.int64(0)
             if n_heap == 0:
                 break

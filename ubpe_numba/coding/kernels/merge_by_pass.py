@@ -23,7 +23,7 @@ import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel, kernel_with_scratch
 from ubpe_numba.runtime.machine.intrinsics import trailing_zeros
-from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
+from ubpe_numba.runtime.tables.pairs import enter, pair_of, value_of
 
 _ONE = np.uint64(1)
 _NO_RANK, _PENDING, _GONE = -1, -2, -3  # instead of a rank: there is none, it is not looked up yet, the position holds no token
@@ -33,7 +33,7 @@ _NO_RANK, _PENDING, _GONE = -1, -2, -3  # instead of a rank: there is none, it i
 def build_tables(tables, last, conflicts):
     """Enter the pairs with the ids that they make, and find for each rank the next that shares a token with it. O(m + V).
 
-    tables: pairs int64[2 * capacity] (tables/pairs.py), full of -1; left, right int32[m], of which rank i makes the id n_alphabet
+    tables: pairs int64, empty buckets (tables/pairs.py); left, right int32[m], of which rank i makes the id n_alphabet
     + i; n_alphabet: the first four of linear_bpe.py. Result: conflicts int32[m], m where no later rank shares
     a token. Scratch: last int32[V], full of m. The caller allocates all.
     Merges 3 = (0, 1), 4 = (2, 2), 5 = (1, 2): conflicts = [2, 2, 3].
@@ -143,10 +143,9 @@ def encode_pairs(symbols, offsets, tables, conflicts, batch, out, out_offsets):
                 rank[p] = _NO_RANK
                 if following[p] < 0:
                     continue
-                f = find(entries, pair_of(token[p], token[following[p]]))
-                if f < 0:
+                r = value_of(entries, pair_of(token[p], token[following[p]])) - first_id
+                if r < 0:
                     continue
-                r = entries[2 * f + 1] - first_id
                 rank[p] = r
                 after[p] = -1
                 before[p] = last[r]

@@ -20,7 +20,7 @@ import numpy as np
 from ubpe_numba.formats.kernels.byte_strings import CROWDED, NONE, number_of
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.intrinsics import address
-from ubpe_numba.runtime.tables.pairs import enter, find, pair_of
+from ubpe_numba.runtime.tables.pairs import enter, pair_of, value_of
 from ubpe_numba.runtime.tables.trie import step
 
 
@@ -48,16 +48,13 @@ def _rank(entries, left, right):
     """Rank of a pair of ids, int32, NONE if it is not in the table or an id is -1. O(1) expected."""
     if left < 0 or right < 0:
         return np.int32(NONE)
-    i = find(entries, pair_of(left, right))
-    return np.int32(entries[2 * i + 1]) if i >= 0 else np.int32(NONE)
+    rank = value_of(entries, pair_of(left, right))
+    return np.int32(rank) if rank >= 0 else np.int32(NONE)
 
 
 @kernel
 def enter_ranks(left, right, entries):
-    """Enter pairs by rank, int32[m] each, into `entries` int64[2 * capacity] (runtime/tables/pairs.py). O(m).
-
-    It is filled with -1, its capacity a power of two of at least 2 * m. Of the pair (0, 1): entries hold 0 << 32 | 1 -> 0.
-    """
+    """Enter pairs by rank, int32[m] each, into empty buckets (runtime/tables/pairs.py): (0, 1) -> 0. O(m)."""
     enter(left, right, 0, entries)
 
 

@@ -226,6 +226,19 @@ def put_in_16(builder, address, i, x, j, y, k, z):
     return builder.zext(_call(builder, "llvm.vector.reduce.umin.v16i32", _I32, v), _I64)
 
 
+@_instruction(_WORD, _WORD, _WORD)
+def value_of_8_words(builder, address, key):
+    """The value of a key among 8 keys at an address and 8 values after them, int64; -1, which no value is, if it is not there.
+
+    A key is there once at most. No branch. [5, 6, -1, ...] and [1, 9, -1, ...]: key 6 -> 9, key 7 -> -1.
+    """
+    keys = builder.load(builder.inttoptr(address, _EIGHT.as_pointer()), align=8)
+    values = builder.load(builder.inttoptr(builder.add(address, _I64(64)), _EIGHT.as_pointer()), align=8)
+    same = builder.icmp_unsigned("==", keys, _splat(builder, key, _EIGHT))
+    values = builder.select(same, values, ir.Constant(_EIGHT, [-1] * 8))
+    return _call(builder, "llvm.vector.reduce.and.v8i64", _I64, values)
+
+
 @_instruction(_WORD, _WORD, _UNSIGNED)
 def value_of_8(builder, address, key):
     """The value of a key among 8 entries `key << 22 | value` at an address, uint64 aligned to 8; 0 if it is not there.

@@ -12,7 +12,14 @@ arrays in time. Capacity 8, the pairs (1, 2), (3, 1) and (0, 5), the first two o
 A removed pair leaves no tombstone: what follows is shifted back, so that without (1, 2) the pair (3, 1) is at 2, and (0, 5),
 whose home is 4, stays.
 
-`entries` are no records of two fields: the encoders and the fit share these helpers, and pass plain int64 arrays.
+`entries` are no records of two fields: kernels pass plain int64 arrays.
+
+Tables that encoders only read, pair -> id, are as large, in buckets of 16 words, 8 keys and 8 values: `enter` fills them, and
+`value_of` compares all keys of a bucket at once, without a branch that depends on the pair. The hash of a pair says which bucket
+holds it; one that finds it full goes to the next, so a look-up goes on where the last place of a bucket is taken::
+
+    word       0       1       2 ...  7    8    9    10 ... 15
+    bucket 0   (1, 2)  (0, 5)  -1 ... -1   9    4    -1 ... -1
 """
 
 from __future__ import annotations
@@ -20,6 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel, section
+from ubpe_numba.runtime.machine.intrinsics import address, value_of_8_words
 
 EMPTY = -1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads neighbouring pairs
@@ -89,18 +97,28 @@ def remove(entries, slots, i):
 
 @section
 def enter(left, right, first_value, entries):
-    """Enter the pairs (left[i], right[i]), int32[m], with the values `first_value + i`, into `entries` full of EMPTY. O(m).
+    """Enter the pairs (left[i], right[i]), int32[m], with the values `first_value + i`, into buckets full of EMPTY. O(m).
 
     left [0, 4], right [1, 2], first_value 4: the table holds (0, 1) -> 4 and (4, 2) -> 5.
     """
-    mask = (entries.size >> 1) - 1
     for j in range(left.size):
         pair = pair_of(left[j], right[j])
-        i = home(pair, mask)
-        while entries[2 * i] != EMPTY:
-            i = (i + 1) & mask
-        entries[2 * i] = pair
-        entries[2 * i + 1] = first_value + j
+        i = 16 * home(pair, (entries.size >> 4) - 1)
+        while entries[i] != EMPTY:
+            i = i + 1 if i & 7 < 7 else (i + 9) & (entries.size - 1)
+        entries[i] = pair
+        entries[i + 8] = first_value + j
+
+
+@helper
+def value_of(entries, pair):
+    """The value of a pair in buckets, -1 if it is not there: of (0, 5) above, 4. O(1) expected."""
+    i = 16 * home(pair, (entries.size >> 4) - 1)
+    value = value_of_8_words(address(entries) + 8 * i, pair)
+    while (value < 0) & (entries[i + 7] != EMPTY):  # one branch, hardly ever taken
+        i = (i + 16) & (entries.size - 1)
+        value = value_of_8_words(address(entries) + 8 * i, pair)
+    return value
 
 
 @kernel
