@@ -117,7 +117,7 @@ class Runner:
             tests = [*by_line[:FIRST], *more, *by_line[FIRST:], *files]
         else:
             tests = [*files[:2], *more, *general, *files[2:]]
-        if kernel and not tests[0].startswith(DIGESTS):
+        if kernel and (self._reached is None or not by_line):
             tests = [DIGESTS, *tests]
         tests = list(dict.fromkeys(tests))
         tree = self._trees.get()
