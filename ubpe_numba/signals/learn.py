@@ -112,7 +112,7 @@ class Text:
                 paths.losses(x, offsets, mine.parts, tables, goal.tolerance, goal.price, cost, to_go, *scratch, sums)
             else:
                 tables, lists = candidates.tables(np.full(len(candidates), UNIT), tokens.grid)
-                known = mine.costs, to_go, room, lists, np.empty_like(room), self.block, np.zeros(len(asked), np.int64)
+                known = mine.costs, to_go, room, lists, self.block, np.zeros(len(asked), np.int64)
                 paths.savings(x, offsets, tables, goal.tolerance, goal.price, *known, sums, count)
             return sums, count
 
@@ -327,7 +327,7 @@ def recentred(tokens: Tokens, text: Text, found: list[Found], fixed: int) -> Tok
     """
     half = text.settings.goal.tolerance * FINE + FINE // 2
     parts = text.joined(found)
-    _, bases, _ = decoded(tokens, parts["token"], _firsts(parts))
+    _, bases, _ = decoded(tokens, parts["token"], np.flatnonzero(np.diff(parts["document"], prepend=-1)))
     order = np.argsort(parts["token"], kind="stable")
     new = list(tokens)
     for rows in np.split(order, np.flatnonzero(np.diff(parts["token"][order])) + 1):
@@ -342,20 +342,15 @@ def recentred(tokens: Tokens, text: Text, found: list[Found], fixed: int) -> Tok
     return Tokens.of(new)
 
 
-def _firsts(parts: NDArray[np.void]) -> NDArray[np.int64]:
-    """The indices of the parts that begin a document."""
-    return np.flatnonzero(np.diff(parts["document"], prepend=-1))
-
-
 def candidates(text: Text, tokens: Tokens, found: list[Found], most: int, rng: np.random.Generator) -> Tokens:
     """Samples that two and three neighbours decode to, the most frequent first: as levels, and as differences."""
     count: Counter[tuple[int, bytes]] = Counter()
     parts = text.joined(found)
-    y, _, _ = decoded(tokens, parts["token"], _firsts(parts))
+    is_first = np.diff(parts["document"], prepend=-1).astype(bool)
+    y, _, _ = decoded(tokens, parts["token"], np.flatnonzero(is_first))
     y32, starts, documents = y.astype(np.int32), parts["start"].tolist(), parts["document"].tolist()
     ends = (parts["start"] + tokens.lengths[parts["token"]]).tolist()
     before = y32[np.maximum(parts["start"] - 1, 0)]
-    is_first = np.diff(parts["document"], prepend=-1).astype(bool).tolist()
     for width in (2, 3):
         for a in range(len(starts) - width + 1):
             if documents[a] == documents[a + width - 1]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ubpe_numba.runtime.arrays import offsets_of, places_of, writable
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.signals.kernels import paths
-from ubpe_numba.signals.kernels.match import BITS, BLOCK, ENTRY, FINE, GROUP, INTERVALS, MOST_HALF, NONE, SIDE
+from ubpe_numba.signals.kernels.match import BITS, ENTRY, FINE, GROUP, INTERVALS, MOST_HALF, NONE, SIDE
 
 #: A token: whether it is relative, and its symbols.
 Token = tuple[int, NDArray[np.int32]]
@@ -71,7 +71,7 @@ class Tokens:
 
     @cached_property
     def index(self) -> tuple[Any, ...]:
-        """The tables of `look` in kernels/match.py from the entries on, these without costs."""
+        """The tables of `listed` in kernels/match.py, the entries without costs, and but the least cost."""
         least = 1 << np.floor(np.log2(self.lengths)).astype(np.int64)
         groups: list[NDArray[np.int64]] = []
         for kind in (0, 1):
@@ -87,7 +87,7 @@ class Tokens:
         shift = max(0, most.bit_length() - BITS)
         table, signs = np.zeros(len(groups), GROUP), np.full((8, size), NONE, np.int16)
         entries, firsts = np.zeros(size, ENTRY), np.empty((len(groups), INTERVALS + 1), np.int32)
-        entries["length"] = MOST  # beside groups
+        ends = np.full((size, 2), MOST, np.int32)  # beside groups
         begin = 0
         for g, mine in enumerate(groups):
             end, m = begin + mine.size, int(least[mine].min())
@@ -100,22 +100,22 @@ class Tokens:
             signs[:, begin:end] = self.arena[self.starts[mine] + places[:, None]] >> shift
             width = max(0, int(keys[-1] - keys[0]).bit_length() - INTERVALS.bit_length() + 1)
             firsts[g] = begin + np.searchsorted((keys - keys[0]) >> width, np.arange(INTERVALS + 1))
-            kind = int(self.kinds[mine[0]])
-            table[g] = (kind, begin, end, m, self.lengths[mine].max(), keys[0], width, *places.tolist())
-            rows = entries[begin:end]
-            rows["start"], rows["length"], rows["token"] = self.starts[mine], self.lengths[mine], mine
-            rows["last"] = self.arena[self.starts[mine + 1] - 1] >> 6
+            kind, n = int(self.kinds[mine[0]]), self.lengths[mine]
+            bits = np.bitwise_or.reduce(np.int64(1) << np.where(n < 64, n, 0))
+            table[g] = (kind, begin, end, m, n.max(), keys[0], width, bits, *places.tolist())
+            entries["start"][begin:end], entries["token"][begin:end] = self.starts[mine], mine
+            ends[begin:end, 0], ends[begin:end, 1] = n, self.arena[self.starts[mine + 1] - 1]
             begin = end + SIDE
-        return entries, table, *self.grid, firsts, shift, signs
+        arena = np.concatenate([self.arena, np.zeros(32, np.int32)])
+        return arena, self.starts, entries, ends, table, *self.grid, firsts, shift, signs
 
     def tables(self, cost: NDArray[np.int64], grid: tuple[int, int] | None = None) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Tables and lists of the kernels, the lists of one thread; `grid`: of the tokens of the paths, if others."""
-        entries, groups, *mine, firsts, shift, signs = self.index
+        arena, starts, entries, ends, groups, *mine, firsts, shift, signs = self.index
         entries = entries.copy()
         entries["cost"] = cost[entries["token"]]
-        picked, until = np.empty(entries.size * BLOCK + SIDE, np.int32), np.empty((groups.size, BLOCK + 1), np.int64)
-        lists = np.empty(SIDE, np.int8), np.empty((2, BLOCK), np.int64), picked, until
-        return (self.arena, self.starts, entries, groups, *(grid or mine), firsts, shift, signs), lists
+        lists = np.empty(SIDE, np.int8), np.empty(entries.size + SIDE, np.int32)
+        return (arena, starts, entries, ends, groups, *(grid or mine), firsts, shift, signs, int(cost.min())), lists
 
 
 class Goal(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel
-from ubpe_numba.signals.kernels.match import BLOCK, FINE, kept, level, look, matched
+from ubpe_numba.signals.kernels.match import FINE, bases_of, level, listed, matched, useful
 
 INF = 1 << 60
 #: How the cheapest path to a state came: its last token, and the column from which that left.
@@ -24,50 +24,40 @@ PART = np.dtype([("token", np.int64), ("start", np.int64), ("document", np.int64
 
 
 @helper
-def extend(x, i, start, end, row, k, costs, room, back, tables, tolerance, price, skip, lists):
+def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, skip, lists):
     """Lengthen the paths to a row of costs, before the sample i, by every token that matches x[i:], but not by `skip`.
 
     costs int64[rows, 2 tolerance + 1], back BACK of that shape, room int64[rows], the highest cost of the columns of each row
-    that may be reached; tables and lists: those of `look`, in which i is the k-th sample; start, end: of the document, before
-    which nothing was decoded. O(tokens in the lists).
+    that may be reached; tables and lists: those of `listed`; start, end: of the document, before which nothing was decoded.
     """
-    arena, _, entries, groups, _, step, _, _, _ = tables
-    _, _, picked, until = lists
+    _, _, entries, ends, _, grid, step, _, _, _, fewest = tables
+    picked = lists[1]
     columns = 2 * tolerance + 1
-    least = np.int64(INF)
-    cheapest = np.int64(0)
-    first = np.int64(columns)
-    last = np.int64(-1)
-    for e in range(columns):
-        c = costs[row, e]
-        if c < INF:
-            last = np.int64(e)
-            first = min(first, last)
-        if c < least:
-            least = c
-            cheapest = np.int64(e)
+    cheapest = np.int64(np.argmin(costs[row]))
+    least = costs[row, cheapest]
     if least >= INF:
         return
     before = level(x[i - 1]) - tolerance if i > start else np.int64(0)
-    for g in range(groups.size):
-        relative = groups[g].kind == 1
-        low = before + first if relative else np.int64(0)
-        high = before + last if relative else np.int64(0)
-        at = -before if relative else cheapest
-        a = until[g, k]
-        for o in range(a, kept(x, i, end, row, a, until[g, k + 1], low, high, tolerance, entries, picked, room, -1, -least)):
-            entry = entries[picked[o]]
-            n = np.int64(entry.length)
-            if entry.token == skip:
+    first, last = bases_of(x, i, start, grid, step, tolerance)
+    limit = -least - fewest
+    lengths = useful(room, row, end - i, -1, limit)
+    for kind in range(2):
+        low = first if kind == 1 else np.int64(0)
+        high = last if kind == 1 else np.int64(0)
+        at = -before if kind == 1 else cheapest
+        for o in range(listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, -1, limit)):
+            p = picked[o]
+            n = np.int64(ends[p, 0])
+            if entries[p].token == skip:
                 continue
-            b, z, shift, s1, s2 = matched(x, i, entry, arena, tolerance, low, high, at, costs, row, 1, costs, -1, 0)
+            b, z, shift, s1, s2 = matched(x, i, p, tables, tolerance, low, high, at, costs, row, 1, costs, -1, 0)
             origin = b
             while b <= z:
                 d = (b - origin) * FINE
-                c = costs[row, b + at] + entry.cost + price * (s2 - 2 * d * s1 + n * d * d)
+                c = costs[row, b + at] + entries[p].cost + price * (s2 - 2 * d * s1 + n * d * d)
                 if c < costs[row + n, b + shift]:
                     costs[row + n, b + shift] = c
-                    back[row + n, b + shift].token = entry.token
+                    back[row + n, b + shift].token = entries[p].token
                     back[row + n, b + shift].column = b + at
                     e = b + shift
                     if step < columns:
@@ -84,9 +74,9 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists,
     """The cheapest way to every state of documents, and a cheapest path through each; returns where in `path` they begin.
 
     x int32; offsets int64[d + 1]; known int64[d]: -1, or the column of the sample before the document, which goes on from that;
-    tables, lists as for `look`; costs int64[x + d, 2 tolerance + 1], room int64[x + d], back BACK as in `extend`: the rows of
+    tables, lists as for `listed`; costs int64[x + d, 2 tolerance + 1], room int64[x + d], back BACK as in `extend`: the rows of
     document k begin at offsets[k] - offsets[0] + k; path PART[x], filled from its end. The caller allocates all. O(samples *
-    tolerance + what `look` needs).
+    tolerance + what `listed` needs).
 
     The document above: [3] at 0, columns 1 and 1, and [0, 0] at 1, columns 1 and 1.
     """
@@ -103,18 +93,12 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists,
         costs[row, known[k] if known[k] >= 0 else tolerance] = 0
         start = offsets[k] - 1 if known[k] >= 0 else offsets[k]
         for i in range(offsets[k], end):
-            j = (i - offsets[k]) % BLOCK
-            if j == 0:
-                look(x, i, 1, min(BLOCK, end - i), start, end, tolerance, tables, lists, 0, room, room[:0])
-            extend(x, i, start, end, row + i - offsets[k], j, costs, room, back, tables, tolerance, price, -1, lists)
+            extend(x, i, start, end, row + i - offsets[k], costs, room, back, tables, tolerance, price, -1, lists)
     m = np.int64(path.size)
     for k in range(documents - 1, -1, -1):
         r = offsets[k + 1] - offsets[0] + k
         i = offsets[k + 1]
-        e = np.int64(0)
-        for j in range(columns):
-            if costs[r, j] < costs[r, e]:
-                e = np.int64(j)
+        e = np.int64(np.argmin(costs[r]))
         while i > offsets[k]:
             t = np.int64(back[r, e].token)
             length = starts[t + 1] - starts[t]
@@ -135,12 +119,12 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
     """The cheapest way from every state to the end of its document: costs int64, of the rows and columns of `ahead`.
 
     Arguments as there; room int64[x + d] gets the least cost of each row. The end costs 0 from every column. Columns that no path
-    reaches may have more than the least. O(samples * tolerance + what `look` needs).
+    reaches may have more than the least. O(samples * tolerance + what `listed` needs).
 
     The document above: 2 from its first row, 1 from the second in every column that exists.
     """
-    arena, _, entries, groups, _, _, _, _, _ = tables
-    _, bases, picked, until = lists
+    _, _, entries, ends, _, grid, step, _, _, _, fewest = tables
+    picked = lists[1]
     columns = 2 * tolerance + 1
     for k in range(offsets.size - 1):
         origin_row = k - offsets[0]
@@ -151,102 +135,72 @@ def costs_to_go(x, offsets, tables, tolerance, price, costs, room, lists):
         room[end + origin_row] = 0
         for i in range(end - 1, begin - 1, -1):
             row = i + origin_row
-            j = (end - 1 - i) % BLOCK
-            if j == 0:
-                look(x, i, -1, min(BLOCK, i - begin + 1), begin, end, tolerance, tables, lists, 0, room, room[:0])
             for e in range(columns):
                 costs[row, e] = INF
             before = level(x[i - 1]) - tolerance if i > begin else np.int64(0)
-            relative = False
-            for g in range(groups.size):
-                if groups[g].kind == 1 and not relative:
-                    if i == begin:
-                        break
-                    relative = True
-                    for e in range(1, columns):  # tokens of levels leave from every column
-                        costs[row, e] = costs[row, 0]
-                low = bases[0, j] >> 6 if relative else np.int64(0)
-                high = bases[1, j] >> 6 if relative else np.int64(0)
-                at = -before if relative else np.int64(0)
-                most = np.int64(-INF)
-                for b in range(low, high + 1):
-                    most = max(most, costs[row, b + at])
-                a = until[g, j]
-                for o in range(a, kept(x, i, end, row, a, until[g, j + 1], low, high, tolerance, entries, picked, room, 1, most)):
-                    entry = entries[picked[o]]
-                    n = np.int64(entry.length)
-                    b, last, shift, s1, s2 = matched(x, i, entry, arena, tolerance, low, high, at, costs, row, -1, costs, 1, 0)
+            first, last = bases_of(x, i, begin, grid, step, tolerance)
+            for kind in range(2):
+                for e in range(kind, columns * kind):  # tokens of levels leave from every column
+                    costs[row, e] = costs[row, 0]
+                low = first if kind == 1 else np.int64(0)
+                high = last if kind == 1 else np.int64(0)
+                at = -before if kind == 1 else np.int64(0)
+                limit = costs[row, 0] - fewest
+                lengths = useful(room, row, end - i, 1, limit)
+                for o in range(listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, 1, limit)):
+                    p = picked[o]
+                    n = np.int64(ends[p, 0])
+                    b, z, shift, s1, s2 = matched(x, i, p, tables, tolerance, low, high, at, costs, row, -1, costs, 1, 0)
                     origin = b
-                    while b <= last:
+                    while b <= z:
                         d = (b - origin) * FINE
-                        c = costs[row + n, b + shift] + entry.cost + price * (s2 - 2 * d * s1 + n * d * d)
+                        c = costs[row + n, b + shift] + entries[p].cost + price * (s2 - 2 * d * s1 + n * d * d)
                         costs[row, b + at] = min(costs[row, b + at], c)
                         b += 1
-            room[row] = costs[row, 0]
-            for e in range(1, columns):
-                if not relative:
-                    costs[row, e] = costs[row, 0]
-                room[row] = min(room[row], costs[row, e])
+            room[row] = costs[row, np.argmin(costs[row])]
 
 
 @kernel
-def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, limits, block, taken, saved, count):
+def savings(x, offsets, tables, tolerance, price, costs, to_go, room, lists, block, taken, saved, count):
     """Savings by each of n candidates alone, at places that do not overlap, by blocks of `block` samples.
 
     tables, lists of the candidates, with the grid of the vocabulary; costs, to_go and room: of `ahead` and `costs_to_go` with
-    that; scratch: limits int64[x + d], taken int64[n], 0 at first; to saved int64[n, blocks] and count int64[n] is added: what is
-    saved, and at how many places. The caller allocates all. O(samples * tolerance + what `look` needs).
+    that; scratch: taken int64[n], 0 at first; to saved int64[n, blocks] and count int64[n] is added: what is
+    saved, and at how many places. The caller allocates all. O(samples * tolerance + what `listed` needs).
 
     The candidate [3, 3, 3] of levels, of cost 1, saves 1 in the document above.
     """
-    arena, _, entries, groups, _, _, _, _, _ = tables
-    _, bases, picked, until = lists
-    columns = 2 * tolerance + 1
-    fewest = np.int64(INF)
-    for o in range(entries.size):
-        fewest = min(fewest, entries[o].cost)
+    _, _, entries, ends, _, grid, step, _, _, _, fewest = tables
+    picked = lists[1]
     for k in range(offsets.size - 1):
         origin_row = k - offsets[0]
         begin = offsets[k]
         end = offsets[k + 1]
-        best = np.int64(INF)
-        for e in range(columns):
-            best = min(best, costs[end + origin_row, e])
-        for row in range(begin + origin_row, end + origin_row):
-            limits[row] = INF
-            for e in range(columns):
-                limits[row] = min(limits[row], costs[row, e])
-            limits[row] = best - limits[row] - fewest
+        best = costs[end + origin_row, np.argmin(costs[end + origin_row])]
         for i in range(begin, end):
             row = i + origin_row
-            j = (i - begin) % BLOCK
-            if j == 0:
-                look(x, i, 1, min(BLOCK, end - i), begin, end, tolerance, tables, lists, row, room, limits)
-            cheapest = np.int64(0)
-            for e in range(columns):
-                if costs[row, e] < costs[row, cheapest]:
-                    cheapest = np.int64(e)
+            cheapest = np.int64(np.argmin(costs[row]))
             before = level(x[i - 1]) - tolerance if i > begin else np.int64(0)
-            for g in range(groups.size):
-                relative = groups[g].kind == 1
-                low = bases[0, j] >> 6 if relative else np.int64(0)
-                high = bases[1, j] >> 6 if relative else np.int64(0)
-                at = -before if relative else cheapest
-                a = until[g, j]
-                z = kept(x, i, end, row, a, until[g, j + 1], low, high, tolerance, entries, picked, room, 1, limits[row] + fewest)
-                for o in range(a, z):
-                    entry = entries[picked[o]]
-                    n = np.int64(entry.length)
-                    t = entry.token
+            first, last = bases_of(x, i, begin, grid, step, tolerance)
+            limit = best - costs[row, cheapest] - fewest
+            lengths = useful(room, row, end - i, 1, limit)
+            for kind in range(2):
+                low = first if kind == 1 else np.int64(0)
+                high = last if kind == 1 else np.int64(0)
+                at = -before if kind == 1 else cheapest
+                for o in range(listed(x, i, end, row, kind, low, high, tolerance, tables, lists, lengths, room, 1, limit)):
+                    p = picked[o]
+                    n = np.int64(ends[p, 0])
+                    t = entries[p].token
                     if i < taken[t]:
                         continue
-                    b, last, shift, s1, s2 = matched(x, i, entry, arena, tolerance, low, high, at, costs, row, 1, to_go, 1, best)
+                    b, z, shift, s1, s2 = matched(x, i, p, tables, tolerance, low, high, at, costs, row, 1, to_go, 1, best)
                     origin = b
                     least = best
-                    while b <= last:
+                    while b <= z:
                         d = (b - origin) * FINE
-                        c = costs[row, b + at] + entry.cost + to_go[row + n, b + shift] + price * (s2 - 2 * d * s1 + n * d * d)
-                        least = min(least, c)
+                        c = costs[row, b + at] + entries[p].cost + to_go[row + n, b + shift]
+                        least = min(least, c + price * (s2 - 2 * d * s1 + n * d * d))
                         b += 1
                     if least < best:
                         taken[t] = i + n
@@ -261,7 +215,7 @@ def losses(x, offsets, path, tables, tolerance, price, cost, to_go, lists, ways,
     path PART, of `ahead`; to_go: of `costs_to_go`; ways int64, back BACK: [the longest token + 1, columns], room int64 of its
     rows, scratch. At every place of a token the best way through its samples without it counts, and the way on from there, which
     may need the token again: an estimate where there are relative tokens. The caller allocates all. O(samples of the path
-    * tolerance + what `look` needs).
+    * tolerance + what `listed` needs).
 
     [0, 0] of the document above loses 1: it would be [3, 3] one by one.
     """
@@ -279,10 +233,7 @@ def losses(x, offsets, path, tables, tolerance, price, cost, to_go, lists, ways,
                 ways[d, e] = INF
         ways[0, path[p].before] = 0
         for d in range(length):
-            j = d % BLOCK
-            if j == 0:
-                look(x, i + d, 1, min(BLOCK, length - d), offsets[k], i + length, tolerance, tables, lists, 0, room, room[:0])
-            extend(x, i + d, offsets[k], i + length, d, j, ways, room, back, tables, tolerance, price, t, lists)
+            extend(x, i + d, offsets[k], i + length, d, ways, room, back, tables, tolerance, price, t, lists)
         least = np.int64(INF)
         for e in range(columns):
             if ways[length, e] < INF:
