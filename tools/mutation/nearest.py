@@ -101,10 +101,10 @@ class Names:
     def users(self, module: str, source: str, line: int) -> set[tuple[str, str]]:
         r"""What is defined in a line of a file of kernels, and all kernels, helpers and constants that use it, directly or not.
 
-        >>> names, module = Names(pathlib.Path(__file__).parents[2]), "ubpe_numba.runtime.machine.bytes"
-        >>> found = names.users(module, "def load32(pointer, i):\n    pass", 2)
-        >>> ("ubpe_numba.coding.kernels.decode", "decode") in found, ("ubpe_numba.fitting.kernels.merge", "merge") in found
-        (True, False)
+        >>> names, module = Names(pathlib.Path(__file__).parents[2]), "ubpe_numba.runtime.tables.automaton"
+        >>> found = names.users(module, "def longest_match(states, state):\n    pass", 2)
+        >>> [f"ubpe_numba.coding.kernels.{name}" in dict(found) for name in ("best_path", "decode")]
+        [True, False]
         """
         seen = {(module, name) for name in _defined([top for top in ast.parse(source).body if top.lineno <= line][-1])}
         left = list(seen)
