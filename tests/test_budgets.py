@@ -17,9 +17,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_146,
-    "lines of code": 31_367,
-    "functions": 2_406,
+    "lines": 52_082,
+    "lines of code": 31_314,
+    "functions": 2_404,
     "classes": 208,
     "modules": 250,
     "lines of the longest file": 690,

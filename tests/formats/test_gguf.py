@@ -107,7 +107,7 @@ BAD = {
     "not supported: the high bytes of its numbers are first": gguf([], 3 << 24),
     "1099511627776 fields; expected at most": gguf([], n_fields=1 << 40),
     "ends within the name of field 1": gguf([("a.x", 1)], n_fields=2) + struct.pack("<Q", 2**64 - 1) + b"ab",
-    "the name of field 0 is not UTF-8": gguf([(b"\xff", 1)]),
+    "the name of field 0: string 0 is not UTF-8": gguf([(b"\xff", 1)]),
     "'a.x' is there twice": gguf([("a.x", 1), ("a.x", 1)]),
     "'b.x' is there twice": gguf([("b.x", 1), ("b.x", "")]),
     "the field 'a.y' has values of the type 4294967295": gguf([("a.y", bytearray(b"\xff" * 4))]),

@@ -33,11 +33,10 @@ from tables import refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, export, load
 from ubpe_numba.errors import ModelFormatError
-from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
+from ubpe_numba.formats.pair_table import pairs_by_rank
 from ubpe_numba.formats.protobuf import field
 from ubpe_numba.formats.sentencepiece import model_of, read
 from ubpe_numba.runtime.arrays import offsets_of
-from ubpe_numba.runtime.tables.trie import trie_of
 
 HOSTILE: list[tuple[bytes, str]] = [
     (b"", "it has no pieces"),
@@ -160,11 +159,7 @@ def test_pairs_of_pieces_equal_the_reference(names: list[str], random: Any) -> N
     rank = {name: i for i, name in enumerate(tokens)}
     lengths = np.array([len(name) for name in tokens])
     arena = np.array(["abc".index(c) for name in tokens for c in name], np.int32)
-    found = np.empty((len(names), 2), np.int32)
-    ends, ranks, parts = np.empty((3, int(lengths.max())), np.int32)
-    pairs_of_pieces(
-        arena, offsets_of(lengths), 3, trie_of(3, arena, lengths), ends, ranks, parts, np.empty(ends.size, np.int64), found
-    )
+    found = pairs_by_rank(np.append(arena.view(np.uint8), np.zeros(8, np.uint8)), arena, 4 * offsets_of(lengths), 3)
     for name, (left, right) in zip(names, found.tolist(), strict=True):
         want = last_merge(name, lambda x, y: rank.get(x + y, 99), 99)
         assert (tokens[left], tokens[right]) == want if want else left == right == -1

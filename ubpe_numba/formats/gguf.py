@@ -272,7 +272,7 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
         names = set()
         for i in range(n):
-            name = head.string(f"the name of field {i}")
+            (name,) = head.values(_STRING, 1, f"the name of field {i}", True)
             if name in names:
                 raise ModelFormatError(f"not a file of gguf: the field {quoted(name)} is there twice")
             names.add(name)
@@ -305,26 +305,19 @@ class _Head:
         """The next number."""
         return int(struct.unpack(layout, self.take(struct.calcsize(layout), where))[0])
 
-    def string(self, where: str) -> str:
-        """The next string."""
-        try:
-            return self.take(self.number("<Q", where), where).decode()
-        except UnicodeDecodeError as error:
-            raise ModelFormatError(f"not a file of gguf: {where} is not UTF-8") from error
-
     def value(self, name: str, wanted: bool) -> Any:
         """The value of a field, None if it is not wanted."""
         where = f"the field {quoted(name)}"
         kind = self.number("<I", where)
         if kind != _ARRAY:
-            values = self._values(kind, 1, where, wanted)
+            values = self.values(kind, 1, where, wanted)
             return values if values is None else values.item() if isinstance(values, np.ndarray) else values[0]
         kind, n = self.number("<I", where), self.number("<Q", where)
         if kind == _STRING and n > _MOST_STRINGS:
             raise ModelFormatError(f"not a file of gguf: {where} has {n} strings; expected at most {_MOST_STRINGS}")
-        return self._values(kind, n, where, wanted)
+        return self.values(kind, n, where, wanted)
 
-    def _values(self, kind: int, n: int, where: str, wanted: bool) -> np.ndarray | list[str] | None:
+    def values(self, kind: int, n: int, where: str, wanted: bool) -> Any:
         """The next n values of one type, None if they are not wanted."""
         if kind in _DTYPES:
             data = self.take(n * _DTYPES[kind].itemsize, where)

@@ -26,9 +26,9 @@ import numpy as np
 from ubpe_numba.documents.read import text_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats import model_file
-from ubpe_numba.formats.kernels.byte_strings import numbers_of_pairs
+from ubpe_numba.formats.kernels.byte_strings import NONE, numbers_of_pairs
 from ubpe_numba.formats.kernels.json_pairs import read_json_pairs
-from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges
+from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges, pairs_of_ranks
 from ubpe_numba.formats.merge_order import creation_order, run_order
 from ubpe_numba.runtime.arrays import offsets_of, writable
 from ubpe_numba.runtime.lazy import cached_property
@@ -269,6 +269,30 @@ def last_of_each(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     is_last = np.ones(left.size, bool)
     is_last[order[:-1]] = np.diff(keys[order]) != 0
     return is_last
+
+
+def pairs_by_rank(values: np.ndarray, symbols: np.ndarray, starts: np.ndarray, n: int) -> np.ndarray:
+    """The two tokens that are merged last when each token but the first n is encoded by itself, int32[V - n, 2]; -1 for none.
+
+    Arguments as of the kernel `pairs_of_ranks`. ModelFormatError for tokens that are too long, chosen to collide in a hash table,
+    or equal.
+
+    >>> values = np.array([*b"abab", *bytes(8)], np.uint8)  # the tokens a, b, ab
+    >>> pairs_by_rank(values, np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 2, 4]), 2)
+    array([[0, 1]], dtype=int32)
+    """
+    sizes = np.diff(starts) // ((values.size - 8) // symbols.size)
+    if float((sizes[n:].astype(np.float64) ** 2).sum()) > WORK:
+        raise ModelFormatError("tokens are too long to find out what they are made of")
+    pairs, two = np.empty((sizes.size - n, 2), np.int32), np.full(1 << 16, NONE, np.int32)
+    table = np.full(4 << sizes.size.bit_length(), -1, np.int64)
+    ends, ranks, parts = np.empty((3, int(sizes.max())), np.int32)
+    twice = pairs_of_ranks(values, symbols, starts, n, two, table, ends, ranks, parts, pairs)
+    if twice >= 0:
+        raise ModelFormatError(f"the token {quoted(values[starts[twice] : starts[twice + 1]].tobytes())} is there twice")
+    if twice != -1:
+        raise ModelFormatError("the tokens collide in a hash table, as only tokens do that are chosen for that")
+    return pairs
 
 
 class MergedAlone:

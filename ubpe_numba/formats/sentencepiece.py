@@ -33,11 +33,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.kernels.last_merges import pairs_of_pieces
-from ubpe_numba.formats.pair_table import WORK
+from ubpe_numba.formats.pair_table import pairs_by_rank
 from ubpe_numba.formats.protobuf import Messages, field
 from ubpe_numba.runtime.arrays import offsets_of, places_of
-from ubpe_numba.runtime.tables.trie import trie_of
 from ubpe_numba.text.metaspace import MARK
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.sentencepiece import BYTE_NAMES, BYTES, UNKNOWN, WORDS, needed_of
@@ -262,13 +260,13 @@ def _bpe(pieces: Pieces) -> Model:
     if (ids < 0).any():
         character = chr(alphabet.symbols[int(np.argmax(ids < 0))])
         raise ModelFormatError(f"the character {quoted(character)} is in pieces, but is none itself")
-    by_rank, pairs = pairs_by_rank(pieces, used, alphabet)
+    by_rank, pairs = merged_pieces(pieces, used, alphabet)
     vocabulary = Vocabulary.from_merges(alphabet.size, pairs)
     segmenter = _segmenter(pieces, alphabet, np.concatenate([ids, by_rank]), len(vocabulary), by_rank=True)
     return Model(alphabet, vocabulary, segmenter._replace(one_by_one=not vocabulary.in_order_of_creation))
 
 
-def pairs_by_rank(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
+def merged_pieces(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
     """The pieces that merging makes, by rank, int64[m], and the two tokens of each, int32[m, 2].
 
     `used` are pieces, int64 indices, whose characters are in the alphabet. ModelFormatError for too much work, and for
@@ -277,15 +275,10 @@ def pairs_by_rank(pieces: Pieces, used: np.ndarray, alphabet: Alphabet) -> tuple
     by_rank = used[pieces.lengths[used] > 1]
     by_rank = by_rank[np.argsort(-pieces.scores[by_rank], kind="stable")]
     by_rank, tied = runs_in_order(pieces, by_rank)
-    n, lengths = alphabet.size, pieces.lengths[by_rank]
-    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
-        raise ModelFormatError("pieces are too long to find out what they are made of")
+    n = alphabet.size
     arena = np.concatenate([np.arange(n, dtype=np.int32), alphabet.lookup(pieces.points_of(by_rank))])
-    sizes = np.concatenate([np.ones(n, np.int64), lengths])
-    pairs = np.empty((by_rank.size, 2), np.int32)
-    ends, ranks, parts = np.empty((3, int(sizes.max())), np.int32)
-    nodes = np.empty(ends.size, np.int64)
-    pairs_of_pieces(arena, offsets_of(sizes), n, trie_of(n, arena, sizes), ends, ranks, parts, nodes, pairs)
+    starts = offsets_of(np.concatenate([np.ones(n, np.int64), pieces.lengths[by_rank]]))
+    pairs = pairs_by_rank(np.append(arena.view(np.uint8), np.zeros(8, np.uint8)), arena, 4 * starts, n)
     kept = pairs[:, 0] >= 0  # the others, which their own symbols are not merged to, are in no text
     kept &= ~_taken_apart(pieces, by_rank, pairs, kept, n)
     number = np.concatenate([np.arange(n), n + np.cumsum(kept) - 1]).astype(np.int32)

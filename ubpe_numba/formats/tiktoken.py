@@ -23,10 +23,9 @@ import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.kernels.byte_strings import NONE
-from ubpe_numba.formats.kernels.last_merges import pairs_of_ranks
 from ubpe_numba.formats.kernels.rank_lines import read_lines
 from ubpe_numba.formats.merge_order import creation_order
-from ubpe_numba.formats.pair_table import WORK, Table
+from ubpe_numba.formats.pair_table import Table, pairs_by_rank
 from ubpe_numba.runtime.arrays import offsets_of, places_of, writable
 from ubpe_numba.runtime.schema import integers_of
 from ubpe_numba.text.dialect import left_out
@@ -73,19 +72,10 @@ def read(given: Mapping[bytes, int] | Flat, special: dict[str, int], pattern: st
     ('bytes', [97, 98], array([[0, 1]], dtype=int32), array([0, 1, 2]))
     """
     values, starts, ids, n = _in_order(*(given if isinstance(given, tuple) else flat(given)))
-    size, lengths = ids.size, np.diff(starts)
-    longest, lengths = int(lengths.max()), lengths[n:]
-    if float((lengths.astype(np.float64) ** 2).sum()) > WORK:
-        raise ModelFormatError("tokens are too long to find out what they are made of")
-    pairs = np.empty((size - n, 2), np.int32)
-    one, two = np.full(1 << 8, NONE, np.int32), np.full(1 << 16, NONE, np.int32)
-    table = np.full(4 << size.bit_length(), -1, np.int64)
-    ends, ranks, parts = np.empty((3, longest), np.int32)
-    twice = pairs_of_ranks(values, starts, n, one, two, table, ends, ranks, parts, pairs)
-    if twice >= 0:
-        raise ModelFormatError(f"the token {quoted(values[starts[twice] : starts[twice + 1]].tobytes())} is there twice")
-    if twice != -1:
-        raise ModelFormatError("the tokens collide in a hash table, as only tokens do that are chosen for that")
+    size, lengths = ids.size, np.diff(starts)[n:]
+    number = np.full(256, NONE, np.int32)
+    number[values[:n]] = np.arange(n)
+    pairs = pairs_by_rank(values, number[values[: starts[-1]]], starts, n)
     unmade = np.flatnonzero(pairs[:, 0] < 0)
     if unmade.size:
         data = values.tobytes()

@@ -1,8 +1,7 @@
 """Kernels that find the pair of each token of a table: the one that is merged last when the token is encoded by itself.
 
 Merges inside a stretch of text, as long as none crosses its ends, are those of the stretch alone; so no other pair of parts can
-make the token in any text. One kernel a kind of table: pairs by rank (`last_merges`), tokens of bytes by rank (`pairs_of_ranks`),
-pieces of characters by rank (`pairs_of_pieces`).
+make the token in any text. `last_merges` is for pairs by rank, `pairs_of_ranks` for tokens of bytes or characters by rank.
 
 The parts of a token are kept in arrays over its symbols, at the symbol where a part begins: `ends` is where it ends, which is
 where the next begins, `ranks` the rank of its merge with the next, NONE without one. Other entries are out of use. "lower", of
@@ -21,7 +20,6 @@ from ubpe_numba.formats.kernels.byte_strings import CROWDED, NONE, number_of
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.intrinsics import address
 from ubpe_numba.runtime.tables.pairs import enter, pair_of, value_of
-from ubpe_numba.runtime.tables.trie import step
 
 
 @helper
@@ -113,28 +111,29 @@ def last_merges(text, starts, which, id_of, made, entries, ends, ranks, parts, l
 
 
 @kernel
-def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, parts, pairs):
+def pairs_of_ranks(values, symbols, starts, n_symbols, two, table, ends, ranks, parts, pairs):
     """The two tokens that are merged last when each token is encoded by itself; a token's number is its rank.
 
-    Two neighbours merge if their bytes are a token, of the lowest rank first, as in tiktoken. values uint8: the bytes of all
-    tokens and 8 more; starts int64[V + 1]: their beginnings, the `n_symbols` of one byte first, then by rank. Tokens of one byte
-    are entered in one int32[256], of two in two int32[65536], filled with NONE, others in table (byte_strings.py), int64[2 *
-    capacity] of at least 2 * V entries, filled with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are
-    numbers. pairs int32[V - n_symbols, 2] gets the numbers of the two, -1 twice for a token that its parts are not merged to. The
-    caller allocates all of it. Returns -1, or the number of a token that is there twice, or -2 if one has no place in the table.
-    O(length**2) a token, in all O(bytes) for real vocabularies.
+    Two neighbours merge if their symbols are a token, of the lowest rank first, as in tiktoken and sentencepiece. values uint8:
+    the symbols of all tokens, of 1 byte or of 4, and 8 bytes more; symbols int32: the token that each is by itself, NONE if none;
+    starts int64[V + 1]: where tokens begin, in bytes, the `n_symbols` of one symbol first, then by rank. Tokens of two bytes are
+    entered in two int32[65536], filled with NONE, others in table (byte_strings.py), int64[2 * capacity] of at least 2 * V
+    entries, filled with -1. ends, ranks, parts int32: scratch of the longest token, `parts` are numbers. The result is pairs
+    int32[V - n_symbols, 2], the numbers of the two, -1 twice for a token that its parts are not merged to. The caller allocates
+    all of it. Returns -1, or the number of a token that is there twice, or -2 if one has no place in the table. O(length**2) a
+    token, in all O(bytes) for real vocabularies.
 
     The tokens a, b, c, ab, bc, abc, n_symbols 3: abc is a b c, then ab c, since ab has the lower rank, so that pairs are
     [[0, 1], [1, 2], [3, 2]]; without ab and bc those of abc are [-1, -1].
     """
     text = address(values)
+    width = (values.size - 8) // symbols.size
     for t in range(starts.size - 1):
         begin = starts[t]
         n = starts[t + 1] - begin
         found = np.int32(NONE)
-        if n == 1:
-            found = one[values[begin]]
-            one[values[begin]] = t
+        if t < n_symbols:
+            found = found if symbols[begin // width] == t else np.int32(t)
         elif n == 2:
             pair = (np.int64(values[begin]) << 8) | values[begin + 1]
             found = two[pair]
@@ -146,14 +145,17 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
         if found != NONE:
             return np.int64(t)
     for t in range(n_symbols, starts.size - 1):
-        begin = starts[t]
-        n = starts[t + 1] - begin
+        first = starts[t] // width
+        n = starts[t + 1] // width - first
         for i in range(n):
             ends[i] = i + 1
-            parts[i] = one[values[begin + i]]
+            parts[i] = symbols[first + i]
             ranks[i] = NONE
         for i in range(n - 1):
-            ranks[i] = two[(np.int64(values[begin + i]) << 8) | values[begin + i + 1]]
+            if width == 1:
+                ranks[i] = two[(np.int64(values[first + i]) << 8) | values[first + i + 1]]
+            else:
+                ranks[i] = number_of(text, width * (first + i), 2 * width, starts, table, np.int64(-1))
         while ends[ends[0]] < n:
             at, before = lowest_rank(ends, ranks, n)
             if ranks[at] == NONE:
@@ -165,77 +167,12 @@ def pairs_of_ranks(values, starts, n_symbols, one, two, table, ends, ranks, part
                 break  # two are left, which make the token
             ranks[at] = NONE
             if end < n:
-                ranks[at] = number_of(text, begin + at, np.int64(ends[end]) - at, starts, table, np.int64(-1))
+                ranks[at] = number_of(text, width * (first + at), width * (ends[end] - at), starts, table, np.int64(-1))
             if before >= 0:
-                ranks[before] = number_of(text, begin + before, end - before, starts, table, np.int64(-1))
+                ranks[before] = number_of(text, width * (first + before), width * (end - before), starts, table, np.int64(-1))
         pairs[t - n_symbols, 0] = -1
         pairs[t - n_symbols, 1] = -1
         if ends[ends[0]] == n and parts[0] != NONE and parts[ends[0]] != NONE:
             pairs[t - n_symbols, 0] = parts[0]
             pairs[t - n_symbols, 1] = parts[ends[0]]
     return np.int64(-1)
-
-
-@helper
-def _joined(trie, node, symbols, begin, end):
-    """Token that a part at `node` makes with the symbols from begin to end, NONE if none, and its node. O(symbols).
-
-    trie EDGE[capacity], symbols int32.
-    """
-    token = np.int64(NONE)
-    for i in range(begin, end):
-        payload = step(trie, node, np.int64(symbols[i]))
-        if payload < 0:
-            return np.int64(NONE), np.int64(0)
-        node = payload & 0xFFFFFFFF
-        token = payload >> 32
-    return token, node
-
-
-@kernel
-def pairs_of_pieces(arena, starts, n_alphabet, trie, ends, ranks, parts, nodes, pairs):
-    """The two tokens that are merged last when each token is encoded by itself; -1 twice for one that is not made so.
-
-    As `pairs_of_ranks` for symbols that are numbers, as in sentencepiece's models of BPE: from the node of the left part in the
-    trie of all pieces, the path through the symbols of the right one ends at the piece that both join to. arena int32: the
-    symbols of all tokens, starts int64[V + 1] their beginnings, the n_alphabet symbols first, then by rank; trie EDGE[capacity]
-    (runtime/tables/trie.py). ends, ranks, parts int32, nodes int64: scratch of the longest token, `parts` are tokens. pairs
-    int32[V - n_alphabet, 2], the result. The caller allocates all of it. O(length**2) a token.
-
-    Symbols a, b, c are 0, 1, 2; tokens 3 = ab, 4 = abc, 5 = bcc: abc is ab c; bcc is b c c, of which no two join to a token:
-    pairs are [[0, 1], [3, 2], [-1, -1]].
-    """
-    for t in range(n_alphabet, starts.size - 1):
-        begin = starts[t]
-        n = starts[t + 1] - begin
-        for i in range(n):
-            ends[i] = i + 1
-            parts[i] = arena[begin + i]
-            nodes[i] = arena[begin + i]
-            ranks[i] = NONE
-        for i in range(n - 1):
-            token, _ = _joined(trie, nodes[i], arena, begin + i + 1, begin + i + 2)
-            ranks[i] = token
-        pairs[t - n_alphabet, 0] = -1
-        pairs[t - n_alphabet, 1] = -1
-        while ends[0] < n:
-            at, before = lowest_rank(ends, ranks, n)
-            if ranks[at] == NONE:
-                break
-            middle = np.int64(ends[at])
-            end = np.int64(ends[middle])
-            if at == 0 and end == n:
-                pairs[t - n_alphabet, 0] = parts[0]
-                pairs[t - n_alphabet, 1] = parts[middle]
-                break
-            token, node = _joined(trie, nodes[at], arena, begin + middle, begin + end)
-            parts[at] = token
-            nodes[at] = node
-            ends[at] = end
-            ranks[at] = NONE
-            if end < n:
-                token, _ = _joined(trie, nodes[at], arena, begin + end, begin + ends[end])
-                ranks[at] = token
-            if before >= 0:
-                token, _ = _joined(trie, nodes[before], arena, begin + at, begin + end)
-                ranks[before] = token
