@@ -362,6 +362,14 @@ def test_nothing_is_lost_of_all_bytes() -> None:
         export(every, "tokenizer.json")
 
 
+def test_names_that_no_merge_makes_stay_in_the_file() -> None:
+    for tok, names in ((BPE.for_text(260).fit(["abab"]), ["ÿq", "ĠÃ©z", "zzz"]), (merges([[0, 1]], "abé"), ["éa", "bb"])):
+        file = json.loads(export(tok, "tokenizer.json", unk_token=False))
+        vocab = file["model"]["vocab"]
+        vocab.update({name: len(vocab) + i for i, name in enumerate(names)})
+        assert json.loads(export(load(json.dumps(file)), "tokenizer.json", unk_token=False)) == file
+
+
 def test_other_words_are_refused(tmp_path: pathlib.Path) -> None:
     tok, said = letters(known_words=["net"]), "is neither a symbol nor a special token of this tokenizer: '[UNK]', '<end>'"
     wrong: list[tuple[Any, Any, str]] = [

@@ -101,19 +101,13 @@ def test_what_is_read_flat(array: str) -> None:
 
 @pytest.mark.parametrize("text", [
     '{"merges": [["a", "b"]',
-    '{"merges": [["a", "b"],]}',
-    '{"merges": [["a" "b"]]}',
-    '{"merges": [["a", "b"]] 5}',
-    '{"merges": ["a\tb c"]}',
-    '{"merges": ["a\\x b"]}',
-    '{"merges": ["a\\u00g0 b"]}',
+    '{"merges": [["a", "b"],]}', '{"merges": [["a" "b"]]}', '{"merges": [["a", "b"]] 5}',
+    '{"merges": ["a\tb c"]}', '{"merges": ["a\\x b"]}', '{"merges": ["a\\u00g0 b"]}',
     '{"merges": ["a\\u00',
     '{"merges": ["a \\',
     '{"merges": [',
-    '{"merges": ["a b"], "x": NaN}',
-    '{"x": -Infinity, "merges": ["a b"]}',
-    '{"merges": ["a b"], "x": -Infinity}',
-    '"merges": [["a", "b"]]',
+    '{"merges": ["a b"], "x": NaN}', '{"x": -Infinity, "merges": ["a b"]}',
+    '{"merges": ["a b"], "x": -Infinity}', '"merges": [["a", "b"]]',
 ])  # fmt: skip
 def test_errors_are_those_of_the_parser(text: str) -> None:
     with pytest.raises(ModelFormatError) as expected:

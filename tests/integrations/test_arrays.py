@@ -101,15 +101,11 @@ def test_columns_of_polars() -> None:
     letters = [list(map(ord, text)) for text in texts]
     are_read([
         *[(pl.Series(LISTS, dtype=pl.List(dtype)), LISTS) for dtype in (pl.Int8, pl.UInt64, pl.Int32)],
-        (pl.Series(LISTS)[:0], []),
-        (doubled, LISTS * 2),
-        (doubled[3:6], (LISTS * 2)[3:6]),
+        (pl.Series(LISTS)[:0], []), (doubled, LISTS * 2), (doubled[3:6], (LISTS * 2)[3:6]),
         (pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int16, 2)), [[1, 2], [3, 4]]),
         (pl.Series([1, 2, 3]), [[1, 2, 3]]),
-        (np.asarray(pl.DataFrame({"a": [1, 2], "b": [3, 4]})), [[1, 3], [2, 4]]),
-        (pl.Series(texts), letters),
-        (pl.Series(texts, dtype=pl.Categorical), letters),
-        (pl.Series([b"ab", b""]), [[97, 98], []]),
+        (np.asarray(pl.DataFrame({"a": [1, 2], "b": [3, 4]})), [[1, 3], [2, 4]]), (pl.Series(texts), letters),
+        (pl.Series(texts, dtype=pl.Categorical), letters), (pl.Series([b"ab", b""]), [[97, 98], []]),
     ])  # fmt: skip
     assert as_documents(pl.Series(texts)).kind == "str" and as_documents(pl.Series([b"ab"])).kind == "bytes"
     assert rows(as_document(pl.Series([1, 2, 3]))) == [[1, 2, 3]]
@@ -163,13 +159,10 @@ def test_columns_of_pandas_by_position() -> None:
     numbers = pd.Series(range(10), index=list("jihgfedcba"))
     frame = pd.DataFrame(np.arange(12).reshape(3, 4), columns=["a", "a", "b", "c"], index=[5, 5, 0])
     are_read([
-        (documents, LISTS),
-        (documents[::2], LISTS[::2]),
-        (documents[documents.map(len) > 2], [LISTS[0], LISTS[3]]),
-        (numbers[::-3], [[9, 6, 3, 0]]),
+        (documents, LISTS), (documents[::2], LISTS[::2]),
+        (documents[documents.map(len) > 2], [LISTS[0], LISTS[3]]), (numbers[::-3], [[9, 6, 3, 0]]),
         ([numbers[:2], numbers[::-5]], [[0, 1], [9, 4]]),
-        (pd.Series([numbers[:2], numbers[::-5]]), [[0, 1], [9, 4]]),
-        (frame["b"], [[2, 6, 10]]),
+        (pd.Series([numbers[:2], numbers[::-5]]), [[0, 1], [9, 4]]), (frame["b"], [[2, 6, 10]]),
         (frame.iloc[::-2].to_numpy(), [[8, 9, 10, 11], [0, 1, 2, 3]]),
         (pd.Categorical(["ab", "", "ab"]), [[97, 98], [], [97, 98]]),
     ])  # fmt: skip
@@ -265,15 +258,11 @@ def test_awkward() -> None:
     assert BATCH[1:3].to_awkward().to_list() == LISTS[1:3] and shares(as_documents(array).values, BATCH)
     some = ak.Array([[9], *LISTS, None])
     are_read([
-        (array, LISTS),
-        (some[1:-1], LISTS),
-        (ak.Array(LISTS)[[3, 0, 1]], [LISTS[3], LISTS[0], []]),
+        (array, LISTS), (some[1:-1], LISTS), (ak.Array(LISTS)[[3, 0, 1]], [LISTS[3], LISTS[0], []]),
         (ak.Array(LISTS)[:, ::-1], [doc[::-1] for doc in LISTS]),
         (ak.to_regular(ak.Array([[1, 2], [3, 4]])), [[1, 2], [3, 4]]),
-        (ak.Array(np.array([[1, 2], [3, 4]])), [[1, 2], [3, 4]]),
-        (ak.Array([[], []]), [[], []]),
-        (ak.Array([1, None, 2])[[0, 2]], [[1, 2]]),
-        (ak.Array([[1, None], [2]])[1:], [[2]]),
+        (ak.Array(np.array([[1, 2], [3, 4]])), [[1, 2], [3, 4]]), (ak.Array([[], []]), [[], []]),
+        (ak.Array([1, None, 2])[[0, 2]], [[1, 2]]), (ak.Array([[1, None], [2]])[1:], [[2]]),
         (ak.Array(["né", ""]), [[110, 233], []]),
     ])  # fmt: skip
     assert rows(as_document(ak.Array([1, 2]))) == [[1, 2]]
@@ -320,10 +309,8 @@ def test_torch() -> None:
         warnings.simplefilter("ignore")
         strided = torch.nested.nested_tensor([torch.tensor([1, 2]), torch.tensor([3])], layout=torch.strided)
     are_read([
-        (nested, LISTS),
-        ([torch.tensor(doc, dtype=torch.int16) for doc in LISTS], LISTS),
-        (strided, [[1, 2], [3]]),
-        (torch.tensor([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+        (nested, LISTS), ([torch.tensor(doc, dtype=torch.int16) for doc in LISTS], LISTS),
+        (strided, [[1, 2], [3]]), (torch.tensor([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
     ])  # fmt: skip
     wide, floats = torch.zeros(2, 3, dtype=torch.int32), torch.zeros(2)
     are_refused([
@@ -379,8 +366,7 @@ def test_datasets() -> None:
     formats = ["numpy", "arrow", *(["torch"] if importlib.util.find_spec("torch") else [])]
     are_read([
         *((given["x"], LISTS) for given in (data, *map(data.with_format, formats))),
-        (data["text"], [[110, 233], [], [98], [99]]),
-        (data.select([3, 0])["x"], [LISTS[3], LISTS[0]]),
+        (data["text"], [[110, 233], [], [98], [99]]), (data.select([3, 0])["x"], [LISTS[3], LISTS[0]]),
         (doubled["x"], [doc * 2 for doc in LISTS]),
     ])  # fmt: skip
     tok = BPE(6, alphabet=4).fit(data["x"], progress=False)

@@ -15,15 +15,12 @@ from ubpe_numba.text import Normalizer, Pretokenizer, Splitter
 TEXTS = ["the Tide, the tide<e>ab|ab", "the\ttide THE ab|ab<e>é"]
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 EACH: dict[str, dict[str, Any]] = {
-    "nothing": {},
-    "pattern": {"pretokenizer": "gpt2"},
-    "own pattern": {"pretokenizer": r"\w+|\W"},
+    "nothing": {}, "pattern": {"pretokenizer": "gpt2"}, "own pattern": {"pretokenizer": r"\w+|\W"},
     "steps": {"pretokenizer": ["Whitespace", {"type": "Digits"}]},
     "special tokens": {"special_tokens": ["<e>", "<f>"]},
     "with ids": {"special_tokens": {"<e>": 100, "<f>": 90}},
     "first": {"special_tokens": ["<e>"], "special_first": True, "known_words": ["ab"]},
-    "known words": {"known_words": ["ab", "<f>"]},
-    "normalizer": {"normalizer": ["NFC", "Lowercase"]},
+    "known words": {"known_words": ["ab", "<f>"]}, "normalizer": {"normalizer": ["NFC", "Lowercase"]},
     "break tokens": {"break_tokens": ["|"]},
     "stop tokens": {"stop_tokens": ["|"], "pretokenizer": "whitespace"},
     "flags": {"special_tokens": ["<e>"], "known_words": ["tide"], "flags": {"<e>": ["rstrip"], "tide": ["normalized", "lstrip"]}},
