@@ -10,8 +10,8 @@ A mutant is the file with one of them:
     counts[i] += 1      pass                a statement that is left out
     break               continue
 
-Left alone are docstrings, annotations, imports and what an error says, which compute nothing, and default values of arguments,
-which the examples of the documentation hold.
+Left alone are docstrings, annotations, imports, prefetches and what an error says, which compute nothing, and default values of
+arguments, which the examples of the documentation hold.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _live(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
     """What is computed when the file runs: each node, with the name of the function around it."""
     if isinstance(node, ast.stmt) and isinstance(node, _NOT_RUN):
         return
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return  # a docstring
+    if isinstance(node, ast.Expr) and ast.unparse(node.value).startswith(("'", '"', "prefetch(")):
+        return  # a docstring; what is fetched ahead of its use
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
