@@ -16,7 +16,7 @@ import sysconfig
 from text_samples import SAMPLES
 
 _PIECE = 20_000  # characters of a document of running text
-_BYTES = 600_000  # of each kind of text
+_BYTES = 300_000  # of each kind of text
 _EMOJI = ["😀", "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇯🇵", "🇩🇪", "👍🏽", "❤️", "☺", "1️⃣", "🧑🏿‍🚀", "™", "→", "∑", "𝒳", "½"]
 _WORDS = {  # ranges of letters, the longest word, what stands between words, what ends a sentence
     "Chinese": (((0x4E00, 0x5800), (0x6000, 0x6800)), 4, "", "。\n"),
@@ -33,7 +33,7 @@ _ODD += [*_EMOJI, *["\n", "\r\n", "\t", "  ", "   ", "'s", "'LL", "'ſ", "ﬁ", 
 
 @functools.cache
 def mixed() -> tuple[str, ...]:
-    """At least 4 MB: English, code, Chinese, Japanese, Russian and more, emoji, control characters, 5,000 random documents."""
+    """At least 2 MB: English, code, Chinese, Japanese, Russian and more, emoji, control characters, 5,000 random documents."""
     kinds = [_english(), _code(), *(_words(*row) for row in _WORDS.values()), _emoji(), _controls()]
     kinds += [path.read_bytes()[:1_000_000].decode("utf-8", "ignore") for path in _given()]
     running = [text[i : i + _PIECE] for text in kinds for i in range(0, len(text), _PIECE)]

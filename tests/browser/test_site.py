@@ -65,8 +65,7 @@ _SHOWN = """(kind) => [...document.querySelectorAll(`img.only-${kind}`)].map((i)
 _WIDE = """() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"""
 
 
-@each("width", list(_WIDTHS))
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each("scheme, width", [("light", "desk"), ("dark", "phone")])
 def test_pages_of_every_kind(visit: Any, site: pathlib.Path, address: str, scheme: str, width: str) -> None:
     page = visit(f"{address}/index.html", scheme, "body", viewport=_WIDTHS[width])
     wrong: list[tuple[str, Any]] = []
