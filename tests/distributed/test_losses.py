@@ -86,8 +86,7 @@ def test_a_host_that_shares_its_loss_with_the_giver_of_a_token() -> None:
     ([[0, 1, 2, 0, 1, 2, 1], [1, 1]], [1, 2], None),  # longer
     ([[0, 1, 2, 0, 1, 1], [1, 1]], [1, 2], None),  # another symbol
     ([[0, 1, 2, 0], [1, 2, 1, 1]], [1, 2], None),  # cut elsewhere
-    ([[0, 1, 2, 0, 1, 2], [1, 1]], [2, 1], None),
-    ([[0, 1, 2, 0, 1, 2], [1, 1]], [1, 2], [[2], []]),
+    ([[0, 1, 2, 0, 1, 2], [1, 1]], [2, 1], None), ([[0, 1, 2, 0, 1, 2], [1, 1]], [1, 2], [[2], []]),
 ])  # fmt: skip
 def test_a_part_that_is_another_one_when_it_is_read_again(docs: Any, weights: Any, boundaries: Any) -> None:
     first = as_corpus([[0, 1, 2, 0, 1, 2], [1, 1]], sample_weight=[1, 2])

@@ -205,8 +205,7 @@ def test_the_only_column_of_a_table_is_read() -> None:
         (pa.table({"a": [1], "b": ["x"]}), "expected a sequence of documents, got a table of 'a', 'b'; give one column of it$"),
         (pa.table({"a": [1, 2], "b": [3, 4]}), r"of 'a', 'b'; give one column of it, or numpy.asarray\(table\), whose rows are"),
         (pa.StructArray.from_arrays([pa.array([1])] * 2, ["a", "b"]), "of 'a', 'b'; give one column of it, or"),
-        (pa.table({"a": [1]}), "got a table of 'a'; give one column of it, or"),
-        (pa.table({}), "got a table of no columns"),
+        (pa.table({"a": [1]}), "got a table of 'a'; give one column of it, or"), (pa.table({}), "got a table of no columns"),
         (pa.table({"a": [["x"]]}), "got Arrow's lists of strings; give the column of words itself"),
     ]:  # fmt: skip
         refuses(TypeError, f"^docs: .*{message}", as_documents, bad)
@@ -396,8 +395,7 @@ NOT_VALID = [
     (lambda: Changed(pa.array([[1]], pa.list_(pa.int32(), 1)), b"+w:-2"), "expected a size of 0 or more"),
     (lambda: Changed(pa.array([b"12345678"], pa.binary(8)), length=2**61), "it is larger than memory"),
     (lambda: list_view([0, 2], [2, 2], 3), "list 1 has 2 elements from 2 on, of 3"),
-    (lambda: list_view([1], [2**63 - 1], 3), "from 1 on, of 3"),
-    (lambda: list_view([0], [-1], 3), "list 0 has -1 elements"),
+    (lambda: list_view([1], [2**63 - 1], 3), "from 1 on, of 3"), (lambda: list_view([0], [-1], 3), "list 0 has -1 elements"),
     (lambda: string_view(20, 0, 1, 20), "the view of element 0 does not point into one of its 1 data buffers"),
     (lambda: string_view(20, 1, 0, 40), "the view of element 0 does not point into one of its 1 data buffers"),
     (lambda: string_view(20, 0, -1, 40), "the view of element 0 does not point"),

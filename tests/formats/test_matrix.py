@@ -176,12 +176,9 @@ def tekken() -> str:
 #: The format as it is recognised, the content of a file, or of two, and the options of `load`.
 FORMATS: dict[str, tuple[str, Callable[[], Any], dict[str, Any]]] = {
     "npz": ("as npz", lambda: saved(".npz"), {}), "json": ("as JSON", lambda: saved(".json"), {}),
-    "tokenizer.json, bytes": ("Hugging Face", byte_level, {}),
-    "tokenizer.json, byte fallback": ("Hugging Face", llama, {}),
-    "tokenizer.json, unigram": ("Hugging Face", unigram, {}),
-    "tokenizer.json, words": ("Hugging Face", words, {}),
-    "tokenizer.json, suffixes": ("Hugging Face", suffixes, {}),
-    "tokenizer.json, characters": ("Hugging Face", characters, {}),
+    "tokenizer.json, bytes": ("Hugging Face", byte_level, {}), "tokenizer.json, byte fallback": ("Hugging Face", llama, {}),
+    "tokenizer.json, unigram": ("Hugging Face", unigram, {}), "tokenizer.json, words": ("Hugging Face", words, {}),
+    "tokenizer.json, suffixes": ("Hugging Face", suffixes, {}), "tokenizer.json, characters": ("Hugging Face", characters, {}),
     "tiktoken": ("tiktoken", lambda: export(of_text(), "tiktoken"), {"pretokenizer": "gpt2", "special_tokens": {END: 300}}),
     "npm": ("npm", npm, {}), "tekken": ("tekken", tekken, {}),
     "vocab+merges": ("merges.txt", lambda: tuple(export(of_text(), "vocab+merges").values()), {"pretokenizer": "gpt2"}),

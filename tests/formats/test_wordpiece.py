@@ -90,10 +90,8 @@ def test_words_and_texts_may_be_mixed_where_words_have_flags() -> None:
 
 
 @pytest.mark.parametrize("text, message", [
-    (bert(unk_token="x"), "unk_token: expected a piece"),
-    (bert(max_input_chars_per_word=0), "max_input_chars_per_word"),
-    (bert(continuing_subword_prefix=7), "continuing_subword_prefix"),
-    (bert(vocab={}), "vocab: expected an object"),
+    (bert(unk_token="x"), "unk_token: expected a piece"), (bert(max_input_chars_per_word=0), "max_input_chars_per_word"),
+    (bert(continuing_subword_prefix=7), "continuing_subword_prefix"), (bert(vocab={}), "vocab: expected an object"),
     (bert().replace('"pre_tokenizer": {"type": "BertPreTokenizer"}', '"pre_tokenizer": null'), "one that cuts text"),
     ("[UNK]\n\ud800\n", "line 2: not UTF-8"),
 ])  # fmt: skip

@@ -102,8 +102,7 @@ def test_columns_of_polars() -> None:
     are_read([
         *[(pl.Series(LISTS, dtype=pl.List(dtype)), LISTS) for dtype in (pl.Int8, pl.UInt64, pl.Int32)],
         (pl.Series(LISTS)[:0], []), (doubled, LISTS * 2), (doubled[3:6], (LISTS * 2)[3:6]),
-        (pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int16, 2)), [[1, 2], [3, 4]]),
-        (pl.Series([1, 2, 3]), [[1, 2, 3]]),
+        (pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int16, 2)), [[1, 2], [3, 4]]), (pl.Series([1, 2, 3]), [[1, 2, 3]]),
         (np.asarray(pl.DataFrame({"a": [1, 2], "b": [3, 4]})), [[1, 3], [2, 4]]), (pl.Series(texts), letters),
         (pl.Series(texts, dtype=pl.Categorical), letters), (pl.Series([b"ab", b""]), [[97, 98], []]),
     ])  # fmt: skip
@@ -211,11 +210,9 @@ def test_columns_of_pandas_that_are_no_documents() -> None:
         (pd.Series([[1], None]), TypeError, "docs: document 1: expected one of .*, got None"),
         (pd.Series(["a", None], dtype="string[pyarrow]"), ValueError, "docs: document 1 is null"),
         (pd.Series(["a", None], dtype="string[python]"), TypeError, "docs: document 1: expected one of"),
-        (dates, TypeError, "integers, got an array of datetime64"),
-        (dates.dt.tz_localize("UTC"), TypeError, "got Timestamp"),
+        (dates, TypeError, "integers, got an array of datetime64"), (dates.dt.tz_localize("UTC"), TypeError, "got Timestamp"),
         (dates.astype("timestamp[ns][pyarrow]"), TypeError, "got Arrow's timestamp"),
-        (dates - dates, TypeError, "integers, got an array of timedelta64"),
-        (dates.dt.to_period("D"), TypeError, "got Period"),
+        (dates - dates, TypeError, "integers, got an array of timedelta64"), (dates.dt.to_period("D"), TypeError, "got Period"),
         (pd.Series([True, False]), TypeError, r"integers, got an array of bool, shape \(2,\); use astype\('uint8'\)"),
         (pd.Series([True, None], dtype="boolean"), TypeError, "got True"),
         (pd.Series([True], dtype="bool[pyarrow]"), TypeError, "got Arrow's bool; cast to uint8"),
@@ -224,8 +221,7 @@ def test_columns_of_pandas_that_are_no_documents() -> None:
         (pd.Series([5, 5, None], dtype=pd.CategoricalDtype([5])), ValueError, "docs: position 2 is missing"),
         (pd.Categorical([None, 5]), ValueError, "docs: position 0 is missing"),
         (pd.Categorical(["a", None]), TypeError, "document 1: expected one of .*, got nan"),
-        ([[1, pd.NA]], TypeError, "document 0, position 1: expected an integer, got <NA>"),
-        (pd.NaT, TypeError, "got NaTType"),
+        ([[1, pd.NA]], TypeError, "document 0, position 1: expected an integer, got <NA>"), (pd.NaT, TypeError, "got NaTType"),
     ])  # fmt: skip
     are_refused([(pd.Series([[1, 2]]), TypeError, "doc: ")], as_document)
 
@@ -259,8 +255,7 @@ def test_awkward() -> None:
     some = ak.Array([[9], *LISTS, None])
     are_read([
         (array, LISTS), (some[1:-1], LISTS), (ak.Array(LISTS)[[3, 0, 1]], [LISTS[3], LISTS[0], []]),
-        (ak.Array(LISTS)[:, ::-1], [doc[::-1] for doc in LISTS]),
-        (ak.to_regular(ak.Array([[1, 2], [3, 4]])), [[1, 2], [3, 4]]),
+        (ak.Array(LISTS)[:, ::-1], [doc[::-1] for doc in LISTS]), (ak.to_regular(ak.Array([[1, 2], [3, 4]])), [[1, 2], [3, 4]]),
         (ak.Array(np.array([[1, 2], [3, 4]])), [[1, 2], [3, 4]]), (ak.Array([[], []]), [[], []]),
         (ak.Array([1, None, 2])[[0, 2]], [[1, 2]]), (ak.Array([[1, None], [2]])[1:], [[2]]),
         (ak.Array(["né", ""]), [[110, 233], []]),

@@ -68,8 +68,7 @@ def test_random_alphabets(data: st.DataObject) -> None:
 BAD_STATES = [
     ({"folded_ids": [0]}, "folded_ids: expected 1, one for each|folded_ids: expected 2, one for each"),
     ({"folded_ids": [0, 2]}, "folded_ids: expected 0..1, got 0..2"),
-    ({"folded_ids": [0.0, 1.0]}, "folded_ids"),
-    ({"folded_ids": [[0], [1]]}, "folded_ids: expected 2"),
+    ({"folded_ids": [0.0, 1.0]}, "folded_ids"), ({"folded_ids": [[0], [1]]}, "folded_ids: expected 2"),
     ({"folded_symbols": "AB"}, "symbol 'A' is there twice, as entry 0 and entry 2"),
     ({"folded_symbols": "cc", "folded_ids": [0, 0]}, "symbol 'c' is there twice, as entry 0 and entry 1"),
     ({"folded_symbols": "", "folded_ids": []}, "symbols: expected 1"),

@@ -36,8 +36,7 @@ def test_what_it_may_be(unknown: Any, alphabet: Alphabet, choice: Any) -> None:
 
 @each("unknown, alphabet, error, message", [
     (5, TEXT, ValueError, "a character of the alphabet .* got 5, which is not in"),
-    (b"N", TEXT, TypeError, "got bytes"),
-    ([0, 0], NUMBERS, TypeError, "got"),
+    (b"N", TEXT, TypeError, "got bytes"), ([0, 0], NUMBERS, TypeError, "got"),
     ("X", TEXT, ValueError, "got 'X', which is neither in the alphabet nor a special token"),
     ("é", BYTES, ValueError, "got 'é', which is not a special token"),
     ("ACG", TEXT, ValueError, "got 'ACG', which is not a special token"),  # a known word

@@ -139,17 +139,13 @@ def test_a_report_for_notebooks(tok: UBPE, tmp_path: pathlib.Path) -> None:
 
 @each("options, error, says", [
     ({"kind": "picture"}, ValueError, "kind: expected 'auto', 'signal'"),
-    ({"title": 3}, TypeError, "title: expected str or None"),
-    ({"unit": 3}, TypeError, "unit: expected str or None"),
-    ({"rate": "3"}, TypeError, "rate: expected a number"),
-    ({"rate": 0}, ValueError, "rate: expected samples a second"),
-    ({"rate": float("nan")}, ValueError, "rate: expected samples a second"),
-    ({"max_symbols": 0}, ValueError, "max_symbols: "),
+    ({"title": 3}, TypeError, "title: expected str or None"), ({"unit": 3}, TypeError, "unit: expected str or None"),
+    ({"rate": "3"}, TypeError, "rate: expected a number"), ({"rate": 0}, ValueError, "rate: expected samples a second"),
+    ({"rate": float("nan")}, ValueError, "rate: expected samples a second"), ({"max_symbols": 0}, ValueError, "max_symbols: "),
     ({"rate": 10**400}, ValueError, "rate: expected samples a second"),
     ({"segmentations": 5}, TypeError, "segmentations: expected 'auto' or names"),
     ({"segmentations": "none"}, ValueError, "segmentations: "),
-    ({"progress": "no"}, ValueError, "progress: "),
-    ({"pitches": [1]}, ValueError, "pitches: "),
+    ({"progress": "no"}, ValueError, "progress: "), ({"pitches": [1]}, ValueError, "pitches: "),
     ({"unknown": "other"}, ValueError, "unknown: "),
 ])  # fmt: skip
 def test_errors_name_the_argument(tok: UBPE, options: dict[str, Any], error: Any, says: str) -> None:
