@@ -38,8 +38,7 @@ def test_replacements_that_are_longer_than_the_room() -> None:
 
 @pytest.mark.parametrize("blob, message", [
     (b"abc", "the size of its trie"), (struct.pack("<I", 8) + bytes(4), "the size of its trie"),
-    (struct.pack("<I", 6) + bytes(8), "the size of its trie"),
-    (struct.pack("<I", 0) + bytes(8), "the size of its trie"),
+    (struct.pack("<I", 6) + bytes(8), "the size of its trie"), (struct.pack("<I", 0) + bytes(8), "the size of its trie"),
     (struct.pack("<I", 4) + bytes(4) + b"\xff", "replacements: 'utf-8' codec"),
     (struct.pack("<I", 4) + bytes(4) + b"x\0" + b"y" * 65 + b"\0", "more than 64 characters"),
 ])  # fmt: skip

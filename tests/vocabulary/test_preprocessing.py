@@ -16,13 +16,11 @@ TEXTS = ["the Tide, the tide<e>ab|ab", "the\ttide THE ab|ab<e>é"]
 pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # few documents, or all alike
 EACH: dict[str, dict[str, Any]] = {
     "nothing": {}, "pattern": {"pretokenizer": "gpt2"}, "own pattern": {"pretokenizer": r"\w+|\W"},
-    "steps": {"pretokenizer": ["Whitespace", {"type": "Digits"}]},
-    "special tokens": {"special_tokens": ["<e>", "<f>"]},
+    "steps": {"pretokenizer": ["Whitespace", {"type": "Digits"}]}, "special tokens": {"special_tokens": ["<e>", "<f>"]},
     "with ids": {"special_tokens": {"<e>": 100, "<f>": 90}},
     "first": {"special_tokens": ["<e>"], "special_first": True, "known_words": ["ab"]},
     "known words": {"known_words": ["ab", "<f>"]}, "normalizer": {"normalizer": ["NFC", "Lowercase"]},
-    "break tokens": {"break_tokens": ["|"]},
-    "stop tokens": {"stop_tokens": ["|"], "pretokenizer": "whitespace"},
+    "break tokens": {"break_tokens": ["|"]}, "stop tokens": {"stop_tokens": ["|"], "pretokenizer": "whitespace"},
     "flags": {"special_tokens": ["<e>"], "known_words": ["tide"], "flags": {"<e>": ["rstrip"], "tide": ["normalized", "lstrip"]}},
     "all": {
         "pretokenizer": "cl100k", "special_tokens": ["<e>"], "known_words": ["ab"], "normalizer": "NFC", "break_tokens": ["|"],
@@ -35,8 +33,7 @@ EACH: dict[str, dict[str, Any]] = {
     ({"special_first": 1}, TypeError, "special_first: expected True or False, got 1"),
     ({"encoding": "latin-1"}, ValueError, "encoding: expected None or 'utf-8', got 'latin-1'"),
     ({"pretokenizer": "gtp"}, ValueError, "pretokenizer: there is no 'gtp'"),
-    ({"pretokenizer": [{"type": "Nothing"}]}, ValueError, "Nothing"),
-    ({"normalizer": "nfc"}, ValueError, "nfc"),
+    ({"pretokenizer": [{"type": "Nothing"}]}, ValueError, "Nothing"), ({"normalizer": "nfc"}, ValueError, "nfc"),
     ({"special_tokens": "<e>"}, TypeError, "special_tokens: expected a list of words or a mapping of words to ids, got str"),
     ({"known_words": {"a"}}, TypeError, "known_words: expected a list of words or a mapping of words to ids, got set"),
     ({"flags": ["a"]}, TypeError, "flags: expected words and names of flags, got list"),

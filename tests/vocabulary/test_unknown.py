@@ -21,8 +21,7 @@ SPECIAL = {
 
 @each("unknown, alphabet, choice", [
     ("raise", TEXT, "raise"), ("skip", NUMBERS, "skip"), (78, BYTES, 4), (np.int64(3), NUMBERS, 2),
-    ("nearest", NUMBERS, "nearest"),
-    ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
+    ("nearest", NUMBERS, "nearest"), ("N", TEXT, 4), ("N", BYTES, 4), (b"N", BYTES, 4), (bytearray(b"A"), BYTES, 0),
     ("[UNK]", TEXT, (1, "[UNK]")), ("?", TEXT, (2, "?")),  # no symbol of the alphabet
     ("<s>", BYTES, (0, "<s>")), (b"\xff\xfe", BYTES, (1, b"\xff\xfe")), ((0, 0), NUMBERS, (0, (0, 0))),
     ((np.int64(0), np.int8(0)), NUMBERS, (0, (0, 0))),

@@ -114,7 +114,8 @@ class Runner:
             by_line = self._reached.tests(mutant.path, mutant.function, mutant.line, mutated)
             by_line = [test for test in by_line if test in self._known]
             by_line.sort(key=lambda test: not test.startswith((DIGESTS, files[0])))
-            tests = [*by_line[:FIRST], *more, *by_line[FIRST:], *files]
+            new = [file for file in files[:1] if file not in self._reached.files]
+            tests = [*new, *by_line[:FIRST], *more, *by_line[FIRST:], *files]
         else:
             tests = [*files[:2], *more, *general, *files[2:]]
         if kernel and (self._reached is None or not by_line):

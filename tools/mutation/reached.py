@@ -40,6 +40,7 @@ class Reached:
 
     def __init__(self, tests: list[tuple[str, float]], lines: dict[str, dict[int, list[int]]]) -> None:
         self._tests, self._lines, self._names = tests, lines, Names(ROOT)
+        self.files = {name.partition("::")[0] for name, _ in tests}
 
     @classmethod
     def load(cls, path: pathlib.Path) -> Reached:

@@ -37,8 +37,7 @@ def test_every_part_is_drawn_once_with_its_shape_in_its_hue(tok: Tokenizer, toke
     assert [int(text.get_text()) for text in axes.texts] == display.tree.tokens.tolist() == parts
     x, above = np.array([text.get_position()[0] for text in axes.texts]), display.tree.above
     leaves = ~np.isin(np.arange(x.size), above)  # 1 apart, others over the middle of their parts
-    assert x[leaves].tolist() == list(range(leaves.sum()))
-    assert all(x[i] == x[above == i].mean() for i in np.flatnonzero(~leaves))
+    assert [*x[leaves]] == [*range(leaves.sum())] and all(x[i] == x[above == i].mean() for i in np.flatnonzero(~leaves))
     shapes = _shapes(axes)
     assert len(shapes) == len(parts) and len(axes.lines) == 2 * len(parts) - 1
     values = [tok._model.alphabet.to_symbols(tok._model.vocabulary.sequence(part)).astype(float) for part in parts]
