@@ -53,7 +53,8 @@ OF_WINGS = {
 }
 NEAR = 5  # files of tests that are collected first: most mutants fail there
 FIRST = 40  # tests that run the line, before files that have tests of a whole wing
-HANGS = 600  # seconds without an end; those of a mutant are of the processor
+HANGS = 200  # the exit code of a test that goes on for so many seconds of the processor (`mutated.py`)
+WAITS = 1200  # seconds without an end; those of a mutant are of the processor
 
 
 def sample(n: int, seed: int, wings: list[str]) -> list[Mutant]:
@@ -158,13 +159,15 @@ class Runner:
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(command, cwd=tree, env=environment, start_new_session=True, stdout=out, stderr=out)
             try:
-                code = process.wait(self._seconds + HANGS)
+                code = process.wait(self._seconds + WAITS)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 return "killed", "hangs"
             out.seek(0)
             text = out.read()
+        if code == HANGS:
+            return "killed", "hangs"
         if code == pytest.ExitCode.USAGE_ERROR and "conftest" in text:
             return "killed", "the package cannot be imported"
         if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import threading
 import time
 from typing import Any
 
@@ -21,6 +22,7 @@ from ubpe_numba.runtime.compiler import cache
 
 _TASK = json.loads(os.environ.get("UBPE_MUTANT", "null"))
 _attach = cache.attach
+HANGS = 200  # seconds of the processor in one test; the exit code of a process that is ended then
 
 
 class _OfMutant(cache._KernelCache):
@@ -49,10 +51,16 @@ class _Clock(event.Listener):  # type: ignore[misc]
     """Seconds of the processor that were not spent compiling; kernels are compiled one at a time."""
 
     def __init__(self) -> None:
-        self.started, self.depth = time.process_time(), 0
+        self.started, self.depth, self.test = time.process_time(), 0, 0.0
 
     def seconds(self) -> float:
-        return time.process_time() - self.started
+        return (self.began if self.depth else time.process_time()) - self.started
+
+    def watch(self) -> None:
+        """End the process if a test goes on for long: machine code cannot be interrupted."""
+        while self.seconds() - self.test < HANGS:
+            time.sleep(1)
+        os._exit(HANGS)
 
     def on_start(self, _: event.Event) -> None:
         self.depth += 1
@@ -67,6 +75,8 @@ class _Clock(event.Listener):  # type: ignore[misc]
 
 _CLOCK = _Clock()
 event.register("numba:compile", _CLOCK)
+if _TASK is not None:
+    threading.Thread(target=_CLOCK.watch, daemon=True).start()
 
 
 def pytest_configure() -> None:
@@ -81,6 +91,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests, and all tests of a file, in the order of the command: pytest would keep those of a file together."""
     order = {name: i for i, name in enumerate(_TASK["order"] if _TASK else [])}
     items.sort(key=lambda item: order.get(item.nodeid, order.get(item.nodeid.partition("::")[0], len(order))))
+
+
+def pytest_runtest_logstart() -> None:
+    """Note when a test begins."""
+    _CLOCK.test = _CLOCK.seconds()
 
 
 @pytest.hookimpl(trylast=True)
