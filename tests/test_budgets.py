@@ -17,8 +17,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_082,
-    "lines of code": 31_314,
+    "lines": 52_031,
+    "lines of code": 31_257,
     "functions": 2_404,
     "classes": 208,
     "modules": 250,

@@ -10,11 +10,11 @@ equal probability, so scores are read in the same way, and written with digits t
 
 from __future__ import annotations
 
-from itertools import repeat
+import math
 
 import numpy as np
 
-_POWERS = np.array([float(f"1e{k}") for k in range(309)])
+_POWERS = [float(f"1e{k}") for k in range(309)]
 
 
 def read_number(text: str) -> float:
@@ -25,35 +25,20 @@ def read_number(text: str) -> float:
     """
     digits, _, power = text.lower().partition("e")
     whole, _, part = digits.removeprefix("-").partition(".")
-    found, exponent, dropped = 0, int(power or 0), False
-    for i, digit in enumerate(whole + part):  # once a digit is too much, those after it are left out
-        dropped = dropped or found * 10 + int(digit) >= 2**64
-        if not dropped:
-            found = found * 10 + int(digit)
-        exponent += int(dropped and i < len(whole)) - int(not dropped and i >= len(whole))
-    value = float(found)
+    given = (whole + part).lstrip("0")
+    kept = 20 if int(given[:20] or 0) < 2**64 else 19  # once a digit is too much, those after it are left out
+    value, exponent = float(int(given[:kept] or 0)), int(power or 0) - len(part) + max(len(given) - kept, 0)
     while exponent < -308 and value:
         value, exponent = value / _POWERS[308], exponent + 308
     if value and exponent > 308:
-        return np.inf
-    value = float(value * _POWERS[exponent] if exponent >= 0 else value / _POWERS[-exponent]) if value else 0.0
+        return math.inf
+    value = (value * _POWERS[exponent] if exponent >= 0 else value / _POWERS[-exponent]) if value else 0.0
     return -value if text.startswith("-") else value
 
 
 def read_numbers(texts: list[str]) -> np.ndarray:
-    """float64 of numbers as `read_number` reads them; those of up to 19 digits in one go."""
-    bare = list(map(str.lstrip, texts, repeat("-")))
-    points = np.fromiter(map(str.find, bare, repeat(".")), np.int64, len(bare))
-    sizes = np.fromiter(map(len, bare), np.int64, len(bare))
-    digits = list(map(str.replace, bare, repeat("."), repeat("")))
-    plain = (sizes - (points >= 0) <= 19) & np.fromiter(map(str.isdecimal, digits), bool, len(bare))
-    short = [text if is_plain else "0" for text, is_plain in zip(digits, plain.tolist(), strict=True)]
-    power = np.where(plain & (points >= 0), sizes - 1 - points, 0)
-    values = np.array(list(map(int, short)), np.uint64).astype(np.float64) / _POWERS[power]
-    values = np.asarray(np.where(np.fromiter(map(str.startswith, texts, repeat("-")), bool, len(texts)), -values, values))
-    for i in np.flatnonzero(~plain).tolist():
-        values[i] = read_number(texts[i])
-    return values
+    """float64 of numbers as `read_number` reads them."""
+    return np.array([*map(read_number, texts)], np.float64)
 
 
 def write_numbers(values: np.ndarray) -> list[str]:
