@@ -86,13 +86,8 @@ class Runner:
     """Runs tests in copies of the repository, one copy a job."""
 
     def __init__(self, folder: pathlib.Path, jobs: int, stamp: str, seconds: float, reached: Reached | None) -> None:
-        self._imports, self._names, self._stamp, self._seconds, self._reached = (
-            Imports(ROOT),
-            Names(ROOT),
-            stamp,
-            seconds,
-            reached,
-        )
+        self._stamp, self._seconds, self._reached = stamp, seconds, reached
+        self._imports, self._names = Imports(ROOT), Names(ROOT)
         self._known = set() if reached is None else self._collected()
         self._trees: SimpleQueue[pathlib.Path] = SimpleQueue()
         self._sound: dict[str, bool] = {}  # tests that were tried without a mutant
