@@ -17,8 +17,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_031,
-    "lines of code": 31_257,
+    "lines": 52_038,
+    "lines of code": 31_260,
     "functions": 2_404,
     "classes": 208,
     "modules": 250,
@@ -29,7 +29,7 @@ LIMITS = AGREED | {
     "calls of a first encode": 42,
     "files of a first decode": 12,
     "modules loaded for integers": 62,
-    "lines loaded for integers": 13_650,
+    "lines loaded for integers": 13_657,
     "modules of text loaded for integers": 0,
     "circles of modules": 0,
     "layers": 12,
