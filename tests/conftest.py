@@ -23,8 +23,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests p
 #: another library changes, what examples for other libraries print, and long ones, machines that are lost in every way there is,
 #: processes that are killed, race for a cold cache or have too little memory, Ctrl-C in every call, memory beside arrays.
 FULL = {
-    "tests/test_interrupts.py": ("test_ctrl_c",),
-    "tests/test_guard_pages.py": ("",),
+    "tests/test_interrupts.py": ("test_ctrl_c",), "tests/test_guard_pages.py": ("",),
     "tests/test_process.py": (
         "test_a_child_that_is_forked_in_the_middle", "test_ctrl_c_during_a_fork", "test_threads_of_processes_that_race",
         "test_changed_files", "test_control_c_while", "test_a_killed_save", "test_too_little_memory",
@@ -34,8 +33,7 @@ FULL = {
     "tests/runtime/test_compiler.py": ("test_plain_numba_and_another_version_give_the_same",),
     "tests/runtime/test_prebuilt.py": ("",),
     "tests/inside/test_kernels.py": ("test_one_program_in_every_mode", "test_forks_during_calls"),
-    "tests/inside/test_ragged.py": ("test_functions_that_users_cache",),
-    "tests/integrations/test_scripts.py": ("",),
+    "tests/inside/test_ragged.py": ("test_functions_that_users_cache",), "tests/integrations/test_scripts.py": ("",),
     "tests/vocabulary/test_reserved.py": ("test_every_character",),
     "tests/text/test_cut.py": ("test_every_code_point", "test_source_code_of_this_interpreter"),
     "tests/text/test_normalizer.py": ("test_every_character",),

@@ -10,7 +10,7 @@ import pytest
 from reference import encode_paths
 from tables import refuses
 
-from ubpe_numba import UBPE
+from ubpe_numba import UBPE, Preprocessing
 from ubpe_numba.bounds import boundary_probabilities
 
 DOCS = ["abab", "ab", "ba", "abba", "a", "b"]
@@ -33,6 +33,9 @@ def test_samples_and_boundaries_follow_the_probabilities_of_segmentations() -> N
     ids, starts = tok.encode("abab", sample=0.2, seed=0, return_offsets=True)
     assert tok.decode(ids) == "abab" and starts.tolist() == [0, 2, 3]
     assert boundary_probabilities(tok, "").tolist() == [] and tok.encode("", sample=1.0).tolist() == []
+    cut = UBPE(6, 1, objective="likelihood", preprocessing=Preprocessing(break_tokens=["c"])).fit([*DOCS, "c"], progress=False)
+    parts = [boundary_probabilities(cut, part) for part in ("abb", "c", "ab")]  # between which no token lies
+    assert boundary_probabilities(cut, "abbcab").tolist() == pytest.approx(np.concatenate(parts).tolist())
 
 
 def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
