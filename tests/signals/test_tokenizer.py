@@ -141,7 +141,7 @@ BAD: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: SignalTokenizer(9, step=1, representation="x").fit(WAVE), ValueError, "representation: expected 'auto', "),  # type: ignore[arg-type]
     (lambda: SignalTokenizer(9, step=1, objective="x").fit(WAVE), ValueError, "objective: expected 'tokens' or 'bits'"),  # type: ignore[arg-type]
     (lambda: SignalTokenizer(9, step=1, channel_axis=2).fit(WAVE), ValueError, "channel_axis: expected an axis of two"),
-    (lambda: SignalTokenizer(9, step=0.1).fit(WAVE), ValueError, "n_tokens: expected at least .* or a larger max_error"),
+    (lambda: SignalTokenizer(9, step=0.1).fit(WAVE), ValueError, "at least 147: one for every 3 of 433 levels, 1 for gaps, "),
     (lambda: SignalTokenizer(9, step=4e-6).fit(WAVE), ValueError, "step: expected fewer than 8388608 levels"),
     (lambda: SignalTokenizer(9, step=1).fit([np.nan]), ValueError, "expected at least one sample that is not missing"),
     (lambda: SignalTokenizer(9, step=1).fit([1.0, np.inf]), ValueError, "position 1: expected a finite number, or NaN"),
