@@ -35,3 +35,4 @@ def test_ctrl_c_does_not_wait_for_a_kernel():
     assert not ended.is_set()
     hold.set()
     assert thread_pool.run(lambda a, b: a + b, [(1, 2)], 1, thread_pool.LONG) == [3]
+    assert [thread_pool.run(lambda a, b: a + b, chunks, 2) for chunks in ([], [(1, 2)], [(1, 2), (3, 4)])] == [[], [3], [3, 7]]

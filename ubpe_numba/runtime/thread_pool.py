@@ -72,7 +72,7 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
     in the background. To make that possible a single chunk runs in a thread too if it has `size` >= LONG symbols. If no thread
     can be started (interpreter shutdown, limits of the system), the chunks run in the calling thread.
     """
-    if (len(chunks) == 1 and size < LONG) or is_worker():
+    if not chunks or (len(chunks) == 1 and size < LONG) or is_worker():
         return [function(*chunk) for chunk in chunks]
     done, others = SimpleQueue[object](), SimpleQueue[object]()
     tasks = [Task(partial(function, *chunk), done, others) for chunk in chunks]
