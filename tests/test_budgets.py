@@ -17,8 +17,8 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_038,
-    "lines of code": 31_260,
+    "lines": 52_037,
+    "lines of code": 31_259,
     "functions": 2_404,
     "classes": 208,
     "modules": 250,

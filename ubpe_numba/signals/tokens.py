@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ubpe_numba.runtime.arrays import offsets_of, places_of, writable
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.signals.kernels import paths
-from ubpe_numba.signals.kernels.match import BITS, ENTRY, FINE, GROUP, INTERVALS, MOST_HALF, NONE, SIDE
+from ubpe_numba.signals.kernels.match import BITS, ENTRY, FINE, GROUP, INTERVALS, MOST_HALF, NONE, ROUND, SIDE
 
 #: A token: whether it is relative, and its symbols.
 Token = tuple[int, NDArray[np.int32]]
@@ -106,7 +106,7 @@ class Tokens:
             entries["start"][begin:end], entries["token"][begin:end] = self.starts[mine], mine
             ends[begin:end, 0], ends[begin:end, 1] = n, self.arena[self.starts[mine + 1] - 1]
             begin = end + SIDE
-        arena = np.concatenate([self.arena, np.zeros(32, np.int32)])
+        arena = np.concatenate([self.arena, np.zeros(ROUND, np.int32)])
         return arena, self.starts, entries, ends, table, *self.grid, firsts, shift, signs
 
     def tables(self, cost: NDArray[np.int64], grid: tuple[int, int] | None = None) -> tuple[tuple[Any, ...], tuple[Any, ...]]:

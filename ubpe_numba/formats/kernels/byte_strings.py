@@ -16,16 +16,15 @@ from __future__ import annotations
 import numpy as np
 
 from ubpe_numba.runtime.compiler import kernel, section
-from ubpe_numba.runtime.machine.bytes import mixed, same_bytes
+from ubpe_numba.runtime.machine.bytes import FIRST_BYTES, mixed, same_bytes
 from ubpe_numba.runtime.machine.intrinsics import address, load64
+from ubpe_numba.runtime.tables.pairs import MULTIPLIER
 
 NONE = 0x7FFFFFFF  # the number or rank of what is in no table, above all others
 CROWDED = -1  # the result for a string that is not entered
 _MOST = 256  # entries that a probe visits
 _COMPARED = 64  # the cost of an entry whose bytes are compared, in entries
 _ANYWHERE = 1 << 62  # 8 bytes can be read at every position
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 
 
 @section
@@ -36,11 +35,11 @@ def number_of(text, i, n, starts, table, new):
     int64[2 * capacity], at most half full. A new string is entered as number `new` unless that is -1; CROWDED if it finds no
     place. Of the strings "a" and "ab" in "aabab", starts [0, 1, 3]: the 2 bytes at 3 are number 1.
     """
-    key = load64(text, i) & _FIRST_BYTES[min(n, np.int64(8))]
+    key = load64(text, i) & FIRST_BYTES[min(n, np.int64(8))]
     for k in range(8, n, 8):
-        key = mixed(key) ^ (load64(text, i + k) & _FIRST_BYTES[min(n - k, np.int64(8))])
+        key = mixed(key) ^ (load64(text, i + k) & FIRST_BYTES[min(n - k, np.int64(8))])
     capacity = np.uint64(table.size // 2)
-    at = (((key ^ np.uint64(n)) * _FACTOR) >> np.uint64(32)) * capacity >> np.uint64(32)  # by the highest bits
+    at = (((key ^ np.uint64(n)) * MULTIPLIER) >> np.uint64(32)) * capacity >> np.uint64(32)  # by the highest bits
     left = np.int64(_MOST)
     while table[2 * at + 1] >= 0:
         if table[2 * at] == np.int64(key) and table[2 * at + 1] >> 32 == n:

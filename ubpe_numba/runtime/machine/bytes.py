@@ -39,7 +39,7 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 SHORT = 15  # bytes of the longest string that a key of two words holds, with its length
 # the bits that the first 8 bytes of a word of n bytes have, and the other 7: to look them up is faster than to compute them
-_FIRST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(SHORT + 1)], np.uint64)
+FIRST_BYTES = np.array([(1 << 8 * min(n, 8)) - 1 for n in range(SHORT + 1)], np.uint64)
 _LAST_BYTES = np.array([(1 << 8 * max(n - 8, 0)) - 1 for n in range(SHORT + 1)], np.uint64)
 
 
@@ -180,7 +180,7 @@ def key_of_short(text, i, n, last):
     "ba" -> 0x6162, 2 << 56.
     """
     if i + 8 <= last:
-        lo = load64(text, i) & _FIRST_BYTES[n]
+        lo = load64(text, i) & FIRST_BYTES[n]
         hi = load64(text, i + 8) & _LAST_BYTES[n]
     else:
         lo = eight_bytes(text, i, n, last)

@@ -28,7 +28,7 @@ from ubpe_numba.runtime.compiler import helper
 
 #: Values of a level.
 FINE = 64
-_ROUND = 32  # symbols that are compared at a time
+ROUND = 32  # symbols that are compared at a time
 #: Intervals of the symbols by which a group is in order; tokens that are compared at a time.
 INTERVALS, SIDE = 256, 16
 #: Bits of symbols where some are compared; the value of no symbol, far from all.
@@ -62,7 +62,7 @@ def narrowed(x, i, arena, a, n, half, low, high):
     """
     k = np.int64(0)
     while k < n and low <= high:
-        many = min(n - k, _ROUND)
+        many = min(n - k, ROUND)
         most = np.int32(-(1 << 30))
         fewest = np.int32(1 << 30)
         for j in range(many):  # of the int32 of a processor's vectors
@@ -99,12 +99,12 @@ def squares_of(x, i, arena, a, n, half, base):
     """
     total = np.int64(0)
     k = np.int64(0)
-    most = min(4 * _ROUND, ((1 << 31) - 1) // (half * half) // _ROUND * _ROUND)  # squares whose sum is an int32
+    most = min(4 * ROUND, ((1 << 31) - 1) // (half * half) // ROUND * ROUND)  # squares whose sum is an int32
     while k < n:
         many = np.int32(min(n - k, most))
         farthest = np.uint32(0)
         part = np.int32(0)
-        for j in range((many + _ROUND - 1) // _ROUND * _ROUND):
+        for j in range((many + ROUND - 1) // ROUND * ROUND):
             w = np.int32(x[i + k + j] - arena[a + k + j] - np.int32(base))
             w = w if np.int32(j) < many else np.int32(0)
             far = np.uint32(w + np.int32(half))
@@ -249,7 +249,7 @@ def matched(x, i, o, tables, tolerance, low, high, at, here, row, p, there, q, l
     while first <= last and p * here[row, last + at] + q * there[row + n, last + shift] >= limit:
         last -= 1
     s1, s2 = np.int64(0), np.int64(0)
-    if first == last and i + n + _ROUND <= x.size:
+    if first == last and i + n + ROUND <= x.size:
         s2 = squares_of(x, i, arena, entry.start, n, half, first * FINE)
         last = first if s2 >= 0 else first - 1
     elif first <= last:
