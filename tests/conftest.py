@@ -11,9 +11,12 @@ import pytest
 
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
-# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time, or with as many as are said
+# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time, or with as many as are said; the same ones in
+# each run, so that what fails is the change, or others each time with --hypothesis-profile=random
 _EXAMPLES = int(os.environ.get("UBPE_EXAMPLES", 100 if os.environ.get("UBPE_FULL") == "1" else 60))
-hypothesis.settings.register_profile("default", deadline=None, print_blob=True, max_examples=_EXAMPLES)
+for _name in ("default", "random"):
+    _settings = hypothesis.settings(deadline=None, print_blob=True, max_examples=_EXAMPLES, derandomize=_name == "default")
+    hypothesis.settings.register_profile(_name, _settings)
 hypothesis.settings.load_profile("default")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as under nohup; tests press Ctrl-C, in processes of their own too
