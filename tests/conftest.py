@@ -11,7 +11,7 @@ import pytest
 
 from ubpe_numba import BPE, UBPE, UBPEClassic
 
-# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time, or with as many as are said; the same ones in
+# properties with 60 examples, with UBPE_FULL=1 as many as are worth a machine's time, or with as many as are said: the same in
 # each run, so that what fails is the change, or others each time with --hypothesis-profile=random
 _EXAMPLES = int(os.environ.get("UBPE_EXAMPLES", 100 if os.environ.get("UBPE_FULL") == "1" else 60))
 for _name in ("default", "random"):
