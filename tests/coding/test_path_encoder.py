@@ -30,6 +30,11 @@ def test_an_answer_about_one_document_is_not_one_about_another() -> None:
     tok = BPE.from_merges(merges, alphabet=4, weights=weights).with_objective("tfidf")
     for _ in range(FIRST + 2):  # the last as short documents, whose counts are kept from call to call
         assert [tok.encode(doc).tolist() for doc in (first, second, first)] == [*found, found[0]]
+    encoder = PathEncoder(Vocabulary.from_merges(2, [(1, 0), (0, 1), (1, 1)], [1.0005, 1.001, 1.0008]))
+    doc = [1, 0, 1] * 5 + [1, 1, 0, 1] * 11 + [0]
+    (alone,) = encoder.encode(Ragged.from_lists([doc]), "tfidf", 1).to_lists()
+    for n in range(9):  # wherever it begins
+        assert encoder.encode(Ragged.from_lists([[0] * n, doc]), "tfidf", 1).to_lists()[1] == alone
 
 
 #: Faults that were found: a token may add more than it adds to a lower count, and the tail that is heavier so comes last.

@@ -101,6 +101,7 @@ def test_columns_that_hold_numbers_of_words_are_read_as_their_lists() -> None:
     for form, told in (
         (pyarrow.array([["a"] * 2000, ["a", None]]), "docs: document 1, position 1 is null"),
         ([pandas.Series(["a"] * 2000 + [None], dtype="category")], "docs: document 0, position 2000: expected a word"),
+        ([np.array([["a"]] * 2000), np.array([["a", "b"]])], "docs: document 0, position 0: expected a word"),
     ):
         refuses((TypeError, ValueError), told, words_documents, form, None)
     refuses(TypeError, "lists of strings; give the column of words itself", NUMBERS.decode_batch, lists)

@@ -73,7 +73,7 @@ def test_the_way_to_a_folder_is_checked_where_it_leads(tmp_path: pathlib.Path, m
     for folder in (far / "cache", here):
         cache.make_folder(folder)
     link.symlink_to(far / "cache")
-    relative.symlink_to(pathlib.Path("far") / ".." / "link")
+    relative.symlink_to(pathlib.Path("here") / ".." / "link")
     monkeypatch.chdir(here)
     ways = (far / "cache", link, relative, pathlib.Path("..") / "far" / "cache")
     for mode, told in ((0o700, "fine"), (0o777, f"{far}, on the way to it, can be written to by others"), (0o1777, "fine")):

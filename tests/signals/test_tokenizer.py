@@ -65,7 +65,7 @@ def test_every_sample_is_within_the_bound_and_a_stream_gives_the_same_ids(name: 
     )
     assert np.nanmax(np.abs(back - given_), initial=0) <= tok.error_bound()
     assert ids.max(initial=0) < tok.n_tokens and tok.spans(ids)[-1:, 1].tolist() in ([], [n])
-    stream, cuts = tok.stream(), np.sort(rng.integers(0, n + 1, data.draw(st.integers(0, 9))))
+    stream, cuts = tok.stream(), np.sort(rng.integers(0, n + 1, data.draw(st.integers(0, 9)))).repeat(2)
     edges = [0, *cuts.tolist(), n]
     parts = [stream.push(x[a:z]) for a, z in zip(edges, edges[1:], strict=False)]
     assert np.array_equal(np.concatenate([*parts, stream.finish()]), ids)

@@ -119,7 +119,7 @@ KIMI = "|".join([  # as it is published
 MEANT = [
     KIMI, r"[a-z--[aeiou]]+|[\s\S]", r"[a-z~~c-f]+|[\s\S]", r"[^a-z&&[^aeiou]]+|[\s\S]", r"\s+$|[\s\S]", r"b$|[\s\S]+?",
     r"(?i:[a-z]+|[\s\S])", r"(?i)kis|[\s\S]", r"[--a]+|[\s\S]", r"[]a]+|[\s\S]", r"[^\w\W]|[\s\S]", r"\p{N}{1,3}+|[\s\S]",
-    r"a(?i)b|A|[\s\S]", r"(?<n>ab)+|[\s\S]",
+    r"a(?i)b|A|[\s\S]", r"(?<n>ab)+|[\s\S]", r"[!-\[]+|[\s\S]",
 ]  # fmt: skip
 
 
@@ -149,7 +149,7 @@ REFUSED = [
     (r"(?i:é)", "without regard to case only ASCII"), (r"(?i:\p{L})", "L"), (r"a*", "it may match nothing"),
     (r"(?:a?)+b", "repeats what may match nothing"), (r"(a(?i)b)c", r"'\(\?i\)'"), (r"\<a", "<'"), (r"a(?=b)*c", r"'\*'"),
     ("(?:" * 60 + "a" + ")" * 60, r"'\(\?:'"), ("[a" * 60 + "]" * 60, r"'a\['"), (r"[\d-a]", "d-a"), (r"[a", r"'\['"),
-    (r"\x{d800}", "d800"), (r"(?<=1*+a)b", r"'\*\+'"),
+    (r"\x{d800}", "d800"), (r"[!-[a]]", "'!-"), (r"(?<=1*+a)b", r"'\*\+'"),
 ]  # fmt: skip
 
 

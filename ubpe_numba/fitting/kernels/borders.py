@@ -155,8 +155,6 @@ def append_token(shard, slot, width, width_a, token):
     slices[2 * slot + 1] = length + 1
     state.arena_top = top + length + 1
     cells[n_cells - 1] = token
-    for j in range(1, width - 1):
-        cells[n_cells - 1 + j] = DEAD
     if width > 1:
         cells[n_cells - 2 + width] = -(token + 3)
     cells[n_cells - 1 + width] = SEPARATOR

@@ -146,7 +146,7 @@ def places() -> np.ndarray:
 def _method_of(kernel) -> _Method:
     """The description of the builtin functions of a kernel."""
     code = address_of(kernel, (types.int64,) * 3, by_c=True)
-    return _Method(kernel.__name__.encode(), code, _FAST_CALL, kernel.__doc__.partition("\n")[0].encode())
+    return _Method(kernel.__name__.encode(), code, _FAST_CALL)
 
 
 def function_of(kernel, header: np.ndarray):
