@@ -114,16 +114,18 @@ class Encoding(Fitted):
         """
         if return_offsets is False and not options:  # short documents, without another call of Python
             try:
-                short = self._made_plans["encode"].short
+                short = self._made_plans["short"]
             except KeyError:
                 short = None
             if short is not None and (ids := short(doc)) is not None:
                 return ids  # type: ignore[no-any-return]
         plan = self._plan(options)
         found = plan.one(doc, return_offsets, options)
-        if plan.short is not None:
+        made: Any = self._made_plans
+        if plan.short is not None and made.get("encode") is plan:  # not if an attribute was set meanwhile
             from ubpe_numba.coding.short import kernels, replace_method  # here only: the first calls need not wait for it
 
+            made["short"] = plan.short
             replace_method(Encoding, "encode", *kernels.METHODS["encode"])
         return found
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from ubpe_numba.coding.kernels.best_path import NODE, best_paths
 from ubpe_numba.coding.kernels.k_best import COST, cheapest_paths
-from ubpe_numba.coding.kernels.linear_bpe import RUN_HEAD, SHORT, encode_rank
+from ubpe_numba.coding.kernels.linear_bpe import NO_PAIR, RUN_HEAD, SHORT, encode_rank, merge_one_by_one
 from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
 from ubpe_numba.coding.kernels.merge_by_pass import encode_pairs
 from ubpe_numba.coding.kernels.viterbi import forward_paths, packed_paths
@@ -196,6 +196,8 @@ def by_rank(header, work, n):
     a = np.int64(TABLES)
     trie, prefixes, lengths = table_at(header, a + 6, EDGE), table_at(header, a + 8, np.int32), table_at(header, a + 10, np.int64)
     run = array_at(s, RUN_HEAD + SHORT + n + 1, np.int64)
+    if n <= SHORT and lengths.size <= NO_PAIR:  # in place: to hand over so many arrays takes longer than some merges
+        return merge_one_by_one(table_at(header, a, np.int64), document[0], run, result[0], np.int64(0))
     dead = array_at(s + 8 * (RUN_HEAD + SHORT + n + 1), (n >> 3) + 1, np.uint8)
     return encode_rank(*document, (*_merges(header), trie, prefixes, lengths), dead, run, *result)
 

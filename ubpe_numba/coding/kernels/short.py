@@ -324,14 +324,20 @@ def _or_general(found, me, args, n_args, names, places, general):
 
 
 @helper
-def _made_for(me, places, name):
-    """The plan of a tokenizer by its name, borrowed; 0 for none. O(1)."""
+def _short_way(me, places, name, args, n_args):
+    """Call the function `name` among the plans of a tokenizer; 0 if there is none. O(1) and the function."""
+    found = np.int64(0)
     attributes = objects.attributes_of(me, np.int64(0))
     if attributes == 0:
-        return attributes
+        return found
     plans = objects.entry_of(attributes, word_at(places, objects.PLANS))
     objects.drop(attributes)  # the tokenizer has it
-    return plans if plans == 0 else objects.entry_of(plans, word_at(places, name))
+    short = plans if plans == 0 else objects.entry_of(plans, word_at(places, name))
+    if short != 0 and short != word_at(places, objects.NONE):
+        objects.keep(short)
+        found = objects.call_object(short, args, n_args, np.int64(0))
+        objects.drop(short)
+    return found
 
 
 @builtin
@@ -340,13 +346,7 @@ def encode_here(me, args, n_args, names):
     places = objects.here()
     found = np.int64(0)
     if n_args == 1 and names == 0:
-        plan = _made_for(me, places, np.int64(objects.ENCODE))
-        if plan != 0:
-            short = objects.attribute(plan, word_at(places, objects.SHORT))
-            if short != 0:
-                if short != word_at(places, objects.NONE):
-                    found = objects.call_object(short, args, np.int64(1), np.int64(0))
-                objects.drop(short)
+        found = _short_way(me, places, np.int64(objects.SHORT), args, n_args)
     return _or_general(found, me, args, n_args, names, places, np.int64(objects.ENCODING))
 
 
@@ -356,12 +356,8 @@ def decode_here(me, args, n_args, names):
     places = objects.here()
     found = np.int64(0)
     if n_args == 1 and names == 0:
-        short = _made_for(me, places, np.int64(objects.DECODE))
-        if short != 0 and short != word_at(places, objects.NONE):
-            given = objects.two(word_at(args, 0), word_at(places, objects.REPLACE))
-            objects.keep(short)
-            found = objects.call_object(short, given, np.int64(2), np.int64(0))
-            objects.drop(short)
+        given = objects.two(word_at(args, 0), word_at(places, objects.REPLACE))
+        found = _short_way(me, places, np.int64(objects.DECODE), given, np.int64(2))
     return _or_general(found, me, args, n_args, names, places, np.int64(objects.DECODING))
 
 

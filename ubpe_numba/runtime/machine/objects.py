@@ -57,8 +57,8 @@ bytes_size, bytes_data = _api("PyBytes_Size", _WORD, 1), _api("PyBytes_AsString"
 new_bytes, new_str = _api("PyBytes_FromStringAndSize", _WORD, 2), _api("PyUnicode_DecodeUTF8", _WORD, 3)
 integer_of, characters_of = _api("PyLong_AsLongLong", _WORD, 1), _api("PyUnicode_AsUTF8AndSize", _WORD, 2)
 failed, forget, keep = _api("PyErr_Occurred", _WORD, 0), _api("PyErr_Clear", types.void, 0), _api("Py_IncRef", types.void, 1)
-attributes_of, attribute = _api("PyObject_GenericGetDict", _WORD, 2), _api("PyObject_GetAttr", _WORD, 2)
-entry_of, drop = _api("PyDict_GetItemWithError", _WORD, 2), _api("Py_DecRef", types.void, 1)
+attributes_of, entry_of = _api("PyObject_GenericGetDict", _WORD, 2), _api("PyDict_GetItemWithError", _WORD, 2)
+drop = _api("Py_DecRef", types.void, 1)
 call_object, method_of = _api("PyObject_Vectorcall", _WORD, 4), _api("PyMethod_New", _WORD, 2)
 leave_gil, take_gil = _api("PyEval_SaveThread", _WORD, 0), _api("PyEval_RestoreThread", types.void, 1)
 
@@ -120,8 +120,8 @@ class _Method(ctypes.Structure):
 #: Python that those of C call for what is unusual.
 LIST, TUPLE, INT, STR, BYTES, ARRAY, NONE, NEW_ARRAY, KINDS, MOST, N_ITEMS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 16, len(_DTYPES)
 ITEMS = KINDS + MOST
-NAMES = ("_made_plans", "encode", "short", "decode", "replace")
-PLANS, ENCODE, SHORT, DECODE, REPLACE = range(ITEMS + N_ITEMS, ITEMS + N_ITEMS + len(NAMES))
+NAMES = ("_made_plans", "short", "decode", "replace")
+PLANS, SHORT, DECODE, REPLACE = range(ITEMS + N_ITEMS, ITEMS + N_ITEMS + len(NAMES))
 ENCODING, DECODING = REPLACE + 1, REPLACE + 2
 _SYMBOL = "ubpe_numba_places"  # by which code finds `places`
 _KEPT: list[object] = []  # what C knows the address of
