@@ -132,7 +132,7 @@ def test_without_any_idf_the_first_candidate_is_that_of_encode(options: dict[str
         assert len(set(bags)) == len(bags)
 
 
-def test_options_that_make_no_sense() -> None:
+def test_options_that_make_no_sense(monkeypatch: pytest.MonkeyPatch) -> None:
     tok = UBPE(6, 2, alphabet=2).fit([[0, 1, 0, 1, 1], [1, 0]], progress=False)
     for options, error, message in (
         ({"beam": 2}, ValueError, "beam: expected at least n = 3, got 2"),
@@ -143,6 +143,11 @@ def test_options_that_make_no_sense() -> None:
         refuses(error, message, tok.encode_nbest, [[0, 1]], 3, **options)
     with pytest.raises(ValueError, match="n: 1000000000 paths of 2 symbols need"):
         tok.set_params(objective="additive").encode_nbest([[0, 1]], 10**9)
+    for objective in ("additive", "tfidf"):  # six tails are just as many as are possible
+        monkeypatch.setattr(module, "_MAX_NODES", 6)
+        assert len(tok.set_params(objective=objective).encode_nbest([[0, 1]], 2).candidates) == 2
+        monkeypatch.setattr(module, "_MAX_NODES", 5)
+        refuses(ValueError, "n: 2 paths of 2 symbols need 6 tails; at most 5", tok.encode_nbest, [[0, 1]], 2)
 
 
 @each("n", [1, 2, 7])

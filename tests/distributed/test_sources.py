@@ -105,13 +105,9 @@ def test_columns_of_tables_are_documents(tmp_path: Path) -> None:
         refuses(TypeError, "column 'text': expected a partition that is a table of Arrow or pandas", documents_of, wrong, "text")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        pa.array([1]).dictionary_encode(), pa.array([[1.0]]), pa.array([["a"]]), pa.array([{"a": 1}]), pd.Series([1]),
-    ],
-    ids=str,
-)  # fmt: skip
+@pytest.mark.parametrize("wrong", [
+    pa.array([1]).dictionary_encode(), pa.array([[1.0]]), pa.array([["a"]]), pa.array([{"a": 1}]), pd.Series([1]),
+], ids=str)  # fmt: skip
 def test_a_column_of_something_else_is_refused(tmp_path: Path, wrong: Any) -> None:
     message = "expected lists of integers, strings or binary, got "
     refuses(TypeError, f"docs: {message}", documents_of, wrong)

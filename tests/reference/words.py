@@ -19,31 +19,23 @@ _WORDS = (
 _REST = (r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+")
 #: As they are published; each cuts what the one before it left in one piece.
 PATTERNS = {
-    # A. Radford et al., 2019
-    "gpt2": [_GPT2],
-    # the files of StarCoder: digits, then ByteLevel
-    "starcoder": [r"\p{N}", _GPT2],
-    # tiktoken
-    "cl100k": [
+    "gpt2": [_GPT2],  # A. Radford et al., 2019
+    "starcoder": [r"\p{N}", _GPT2],  # the files of StarCoder: digits, then ByteLevel
+    "cl100k": [  # tiktoken
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ],
-    # llama_models, and the files of Llama 3
-    "llama3": [_LLAMA3],
-    # dashscope, and the files of Qwen 2 and 3
-    "qwen2": [_LLAMA3.replace("{1,3}", "")],
+    "llama3": [_LLAMA3],  # llama_models, and the files of Llama 3
+    "qwen2": [_LLAMA3.replace("{1,3}", "")],  # dashscope, and the files of Qwen 2 and 3
     # the files of Qwen 3.5
     "qwen35": [_LLAMA3.replace("{1,3}", "").replace(r"\p{L}+", r"[\p{L}\p{M}]+").replace(r"\s\p{L}", r"\s\p{L}\p{M}")],
-    # the files of DeepSeek V3
-    "deepseek": [
+    "deepseek": [  # the files of DeepSeek V3
         r"\p{N}{1,3}",
         "[一-龥\u3040-ゟ\u30a0-ヿ]+",
         r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
         r"|\s*[\r\n]+|\s+(?!\S)|\s+",
     ],
-    # tiktoken
     "o200k": ["|".join([*(word + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?" for word in _WORDS), r"\p{N}{1,3}", *_REST])],
-    # mistral_common
-    "tekken": ["|".join([*_WORDS, r"\p{N}", *_REST])],
+    "tekken": ["|".join([*_WORDS, r"\p{N}", *_REST])],  # mistral_common
 }
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 
+import numpy as np
 import pytest
 from tables import refuses
 
@@ -36,3 +37,9 @@ def test_ctrl_c_does_not_wait_for_a_kernel():
     hold.set()
     assert thread_pool.run(lambda a, b: a + b, [(1, 2)], 1, thread_pool.LONG) == [3]
     assert [thread_pool.run(lambda a, b: a + b, chunks, 2) for chunks in ([], [(1, 2)], [(1, 2), (3, 4)])] == [[], [3], [3, 7]]
+    offsets = np.arange(0, 2 * thread_pool.SERIAL_BELOW + 1, 1000)  # as many symbols in each range, to a document
+    for threads, per_thread in ((2, 4), (3, 1), (1, 4)):
+        sizes = [int(offsets[b] - offsets[a]) for a, b in thread_pool.chunks_of(offsets, threads, per_thread)]
+        n = threads * per_thread if threads > 1 else 1
+        assert len(sizes) == n and sum(sizes) == offsets[-1] and max(sizes) <= offsets[-1] // n + 1000
+    assert len(thread_pool.chunks_of(offsets[: offsets.size // 2], 2)) == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ubpe_numba.text.characters import byte_characters, bytes_of, names_of
+from ubpe_numba.text.characters import byte_characters, bytes_of, named_bytes, names_of
 
 
 def test_bytes_that_are_shown_are_themselves_and_others_follow() -> None:
@@ -10,5 +10,6 @@ def test_bytes_that_are_shown_are_themselves_and_others_follow() -> None:
     others = iter(range(0x100, 0x200))
     table = [chr(byte if byte in shown else next(others)) for byte in range(256)]
     assert byte_characters() == table and names_of(bytes(range(256))) == "".join(table)
+    assert named_bytes("".join(table)) == bytes(range(256))
     assert bytes_of("".join(table)) == bytes(range(256))
     assert {*pytest.importorskip("tokenizers").pre_tokenizers.ByteLevel.alphabet()} == {*table}

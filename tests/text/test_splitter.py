@@ -17,27 +17,18 @@ from ubpe_numba.text.splitter import Splitter, split_text
 
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 STEPS: list[dict[str, Any]] = [
-    *(
-        {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
-        for pattern in ({"String": " "}, {"Regex": r"\p{N}{1,3}"}, {"Regex": r"\s+|a"})
-        for behavior in BEHAVIORS
-        for invert in (False, True)
-    ),
+    *({"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
+      for pattern in ({"String": " "}, {"Regex": r"\p{N}{1,3}"}, {"Regex": r"\s+|a"})
+      for behavior in BEHAVIORS for invert in (False, True)),
     *({"type": "Punctuation", "behavior": behavior} for behavior in BEHAVIORS),
     *({"type": "Digits", "individual_digits": alone} for alone in (False, True)),
     *({"type": kind} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")),
     {"type": "CharDelimiterSplit", "delimiter": "-"},
-    *(
-        {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": regex}
-        for prefix in (False, True)
-        for regex in (False, True)
-    ),
-    *(
-        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
-        for scheme in ("always", "first", "never")
-        for split in (False, True)
-    ),
-]
+    *({"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": regex}
+      for prefix in (False, True) for regex in (False, True)),
+    *({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split}
+      for scheme in ("always", "first", "never") for split in (False, True)),
+]  # fmt: skip
 TEXT = st.text(st.sampled_from("aAb   \t\n\x1c\x85\xa0é\u0301'-.,!$_+\u20ac«»²½٣12345\u4e2d\u2581\u200d\U0001f469"), max_size=16)
 
 

@@ -10,6 +10,7 @@ from sample_corpora import SIGNAL, TEXT, fitted
 from tables import refuses
 
 from ubpe_numba import UBPE, FitRules, Preprocessing
+from ubpe_numba.vocabulary.preprocessing import SHORT
 
 
 def test_eight_threads_share_a_tokenizer(cls: Any) -> None:
@@ -58,6 +59,8 @@ def test_repr_shows_parameters_and_size(cls: Any, tmp_path: pathlib.Path) -> Non
     long: list[dict[str, Any]] = [{"alphabet": list(range(10**5))}, {"preprocessing": Preprocessing(**words)}]
     for params in long + ([{"objective": np.zeros(10**5)}] if cls is UBPE else []):
         assert len(repr(cls(**params))) < 350
+    shown = [["a" * 99], np.zeros(99), [0] * 9, (0,) * 9, dict.fromkeys(range(7)), [[[[[1]]]]]]
+    assert [len(SHORT.repr(value)) for value in shown] == [62, 80, 29, 29, 59, 13]
     cut = Preprocessing(pretokenizer="gpt2", encoding="utf-8")
     tok = cls(300, preprocessing=cut, alphabet=bytes(range(256))).fit(["low lower lowest"] * 2, progress=False)
     tok.save(tmp_path / "model.npz")

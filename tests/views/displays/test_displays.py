@@ -70,40 +70,26 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
 
 
 @each("draw, error, message", [
-    *[
-        (lambda rate=rate: TokensDisplay.from_document(TOK, DOC, rate=rate), ValueError, "^rate: expected samples a second")
-        for rate in (0, float("nan"), float("inf"))
-    ],
+    *[(lambda rate=rate: TokensDisplay.from_document(TOK, DOC, rate=rate), ValueError, "^rate: expected samples a second")
+      for rate in (0, float("nan"), float("inf"))],
     (lambda: TokensDisplay.from_document(TOK, DOC, token="4"), TypeError, "^token: expected an integer, got str"),
     (lambda: TokensDisplay.from_document(TOK, [[0, 2]]), ValueError, r"doc: expected the symbols of .*shape \(1, 2\)"),
-    (
-        lambda: PianoRollDisplay.from_document(TOK, DOC, pitch=lambda s: s[1:], duration=np.ones_like), ValueError,
-        "^pitch: expected a pitch, an onset and a duration for each symbol",
-    ),
-    *[
-        (lambda given=given: MotifsDisplay.from_batch(TOK, [DOC], **given), error, message)
-        for given, error, message in (
-            ({"n": 0}, ValueError, "^n: expected 1 or more, got 0"),
-            ({"most": 0}, ValueError, "^most: expected 1 or more"),
-            ({"side": -1}, ValueError, "^side: expected 0 or more"),
-            ({"rate": "1"}, TypeError, "^rate: expected a number, got str"),
-            ({"tokens": [3, 8]}, IndexError, r"^tokens: expected ids in 0\.\.7, got 8"),
-            ({"tokens": [-1]}, IndexError, r"^tokens: expected ids in 0\.\.7, got -1"),
-            ({"tokens": [3.5]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
-            ({"n": 1.5}, TypeError, "^n: expected an integer"),
-        )
-    ],
-    *[
-        (lambda given=given: SkylineDisplay.from_document(TOK, DOC, **given), error, message)
-        for given, error, message in (
-            ({"start": 5, "stop": 5}, ValueError, "^start: expected a part of the 13 symbols of the document, got 5 to 5"),
-            ({"stop": 14}, ValueError, "^start: .*, got 0 to 14"),
-            ({"stop": 1.5}, TypeError, "^stop: expected an integer"),
-            ({"rate": 0}, ValueError, "^rate: expected samples a second"),
-            ({"rate": 9, "bar": 2}, ValueError, "^bar: expected 1 symbol or more, and no rate, got 2 and the rate 9"),
-            ({"values": lambda s: s[1:]}, ValueError, r"^values: expected a number for each of 13 .*, got shape \(12,\)"),
-        )
-    ],
+    (lambda: PianoRollDisplay.from_document(TOK, DOC, pitch=lambda s: s[1:], duration=np.ones_like), ValueError,
+     "^pitch: expected a pitch, an onset and a duration for each symbol"),
+    *[(lambda given=given: MotifsDisplay.from_batch(TOK, [DOC], **given), error, message) for given, error, message in (
+        ({"n": 0}, ValueError, "^n: expected 1 or more, got 0"), ({"most": 0}, ValueError, "^most: expected 1 or more"),
+        ({"side": -1}, ValueError, "^side: expected 0 or more"), ({"rate": "1"}, TypeError, "^rate: expected a number, got str"),
+        ({"tokens": [3, 8]}, IndexError, r"^tokens: expected ids in 0\.\.7, got 8"), ({"n": 1.5}, TypeError, "^n: expected"),
+        ({"tokens": [-1]}, IndexError, r"^tokens: expected ids in 0\.\.7, got -1"),
+        ({"tokens": [3.5]}, TypeError, "^tokens: expected a 1-D sequence of integers"),
+    )],
+    *[(lambda given=given: SkylineDisplay.from_document(TOK, DOC, **given), error, message) for given, error, message in (
+        ({"start": 5, "stop": 5}, ValueError, "^start: expected a part of the 13 symbols of the document, got 5 to 5"),
+        ({"stop": 14}, ValueError, "^start: .*, got 0 to 14"), ({"stop": 1.5}, TypeError, "^stop: expected an integer"),
+        ({"rate": 0}, ValueError, "^rate: expected samples a second"),
+        ({"rate": 9, "bar": 2}, ValueError, "^bar: expected 1 symbol or more, and no rate, got 2 and the rate 9"),
+        ({"values": lambda s: s[1:]}, ValueError, r"^values: expected a number for each of 13 .*, got shape \(12,\)"),
+    )],
     (lambda: plot.TreeDisplay.from_token(TOK, 8), IndexError, "^token 8"),
     (lambda: plot.TreeDisplay.from_token(TOK, 5, depth=-1), ValueError, "^depth: expected at least 0"),
     (lambda: CountsDisplay([1], [1]).plot(by="size"), ValueError, "^by: expected 'rank' or 'length', got 'size'"),

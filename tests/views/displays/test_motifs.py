@@ -50,7 +50,7 @@ def test_every_context_is_drawn_in_grey_and_the_motif_in_its_hue(tok: Tokenizer)
         assert coloured.get_ydata().tolist() == motif.tolist() and coloured.get_xdata()[0] == 0
         hue = hue_of(token, 3)
         assert to_hex(coloured.get_color()) == (DARK.grey if hue < 0 else DARK.hues[hue])
-        assert ax.get_xlim() == (-2.5, motif.size + 1.5)
+        assert ax.get_xlim() == (-2.5, motif.size + 1.5) and np.allclose(ax.get_ylim(), (-0.4, 8.4))
     first = display.axes_[0, 0]
     assert (first.get_title(loc="left"), first.get_title(loc="right")) == ("token 5", "4 times · 0.50 s")
     first, other = display.plot(Figure().subplots(1, 2), colours={5: "#123456"}).axes_

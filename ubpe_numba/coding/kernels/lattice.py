@@ -114,7 +114,7 @@ def sum_block(document, b, size, tables, scratch):
         tails[length].exponent = 0
     else:
         state = kept_states[b + 1]
-        for i in range(min(reach, n - begin - length + 1)):
+        for i in range(reach):
             tails[length + i].mantissa = kept[b + 1, i].mantissa
             tails[length + i].exponent = kept[b + 1, i].exponent
     upcoming = state
@@ -139,7 +139,7 @@ def sum_block(document, b, size, tables, scratch):
         tails[i].exponent = k
     if b > 0:
         kept_states[b] = state
-        for i in range(min(reach, n - begin + 1)):
+        for i in range(reach):
             kept[b, i].mantissa = tails[i].mantissa
             kept[b, i].exponent = tails[i].exponent
     return length

@@ -86,8 +86,7 @@ def check_folder(path: pathlib.Path) -> None:
 
 def _check_way(path: pathlib.Path, user: int) -> None:
     """Check all folders and links on the way to an absolute path."""
-    here, names, links = pathlib.Path(path.anchor), list(reversed(path.parts[1:])), 0
-    _check_step(here, here.lstat(), user)
+    here, names, links = pathlib.Path(), list(reversed(path.parts)), 0
     while names:
         name = names.pop()
         if name == "..":  # of the target of a link: `here` has no links in it
@@ -100,10 +99,7 @@ def _check_way(path: pathlib.Path, user: int) -> None:
             links += 1
             if links > _MOST_LINKS:
                 raise PermissionError(f"{path} leads through more than {_MOST_LINKS} symbolic links")
-            target = pathlib.Path(os.readlink(step))
-            if target.is_absolute():
-                here, target = pathlib.Path(target.anchor), target.relative_to(target.anchor)
-            names += reversed(target.parts)
+            names += reversed(pathlib.Path(os.readlink(step)).parts)
         else:
             here = step
 
