@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings, strategies as st
 from reference import tolerance as reference
+from tables import each
 
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.signals.kernels import paths
@@ -71,6 +72,24 @@ def test_paths_and_costs_to_go_are_those_of_enumeration(case: Any) -> None:
                 before = 64 * ((int(doc[i - 1]) + 32) // 64 + e)
                 if found.costs[offsets[k] + k + i, e + tolerance] < paths.INF:
                     assert to_go[offsets[k] + k + i, e + tolerance] == least_from(doc[i:], tokens, cost, goal, before)
+
+
+@each("tolerance", [0, 1, 3])
+def test_tokens_of_hundreds_of_samples_are_compared_to_their_ends(tolerance: int) -> None:
+    """A sample and one token is the cheapest path, and costs the squares of all errors; with one sample far off it is none."""
+    goal, rng = Goal.of(tolerance), np.random.default_rng(tolerance)
+    for n in (31, 32, 33, 128, 129, 400):
+        symbols, errors = (64 * rng.integers(0, 7, n)).astype(np.int32), rng.integers(-20, 20, n).astype(np.int32)
+        tokens = Tokens.of(
+            [*((0, np.array([64 * c], np.int32)) for c in range(tolerance, LEVELS, 2 * tolerance + 1)), (1, symbols)]
+        )
+        doc = 64 * tolerance + np.append(np.int32(0), symbols + errors)
+        for last in (0, 64 * tolerance + 80):
+            doc[n] += last
+            x, offsets = flat([doc, np.full(40, 64 * tolerance, np.int32)])
+            found = cheapest(tokens, np.full(len(tokens), UNIT), goal, x, offsets)
+            assert (len(tokens) - 1 in found.parts["token"]) == (not last)
+            assert last or found.costs[n + 1].min() == 2 * UNIT + goal.price * (errors.astype(np.int64) ** 2).sum()
 
 
 def text_of(case: Any, n_threads: int = 1) -> Text:
