@@ -17,9 +17,9 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_037,
-    "lines of code": 31_259,
-    "functions": 2_404,
+    "lines": 52_025,
+    "lines of code": 31_247,
+    "functions": 2_403,
     "classes": 208,
     "modules": 250,
     "lines of the longest file": 690,
@@ -29,7 +29,7 @@ LIMITS = AGREED | {
     "calls of a first encode": 42,
     "files of a first decode": 12,
     "modules loaded for integers": 62,
-    "lines loaded for integers": 13_657,
+    "lines loaded for integers": 13_647,
     "modules of text loaded for integers": 0,
     "circles of modules": 0,
     "layers": 12,

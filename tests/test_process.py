@@ -452,6 +452,7 @@ import ubpe_numba
 sys.path.append(os.environ["TESTS"])
 from digests import cases
 from kernel_modules import kernel_modules
+from numba.core.types import BaseTuple
 from remote_fits import InProcess, remotely
 from ubpe_numba import FitRules, bounds
 from ubpe_numba.coding.pair_encoder import PairEncoder
@@ -468,8 +469,10 @@ def check(*without):
         for name, value in vars(module).items():
             if isinstance(getattr(value, "_cache", None), _KernelCache) and value.py_func.__module__ == module.__name__:
                 # what may be None makes kernels of its own
-                none = {i for s in value.signatures for i, kind in enumerate(s) if str(kind) == "none"}
-                forms = {tuple(str(kind) for i, kind in enumerate(s) if i not in none) for s in value.signatures}
+                members = [[kind if isinstance(kind, BaseTuple) else [kind] for kind in s] for s in value.signatures]
+                signatures = [{(i, j): str(kind) for i, m in enumerate(s) for j, kind in enumerate(m)} for s in members]
+                none = {at for s in signatures for at, kind in s.items() if kind == "none"}
+                forms = {tuple(kind for at, kind in s.items() if none.isdisjoint([at, (at[0], 0)])) for s in signatures}
                 if full_name.startswith("ubpe_numba.fitting.kernels."):  # cells are as narrow as they can be
                     forms = {tuple(re.sub("u?int(8|16)", "int32", kind) for kind in s) for s in forms}
                 kernels[full_name + "." + name] = len(forms)

@@ -55,10 +55,9 @@ class DenseText:
         counts, lock = np.zeros((v + 1, v + 1), np.int64), threading.Lock()
 
         def load(begin: int, end: int) -> None:
-            segment = int(np.searchsorted(offsets, begin, "right")) - 1
             for at in range(begin, end, CHUNK):
                 ids = ids_of(corpus, alphabet, first + at, first + min(at + CHUNK, end))
-                segment = text_cells.load(ids, at, offsets, segment, self.cells)
+                text_cells.load(ids, at, offsets, self.cells)
 
         def count(begin: int, end: int) -> None:
             sweeps.count_pairs(self.cells, begin, min(end, self.used - 1), mine := np.zeros_like(counts))

@@ -141,7 +141,7 @@ class Loop:
             used=np.zeros((2, tokens), i64),
             candidates=np.zeros(merges, d.ENTRY),
             conflicts=np.zeros(tokens * many, d.CONFLICT),
-            listed=np.zeros(2 * n_parts * slots * many, d.LISTED),
+            listed=None if self.n_candidates == 1 else np.zeros(2 * n_parts * slots * many, d.LISTED),
             lengths=np.zeros(tokens, i64),
             mirror=None if settings.mirror is None else np.append(settings.mirror, np.zeros(tokens, i32))[:tokens],
             learned=np.zeros(tokens, d.LEARNED),
@@ -229,7 +229,7 @@ class Loop:
             new["slots"] = np.empty((n_parts, capacity), np.int32)
             for p in range(n_parts):
                 rehash(driver.entries[p], driver.slots[p], new["entries"][p], new["slots"][p])
-            if driver.listed.size:
+            if driver.conflicts.size:
                 new["listed"] = np.zeros(n_parts * capacity, d.LISTED)
         more = extended(task, ("width",), tokens, 2) | extended(task, ("new_token", "new_slot"), listed, 2)
         self.driver, self.task = driver._replace(**new), task._replace(**more)

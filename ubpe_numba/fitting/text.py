@@ -241,11 +241,10 @@ class LocalText:
         begin, end = place.at[k : k + 2].tolist()
         shard = self._shard(k)
         offsets = np.clip(corpus.offsets[segments[0] : segments[1] + 1], begin, end)
-        segment = 0
         counts = np.zeros(alphabet.size, np.int64)
         for first in range(begin, end, CHUNK):
             ids = ids_of(corpus, alphabet, first, min(first + CHUNK, end))
-            segment = s.load(ids, first, offsets, segment, shard.cells)
+            s.load(ids, first, offsets, shard.cells)
             if not self._counted:
                 continue
             known = ids - s.FRAME  # which is one of them
@@ -256,7 +255,7 @@ class LocalText:
                 a, b = np.searchsorted(corpus.offsets, first, "right") - 1, np.searchsorted(corpus.offsets, stop)
                 lengths = np.diff(np.clip(corpus.offsets[a : b + 1], first, stop))
                 counts += _weighed(known, np.repeat(corpus.weights[a:b], lengths), counts.size - s.FRAME)[-s.FRAME :]
-        s.lay_out(offsets, shard.state, shard.cells, shard.separators, shard.segment_of_block)
+        s.lay_out(offsets, shard)
         if not self._counted:
             lasts = shard.cells[shard.separators[1:] - 1]
             ends = lasts != s.SEPARATOR
@@ -421,7 +420,8 @@ class LocalText:
 
         def one(k: int) -> None:
             shard = self._shard(k)
-            s.compact(width, shard.state, shard.cells, shard.separators, shard.segment_of_block)
+            s.compact(width, shard.state, shard.cells, shard.separators)
+            s.index_cells(shard)
 
         self.each(one)
         width[:] = 1

@@ -73,7 +73,8 @@ def warmup() -> None:
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
-        fit(corpus, Alphabet.dense(4), plain, None)
+        for candidates in (1, 2):
+            fit(corpus, Alphabet.dense(4), plain._replace(n_candidates=candidates), None)
     wide = [rng.integers(0, 1200, 2000)] * 2
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), None)
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)

@@ -68,7 +68,7 @@ _BEGIN, _END, _SYMBOL, _DEPTH = 0, 1, 2, 3
 def longest_from(trie, document, node, best, e):
     """Go on to position e from a node of the trie, where the longest token was `best`. See `_longest`."""
     while e < document.size:
-        payload = step(trie, node, document[e])
+        payload = step(trie, node, np.int64(document[e]))
         if payload < 0:
             break
         node = payload & 0xFFFFFFFF
@@ -231,9 +231,10 @@ def enter_stable(arena, lengths, left, right, n_alphabet, stable, trie, node_of,
         node = node_of[left[t - n_alphabet]]
         i = np.int64(0)
         for j in range(end - lengths[right[t - n_alphabet]], end):
-            i = find_edge(trie, node, arena[j])
+            symbol = np.int64(arena[j])
+            i = find_edge(trie, node, symbol)
             if trie[i].key == -1:
-                trie[i].key = edge_key(node, arena[j])
+                trie[i].key = edge_key(node, symbol)
                 trie[i].value = (np.int64(NONE) << 32) | n
                 parents[n] = node
                 token_of[n] = -1
@@ -308,7 +309,8 @@ def merge_one_by_one(pairs, document, scratch, out, w):
     for i in range(n):
         store32(tokens, 4 * i, np.int64(document[i]))
         if i > 0:
-            store32(made, 4 * i - 4, min(id_in_entries(pairs, document[i - 1], document[i]), NO_PAIR))
+            together = id_in_entries(pairs, np.int64(document[i - 1]), np.int64(document[i]))
+            store32(made, 4 * i - 4, min(together, NO_PAIR))
     store32(tokens, 4 * n, np.int64(NO_PAIR))
     alive = (np.uint64(2) << np.uint64(n)) - np.uint64(1)
     at, before, gone = np.int64(-1), np.int64(-1), np.int64(-1)

@@ -201,8 +201,8 @@ def _count_of(borders, entries, pair):
 
 
 @section
-def choose(driver, task, shards, weighted, borders, ties, mirror):
-    """Choose the merges of a round, `pending` in the task; returns how many: 0 if the tables are too thin or empty.
+def choose(driver, task, shards, weighted, borders, ties, mirror, listed):
+    """Choose the merges of a round, as many as `state.pending` tells: 0 if the tables are too thin or empty.
 
     O(candidates log heap), and beside it O(candidates * kept) or O(capacity of tables + V), whichever is less, within a factor.
 
@@ -211,7 +211,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror):
     strictly rarer than it is. Of (1, 2) 9 times, (2, 3) 8 times and (4, 5) 7 times, (1, 2) and (4, 5) are kept, if (5, 1) and
     (2, 4) occur less than 7 times.
 
-    With one candidate, as many merges as can be made at once with the same result as one after the other.
+    With one candidate, where `listed` is None, as many merges as can be made at once with the same result as one after the other.
     Let q1, q2 ... be the pairs from the best to the worst, and q1 ... qk taken. q = (l, r), the next, is taken too if
     (1) l is not the right part of a taken pair and r is not the left part of one,
     (2) 2 * count(q) is at least (unless ties go to the smaller pair: more than) the count of every taken pair (a, a),
@@ -242,19 +242,20 @@ def choose(driver, task, shards, weighted, borders, ties, mirror):
     A hundred lines, forty of them this proof; helpers that take whole NamedTuples cost a third of a second of compiling each.
     """
     state, used, candidates = driver.state[0], driver.used, driver.candidates
-    part, entries, slots, heap = driver.part, driver.entries, driver.slots, driver.heap
-    conflicts, listed = driver.conflicts, driver.listed
-    single = state.candidates == 1
+    part, entries, slots, heap, conflicts = driver.part, driver.entries, driver.slots, driver.heap, driver.conflicts
     room = state.limit - state.next_id
-    if state.whole_rounds and not single:
-        room = np.int64(task.left.size)
+    if listed is None:
+        wanted = min(room, np.int64(candidates.shape[0]))
+    else:
+        wanted = state.candidates
+        if state.whole_rounds:
+            room = np.int64(task.left.size)
     state.round += 1
     stamp = state.round
-    wanted = min(room, np.int64(candidates.shape[0])) if single else state.candidates
     twin_count = np.int64(0)
     n = np.int64(0)
     taken = np.int64(0)
-    while n < wanted or (single and ties is not None):
+    while n < wanted or (listed is None and ties is not None):
         p = _best(ties, part, entries, slots, heap, task, shards, weighted, borders)
         if p < 0:
             break
@@ -266,7 +267,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror):
                 part[p].heap_size = heap_pop(heap[p], part[p].heap_size)
                 part[p].root = NOT_KNOWN
                 continue
-            if single:
+            if listed is None:
                 taken += 1 + (other != order)
                 if taken > room and n == 0:
                     state.limit = state.next_id
@@ -275,7 +276,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror):
                     break
                 if overlaps:
                     wanted = np.int64(1)
-        if single:
+        if listed is None:
             if ties is not None and n > 1 and candidates[n - 1].count == count:  # (3)
                 n -= 1
                 _push_back(ties, borders, part, heap, candidates[n])
@@ -303,7 +304,7 @@ def choose(driver, task, shards, weighted, borders, ties, mirror):
         part[p].heap_size = heap_pop(heap[p], part[p].heap_size)
         part[p].root = NOT_KNOWN
     thin = False
-    if not single and n < wanted:  # rarer pairs belong among the candidates
+    if listed is not None and n < wanted:  # rarer pairs belong among the candidates
         for p in range(part.shape[0]):
             thin |= part[p].below > 0
     kept = np.int64(0)
@@ -314,14 +315,13 @@ def choose(driver, task, shards, weighted, borders, ties, mirror):
         pair = _pair(candidates[i].pair, ties)
         left = pair >> 32
         right = pair & 0xFFFFFFFF
-        good = True
-        if not single:
+        if listed is not None:
             good = not thin and (kept < room or mirror is not None) and used[0, left] != stamp and used[0, right] != stamp
             # a look at a kept pair takes as long as four entries of the tables
             if not is_listed and 0 < listed.size < 4 * looks - conflicts.size:
                 list_pairs(entries, conflicts, listed, state.next_id, candidates[n - 1].count)
                 for j in range(kept):
-                    looks += keep(entries, conflicts, listed, task.left[j], task.right[j])
+                    looks += keep(entries, conflicts, listed, np.int64(task.left[j]), np.int64(task.right[j]))
                 is_listed = True
             before = looks
             if is_listed:
@@ -345,29 +345,28 @@ def choose(driver, task, shards, weighted, borders, ties, mirror):
                 if is_listed:
                     looks += keep(entries, conflicts, listed, left, right)
             state.visited += 1 + looks - before  # so that Ctrl-C does not wait for many rounds of many candidates
-        if good:
+            if not good:
+                _push_back(ties, borders, part, heap, candidates[i])
+                continue
+        task.left[kept] = left
+        task.right[kept] = right
+        task.counts[kept] = count
+        kept += 1
+        if mirror is not None and pair_of(mirror[right], mirror[left]) != pair:
+            left, right = np.int64(mirror[right]), np.int64(mirror[left])
             task.left[kept] = left
             task.right[kept] = right
             task.counts[kept] = count
             kept += 1
-            if mirror is not None and pair_of(mirror[right], mirror[left]) != pair:
-                left, right = np.int64(mirror[right]), np.int64(mirror[left])
-                task.left[kept] = left
-                task.right[kept] = right
-                task.counts[kept] = count
-                kept += 1
-                if not single:
-                    used[0, left] = stamp
-                    used[0, right] = stamp
-                    if is_listed:
-                        looks += keep(entries, conflicts, listed, left, right)
-        else:
-            _push_back(ties, borders, part, heap, candidates[i])
+            if listed is not None:
+                used[0, left] = stamp
+                used[0, right] = stamp
+                if is_listed:
+                    looks += keep(entries, conflicts, listed, left, right)
     task.batch[0].n = 0
     state.pending = kept
     if kept > 0:
         state.round_start = state.next_id
-    return kept
 
 
 @section

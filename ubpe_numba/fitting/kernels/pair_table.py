@@ -135,7 +135,7 @@ class Driver(NamedTuple):
     used: np.ndarray  # int64[2, V]: the last round that took a pair with this token as left part, as right part
     candidates: np.ndarray  # ENTRY[C]
     conflicts: np.ndarray  # CONFLICT[V], or of few candidates [0]
-    listed: np.ndarray  # LISTED[P * capacity], or of few candidates [0]
+    listed: np.ndarray | None  # LISTED[P * capacity], of few candidates [0], of one None
     lengths: np.ndarray  # int64[V]: symbols of each token
     mirror: np.ndarray | None  # int32[V]: the mirror of each token, where documents count together with their mirrors
     learned: np.ndarray  # LEARNED[V]: the result

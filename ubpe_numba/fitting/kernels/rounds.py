@@ -18,8 +18,8 @@ piece of its own index first, which keeps the memory of that piece in its cache.
 
     e.g. two shards, job 21 (number 5, kind MERGE):   21 | 1 | 21 | 21      both pieces are claimed, one of them is done
 
-Variants that a fit does not need are not compiled: `weighted`, `borders` and `ties` are None where documents weigh 1, where there
-is one shard, and where ties go to the smaller pair; the compiler makes a kernel of its own for each of these cases that occurs.
+Variants that a fit does not need are not compiled: `weighted`, `borders`, `ties` and `driver.listed` are None where documents
+weigh 1, there is one shard, ties go to the smaller pair, a round has one candidate. Each case that occurs has its own kernel.
 """
 
 from __future__ import annotations
@@ -164,7 +164,9 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
             if ties is not None and batch.filled > 0:
                 kind = np.int64(FILL)  # ties are decided by a look at the slices
             else:
-                if state.pending == 0 and choose(driver, task, shards, weighted, borders, ties, driver.mirror) == 0:
+                if state.pending == 0:
+                    choose(driver, task, shards, weighted, borders, ties, driver.mirror, driver.listed)
+                if state.pending == 0:
                     if state.next_id >= state.limit:
                         return DONE
                     below = np.int64(0)

@@ -176,60 +176,53 @@ def last_token(cells, n_cells):
     return np.int64(x) if x >= SEPARATOR else -np.int64(x) - 3
 
 
-@helper
-def _note_ends(state, cells, separators):
-    """Note the outermost tokens of a text with one cell a token. O(1)."""
+def index_cells(shard: Shard) -> None:
+    """Note for every block of cells the segment at its first cell, and the outermost tokens of a text with one cell a token.
+
+    O(cells / 16 + segments).
+    """
+    separators, segment_of_block = shard.separators, shard.segment_of_block
+    begun = np.bincount((separators[1:-1] + (1 << BLOCK) - 1) >> BLOCK, minlength=segment_of_block.size + 1)
+    segment_of_block[:] = np.cumsum(begun[:-1])
     if separators.size > 1:
-        state.first = cells[separators[0] + 1]
-        state.last = cells[separators[separators.size - 1] - 1]
+        shard.state["first"], shard.state["last"] = shard.cells[separators[0] + 1], shard.cells[separators[-1] - 1]
 
 
-@helper
-def _index_segments(separators, segment_of_block):
-    """Note for every block of cells the segment at its first cell. O(cells / 16 + segments)."""
-    s = 0
-    for block in range(segment_of_block.size):
-        while s < separators.size - 2 and separators[s + 1] <= block << BLOCK:
-            s += 1
-        segment_of_block[block] = s
+def load(ids: np.ndarray, first: int, offsets: np.ndarray, cells: np.ndarray) -> None:
+    """Write the symbols `first : first + ids.size` of a shard, one at least. O(symbols + segments passed).
 
-
-@kernel
-def load(ids, first, offsets, segment, cells):
-    """Write the symbols `first : first + ids.size` of a shard. O(symbols + segments passed).
-
-    ids int32; offsets int64[s + 1] of its segments; `segment`, the one to start looking in; returns the one that holds the last
-    symbol, for the next call. Symbol j of segment s is in cell j - offsets[0] + s + 1: ids [1, 2, 3, 1, 2], offsets
+    offsets int64[s + 1] of its segments. Symbol j of segment s is in cell j - offsets[0] + s + 1: ids [1, 2, 3, 1, 2], offsets
     [0, 3, 5] -> cells [., 1, 2, 3, ., 1, 2, .].
     """
-    for j in range(ids.size):
-        while first + j >= offsets[segment + 1]:
-            segment += 1
-        cells[first + j - offsets[0] + segment + 1] = ids[j]
-    return segment
+    segment, last = np.searchsorted(offsets, [first, first + ids.size - 1], "right") - 1
+    begin = first - offsets[0] + segment + 1
+    written = cells[begin : begin + ids.size + last - segment]
+    if segment == last:
+        written[:] = ids
+    else:
+        are_symbols = np.ones(written.size, bool)
+        are_symbols[offsets[segment + 1 : last + 1] - first + np.arange(last - segment)] = False
+        written[are_symbols] = ids
 
 
-@kernel
-def lay_out(offsets, state, cells, separators, segment_of_block):
+def lay_out(offsets: np.ndarray, shard: Shard) -> None:
     """Write the separators of a shard whose symbols are loaded. O(cells / 16 + segments).
 
-    offsets int64[s + 1] of its segments; state SHARD_STATE[1], the other arrays those of the shard (`Shards`): filled here,
-    allocated by the caller. offsets [0, 3, 5]: cells [-1, 1, 2, 3, -1, 1, 2, -1], separators [0, 4, 7].
+    offsets int64[s + 1] of its segments; the arrays of the shard are filled. offsets [0, 3, 5]: cells [-1, 1, 2, 3, -1, 1, 2,
+    -1], separators [0, 4, 7].
     """
-    for i in range(offsets.size):
-        separators[i] = offsets[i] - offsets[0] + i
-        cells[separators[i]] = SEPARATOR
-    state[0].n_cells = offsets[offsets.size - 1] - offsets[0] + offsets.size
-    _index_segments(separators, segment_of_block)
-    _note_ends(state[0], cells, separators)
+    shard.separators[:] = offsets - offsets[0] + np.arange(offsets.size)
+    shard.cells[shard.separators] = SEPARATOR
+    shard.state["n_cells"] = offsets[-1] - offsets[0] + offsets.size
+    index_cells(shard)
 
 
 @kernel
-def compact(width, state, cells, separators, segment_of_block):
+def compact(width, state, cells, separators):
     """Rewrite the text of a shard with one cell a token; all slices become void. O(cells).
 
-    width int32[V]; the other arrays as in `lay_out`, changed in place. [-1, 4, -7, 3, -1, 4, -7, -1] with width[4] = 2 becomes
-    [-1, 4, 3, -1, 4, -1]. The caller then sets all widths to 1.
+    width int32[V]; the other arrays those of the shard, changed in place. [-1, 4, -7, 3, -1, 4, -7, -1] with width[4] = 2 becomes
+    [-1, 4, 3, -1, 4, -1]. The caller then sets all widths to 1, and calls `index_cells`.
     """
     n_cells = state[0].n_cells
     w = np.int64(0)
@@ -246,8 +239,6 @@ def compact(width, state, cells, separators, segment_of_block):
         p += width[token] if token >= 0 else 1
         w += 1
     state[0].n_cells = w
-    _index_segments(separators, segment_of_block)
-    _note_ends(state[0], cells, separators)
 
 
 @kernel

@@ -363,9 +363,9 @@ class _Counted(JITCodeLibrary):  # type: ignore[misc]
         super().finalize()
 
 
-# Loops of a kernel with so many parts are not vectorised and unrolled: half of its optimisation, and it would be no faster.
-# rounds.run has 42, whose loops are short or wait for memory; encode_words has 35, others up to 20.
-_MANY = 40
+# Kernels of fitting/kernels/rounds.py, the largest. Their loops are not vectorised and unrolled: that is half of the optimisation
+# and makes nothing faster, since the loops are short or wait for memory.
+_AS_WRITTEN = "run", "work"
 
 
 class _Kernel(_Counted):
@@ -376,7 +376,7 @@ class _Kernel(_Counted):
 
     def _optimize_final_module(self) -> None:
         options = binding.create_pipeline_tuning_options(int(config.OPT))
-        options.loop_vectorization = options.loop_unrolling = len(self._linking_libraries) < _MANY
+        options.loop_vectorization = options.loop_unrolling = self.name not in _AS_WRITTEN
         builder = binding.create_pass_builder(self._codegen._tm, options)
         builder.getModulePassManager().run(self._final_module, builder)
 
