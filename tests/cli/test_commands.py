@@ -145,9 +145,8 @@ def test_symbols_are_the_alphabet_and_fold_others(here: pathlib.Path, capsysbina
 def test_special_tokens_first_and_what_stands_for_unknown_symbols(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "acgt.txt").write_bytes(b"ACGTACGT\nGGACACAC\n")
     words = ["--special-token", "[UNK]", "--special-token", "[CLS]", "--special-first", "--unknown", "[UNK]"]
-    assert (
-        main(["fit", "--quiet", "--lines", "acgt.txt", "--symbols", "ACGT", "--n-tokens", "6", *words, "-o", "first.json"]) == 0
-    )
+    words += ["--symbols", "ACGT", "--n-tokens", "6", "-o", "first.json"]
+    assert main(["fit", "--quiet", "--lines", "acgt.txt", *words]) == 0
     tok = BPE.load("first.json")
     assert tok.vocabulary.special == {"[UNK]": 0, "[CLS]": 1} and tok.unknown == "[UNK]"
     (here / "odd.txt").write_bytes(b"ACXGT\n")

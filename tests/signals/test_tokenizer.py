@@ -52,17 +52,13 @@ def test_every_sample_is_within_the_bound_and_a_stream_gives_the_same_ids(name: 
     x = np.clip(made[kind], -40, 40)
     x = np.rint(x).astype(np.int64) if name in ("integers", "exact") else x
     if data.draw(st.booleans()) and n:
-        x = (
-            np.ma.masked_array(x, np.repeat(rng.random(n // 20 + 1) < 0.3, 20)[:n])
-            if x.dtype.kind == "i"
-            else np.where(np.repeat(rng.random(n // 20 + 1) < 0.3, 20)[:n], np.nan, x)
-        )
+        gone = np.repeat(rng.random(n // 20 + 1) < 0.3, 20)[:n]
+        x = np.ma.masked_array(x, gone) if x.dtype.kind == "i" else np.where(gone, np.nan, x)
     ids = tok.encode(x)
     back = tok.decode(ids)
     given_ = np.ma.filled(np.ma.asarray(x).astype(float), np.nan)
-    assert np.array_equal(np.isnan(back), np.isnan(given_)) and (
-        name != "integers" or np.isnan(given_).any() or back.dtype == np.int64
-    )
+    assert np.array_equal(np.isnan(back), np.isnan(given_))
+    assert name != "integers" or np.isnan(given_).any() or back.dtype == np.int64
     assert np.nanmax(np.abs(back - given_), initial=0) <= tok.error_bound()
     assert ids.max(initial=0) < tok.n_tokens and tok.spans(ids)[-1:, 1].tolist() in ([], [n])
     stream, cuts = tok.stream(), np.sort(rng.integers(0, n + 1, data.draw(st.integers(0, 9)))).repeat(2)

@@ -136,7 +136,5 @@ def test_what_a_candidate_saves_at_one_place_is_exact_and_a_loss_is_a_bound(case
         lost, _ = text.worth(tokens, ones, found, None)
         for t in range(-(-LEVELS // (2 * tolerance + 1)), len(tokens)):
             without = Tokens.of([token for i, token in enumerate(tokens) if i != t])
-            assert (
-                total(without) - total(tokens)
-                <= lost[t].sum() + text.settings.goal.price * (64 * tolerance + 32) ** 2 * text.x.size
-            )
+            error = text.settings.goal.price * (64 * tolerance + 32) ** 2 * text.x.size
+            assert total(without) - total(tokens) <= lost[t].sum() + error

@@ -65,9 +65,8 @@ def test_it_is_a_value(name: str) -> None:
 def test_arguments_become_what_they_say() -> None:
     made = Preprocessing(["Whitespace"], [np.array([1, 2])], break_tokens=np.array([3, 0]))
     assert made.pretokenizer == Splitter("Whitespace") and made.special_tokens == [(1, 2)] and made.break_tokens == [0, 3]
-    assert Preprocessing("gpt2").pretokenizer == Pretokenizer("gpt2") and Preprocessing(
-        normalizer="NFC"
-    ).normalizer == Normalizer("NFC")
+    assert Preprocessing("gpt2").pretokenizer == Pretokenizer("gpt2")
+    assert Preprocessing(normalizer="NFC").normalizer == Normalizer("NFC")
     assert Preprocessing(Pretokenizer("gpt2")) == Preprocessing("gpt2")
     assert Preprocessing(stop_tokens=iter("ab")).stop_tokens == "ab"
     for given in ("ba|a", ["|", "a", "b"], {"a", "|", "b"}, np.array(["|", "a", "b"])):
@@ -79,10 +78,8 @@ def test_arguments_become_what_they_say() -> None:
 def test_it_is_set_before_a_fit_only(cls: Any) -> None:
     lower, upper = Preprocessing(normalizer="Lowercase"), Preprocessing("whitespace")
     tok = cls(40, preprocessing=upper).set_params(preprocessing=lower).fit(TEXTS, progress=False)
-    before, way = (
-        tok.fingerprint,
-        rf"^preprocessing: a fitted tokenizer .*; {cls.__name__}\(\*\*{{.*'preprocessing': \.\.\.}}\) makes",
-    )
+    before = tok.fingerprint
+    way = rf"^preprocessing: a fitted tokenizer .*; {cls.__name__}\(\*\*{{.*'preprocessing': \.\.\.}}\) makes"
     refuses(ValueError, way, tok.set_params, preprocessing=upper)
     assert tok.fingerprint == before and tok.preprocessing is lower
     other = cls(**{**tok.get_params(), "preprocessing": upper}).fit(TEXTS, progress=False)  # as the message says
