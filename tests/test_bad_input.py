@@ -12,6 +12,8 @@ from tables import each, refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Ragged
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.signals import SignalTokenizer
+from ubpe_numba.text.pretokenizer import PythonPattern
 
 DOCS = [[0, 1, 2, 0, 1], [2, 0, 1, 2], [2, 2, 1, 1, 2, 2, 1, 1], []]
 LOW, HIGH = -(2**63), 2**63 - 1
@@ -50,6 +52,23 @@ def test_one_document() -> None:
         shortest = fitted(UBPE, docs, objective="shortest")
         assert tok.encode(doc).tolist() == shortest.encode(doc).tolist()
         assert len(tok.encode(doc)) == len(tok.encode_nbest([doc], 1)[0][0][0]) <= len(fitted(BPE, docs).encode(doc))
+
+
+def few(weight: float) -> Any:
+    """A tokenizer of three tokens of a weight."""
+    return fitted(UBPE, [[0, 1] * 2], 3, n_candidates=1, alphabet=2, objective="shortest").with_objective(np.full(3, weight))
+
+
+@each("call, last, beyond", [
+    (lambda x: few(1.0).encode([0, 1], sample=x), 66, np.nextafter(66, 67)),
+    (lambda x: few(0.0).encode([0, 1], sample=x), 10_000, np.nextafter(10_000, 10_001)),
+    (few, 1e6, np.nextafter(1e6, 2e6)), (few, -1e6, np.nextafter(-1e6, -2e6)),
+    (lambda x: BPE(x).fit([]), 2**31 - 3, 2**31 - 2), (lambda x: SignalTokenizer(200, step=1, tolerance=x)._check(), 127, 128),
+    (lambda x: PythonPattern("ab" * x), 5000, 5001), (lambda x: PythonPattern("(?i)" + "[a-é]" * x), 6, 7),
+])  # fmt: skip
+def test_the_last_that_is_allowed_is_taken_and_the_next_refused(call: Any, last: Any, beyond: Any) -> None:
+    call(last)
+    refuses(ValueError, "expected", call, beyond)
 
 
 @each("text", ["0", "-1", "many", "1.5", "²", "8193", "1" * 30])  # ² is a digit to str.isdigit, but not to int
