@@ -58,13 +58,19 @@ FULL = {
 collect_ignore = ["types"]  # a script, which one test runs
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Know the marker of pytest-xdist without it too."""
-    config.addinivalue_line("markers", "xdist_group(name): tests that one worker of pytest-xdist runs")
-
-
 #: Those that take minutes come first, so that one process of pytest-xdist does not end with them alone.
 _LONGEST = ("test_plain_numba_and_another_version_give_the_same", "test_ctrl_c_is_heard_and_changes_nothing")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give a file to one process, which compiles its kernels and makes its models once; all of a cluster to one, too."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    scheduler: Any = LoadFileScheduling(config, log)
+    scheduler._split_scope = lambda nodeid: "distributed" if "distributed/" in nodeid else nodeid.partition("::")[0]
+    return scheduler
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -21,7 +21,7 @@ from ubpe_numba import BPE
 from ubpe_numba.distributed import cluster, encode
 from ubpe_numba.distributed.cluster import BUILD
 
-pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.filterwarnings("ignore:client. the worker:UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore:client. the worker:UserWarning")
 
 #: An encode that is wrong, and says so in no other way.
 _OTHER = """

@@ -15,8 +15,6 @@ from tables import refuses
 from ubpe_numba.distributed.cluster import reaching, results, using
 from ubpe_numba.errors import UnknownSymbolError
 
-pytestmark = pytest.mark.xdist_group("cluster")
-
 
 def _twice(i: int) -> int:
     return 2 * i

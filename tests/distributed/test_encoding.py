@@ -21,8 +21,6 @@ from ubpe_numba import BPE, UBPE, Ragged
 from ubpe_numba.distributed import decode, encode
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
 
-pytestmark = pytest.mark.xdist_group("cluster")
-
 WORDS = ["low", "lower", "lowest", "new", "newer", "newest", "wide", "wider", "widest", "né", "低い", "😀"]
 
 

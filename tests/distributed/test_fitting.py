@@ -30,8 +30,6 @@ from ubpe_numba.distributed.hosts import DaskEngine
 from ubpe_numba.distributed.remote_text import RemoteText, until_done
 from ubpe_numba.errors import UnknownSymbolError
 
-pytestmark = pytest.mark.xdist_group("cluster")
-
 RNG = np.random.default_rng(3)
 ECG = load_ecg()[0][:24_000].astype(np.int32)
 DNA = np.resize(np.repeat(RNG.integers(0, 4, 12_000), RNG.integers(1, 4, 12_000)), 24_000).astype(np.uint8)

@@ -16,8 +16,6 @@ from tables import refuses
 from ubpe_numba.distributed import hosts
 from ubpe_numba.distributed.hosts import DaskEngine, LostHostsError
 
-pytestmark = pytest.mark.xdist_group("cluster")
-
 
 def made_of(n: int) -> list[Any]:
     return [dask.delayed(Echo)(k) for k in range(n)]

