@@ -7,6 +7,7 @@ import copy
 import functools
 import gc
 import inspect
+import json
 import os
 import pickle
 import random
@@ -164,6 +165,12 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
         for doc in docs[:2]:
             for options in OPTIONS:
                 is_same(tok, "encode", doc, **options)
+    vocab, decoders = {f"<0x{i:02X}>": i for i in range(256)} | {"a": 256}, [{"type": "ByteFallback"}, {"type": "Fuse"}]
+    model = {"type": "BPE", "byte_fallback": True, "vocab": vocab, "merges": []}
+    of_bytes = ready(BPE.load(json.dumps({"model": model, "decoder": {"type": "Sequence", "decoders": decoders}})), "a")
+    for ids in ([195, 169], [169, 195, 256], [240, 159], [240, 159, 153, 130, 226, 130]):  # a character or parts of some
+        for errors in ("replace", "strict", "ignore", None):
+            is_same(of_bytes, "decode", ids, errors=errors)
 
 
 def test_integers_are_encoded_and_decoded_as_on_the_general_path(integers: list[Any]) -> None:

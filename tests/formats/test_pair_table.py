@@ -37,6 +37,15 @@ def test_too_much_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         from_names({"a": 0, "aa": 1, "aaa": 2}, (["a", "a", "aa"], ["a", "aa", "a"]), "str", {}, {}, None)
 
 
+def test_of_pairs_that_never_occur_the_first_is_kept() -> None:
+    """Encoded alone abcd ends as ab and cd, which none of its pairs is of."""
+    pairs = [("abc", "d"), ("a", "bcd"), ("a", "b"), ("c", "d"), ("ab", "c"), ("b", "cd")]
+    vocab = {name: i for i, name in enumerate([*"abcd", "ab", "cd", "abc", "bcd", "abcd"])}
+    kept = pairs[:1] + pairs[2:]
+    tables = [from_names(vocab, NamePairs.of([*zip(*of, strict=True)]), "str", {}, {}, None) for of in (pairs, kept)]
+    assert tables[0].pairs.tolist() == tables[1].pairs.tolist()
+
+
 def test_pairs_of_names_however_they_are_written() -> None:
     pairs = ["a", "é b"], ["b", "c"]
     assert _merges([["a", "b"], ["é b", "c"]]) == pairs
