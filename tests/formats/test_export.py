@@ -20,7 +20,7 @@ from ubpe_numba.coding.model_inputs import FIRST, Template, template_of
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.formats import export as writers, export_check, readers
 from ubpe_numba.formats.export import _package
-from ubpe_numba.formats.export_check import TEXTS
+from ubpe_numba.formats.export_check import TEXTS, samples_of, texts_of
 from ubpe_numba.formats.pair_table import symbol_character
 from ubpe_numba.text import Splitter
 from ubpe_numba.text.cut import PATTERNS
@@ -198,6 +198,9 @@ def test_all_ids_move_without_gaps() -> None:
     old[tok.vocabulary.special["the"]] = size + 2
     for doc in [*TEXTS, "<a>the<b>"]:
         assert other.encode(doc).ids == [old[i] for i in tok.encode(doc, allowed_special="all").tolist()]
+    for made in (tok, BPE(300).fit([*TEXTS], progress=False)):  # of bytes, and of characters
+        docs = samples_of(made._model)
+        assert {*TEXTS} <= {*texts_of(made._model.alphabet, (docs, docs))[2]}
 
 
 def test_special_tokens_come_first_before_bytes_and_pieces() -> None:

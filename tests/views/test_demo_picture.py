@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+from typing import Any
 
 import matplotlib.image
 import numpy as np
@@ -63,9 +64,11 @@ def test_a_picture_is_written_in_the_colours_of_the_theme(tmp_path: pathlib.Path
 def test_a_short_record_is_shown_whole_and_a_failure_leaves_the_old_picture(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, path = record(1), tmp_path / "demo.png"
+    found, path, figures, bare = record(1), tmp_path / "demo.png", list[Any](), demo_picture.bare_figure
+    monkeypatch.setattr(demo_picture, "bare_figure", lambda *of: figures.append(bare(*of)) or figures[-1])
     draw(path, found, levels_of(found), rate=50, bound=1)
     assert matplotlib.image.imread(path).shape[0] == 1166
+    assert [(ax.get_xlabel(), ax.get_ylabel()) for ax in figures[0].axes[:2]] == [("", ""), ("seconds of the record", "tokens")]
     before = path.read_bytes()
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     refuses(ImportError, r"pip install 'ubpe-numba\[plot\]'", lambda: draw(path, found, levels_of(found), rate=50, bound=1))
