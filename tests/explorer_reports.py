@@ -17,11 +17,9 @@ VERSES = [
     "In the beginning God created the heaven and the earth.\nAnd the earth was without form, and void; and darkness was upon the "
     "face of the deep.",
     "And the Spirit of God moved upon the face of the waters.\n<|end|></script><script>document.title = 'run'</script>\tä低い😀 "
-    "\x07\u202e the end",
-    "",
-    "the the the heaven and the earth and the waters and the face of the deep \ud800 the earth",
+    "\x07\u202e the end", "", "the the the heaven and the earth and the waters and the face of the deep \ud800 the earth",
     "And God saw the light, that it was good: and God divided the light from the darkness. And the evening and the morning.",
-]
+]  # fmt: skip
 
 
 def unpacked(made: dict[str, Any]) -> np.ndarray:

@@ -102,17 +102,15 @@ def fitted(cls: Any, *args: Any, **options: Any) -> Any:
 
 
 MADE: dict[str, tuple[Callable[[], Any], Any]] = {
-    "BPE": (lambda: fitted(BPE, 8), DOCS),
-    "classic": (lambda: fitted(UBPEClassic, 8), DOCS),
-    "tfidf": (lambda: fitted(UBPE, 8), DOCS),
-    "weights": (lambda: fitted(UBPE, 6, objective=WEIGHTS.copy()), DOCS),
+    "BPE": (lambda: fitted(BPE, 8), DOCS), "classic": (lambda: fitted(UBPEClassic, 8), DOCS),
+    "tfidf": (lambda: fitted(UBPE, 8), DOCS), "weights": (lambda: fitted(UBPE, 6, objective=WEIGHTS.copy()), DOCS),
     "likelihood": (lambda: fitted(UBPE, 8, objective="likelihood"), DOCS),
     "symbols": (lambda: BPE(8, alphabet=np.array([2, 1, 0])).fit(DOCS, progress=False), DOCS),
     "break": (lambda: fitted(BPE, 8, preprocessing=Preprocessing(break_tokens=np.array([1]))), DOCS),
     "text": (lambda: BPE.for_text(262, special_tokens=["<end>"]).fit(TEXTS, progress=False), TEXTS),
     "characters": (lambda: BPE(20).fit(TEXTS, progress=False), TEXTS),
     "pieces": (lambda: WordPiece(["[UNK]", "low", "##er", "##est"], preprocessing=Preprocessing("BertPreTokenizer")), TEXTS),
-}
+}  # fmt: skip
 
 
 def loaded(tok: Any, folder: Path) -> Any:

@@ -49,11 +49,9 @@ def of_integers(table: Table) -> list[Any]:
     """By rank, with special tokens, by the batch rule, out of order of creation, and by best paths."""
     size, pairs, weights = table
     return [
-        BPE.from_merges(pairs, alphabet=size),
-        BPE.from_merges(pairs, alphabet=size, preprocessing=SPECIAL),
-        UBPEClassic.from_merges(pairs, alphabet=size, weights=weights, rules=FitRules.PUBLISHED_0_2),
-        *fitted(size),
-    ]
+        BPE.from_merges(pairs, alphabet=size), BPE.from_merges(pairs, alphabet=size, preprocessing=SPECIAL),
+        UBPEClassic.from_merges(pairs, alphabet=size, weights=weights, rules=FitRules.PUBLISHED_0_2), *fitted(size),
+    ]  # fmt: skip
 
 
 @functools.cache

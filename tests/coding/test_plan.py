@@ -39,18 +39,14 @@ def occurrences(tok: Any) -> list[Any]:
 
 
 CASES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
-    "rank": (RANK, lambda tok: tok.encode_batch(DOCS)),
-    "batch rule": (CLASSIC, lambda tok: tok.encode_batch(SMALL)),
+    "rank": (RANK, lambda tok: tok.encode_batch(DOCS)), "batch rule": (CLASSIC, lambda tok: tok.encode_batch(SMALL)),
     "tfidf": (PATHS, lambda tok: tok.encode_batch(SMALL)),
     "dropout": (RANK, lambda tok: tok.encode_batch(DOCS, sample=0.1, seed=7)),
     "sampled paths": (LIKELY, lambda tok: tok.encode_batch(SMALL, sample=0.1, seed=2**64 - 1)),
-    "expected counts": (LIKELY, lambda tok: tok.reweight(SMALL).fingerprint),
-    "n best": (PATHS, n_best),
-    "n best bags": (PATHS, lambda tok: n_best(tok, distinct="bag")),
-    "beam": (PATHS, lambda tok: n_best(tok, beam=4)),
-    "certified": (PATHS, certified),
-    "occurrences": (RANK, occurrences),
-}
+    "expected counts": (LIKELY, lambda tok: tok.reweight(SMALL).fingerprint), "n best": (PATHS, n_best),
+    "n best bags": (PATHS, lambda tok: n_best(tok, distinct="bag")), "beam": (PATHS, lambda tok: n_best(tok, beam=4)),
+    "certified": (PATHS, certified), "occurrences": (RANK, occurrences),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)

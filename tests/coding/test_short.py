@@ -101,11 +101,9 @@ def texts() -> list[Any]:
         BPE.for_text(300, pretokenizer=None, special_tokens=["<end>"]).fit(docs),
         BPE.for_text(300, pretokenizer=r"\w+|\W", rules=FitRules(encode="batch")).fit(docs),
         UBPE.for_text(300, pretokenizer="gpt2").fit(docs),
-        BPE(300, preprocessing=Preprocessing(pretokenizer="gpt2")).fit([TEXT.encode()]),
-        BPE(60).fit([TEXT]),
-        BPE(300).fit([TEXT.encode()]),
-        BPE.load(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}),
-    ]
+        BPE(300, preprocessing=Preprocessing(pretokenizer="gpt2")).fit([TEXT.encode()]), BPE(60).fit([TEXT]),
+        BPE(300).fit([TEXT.encode()]), BPE.load(lines, pretokenizer="cl100k", special_tokens={"<|end|>": 300}),
+    ]  # fmt: skip
     return [
         ready(tok, "the cat" if tok._model.alphabet.kind != "bytes" or tok._prepared.encoding else b"the cat") for tok in made
     ]
@@ -118,16 +116,12 @@ def integers() -> list[Any]:
     doubling = [[0, 0], *([2 + i, 2 + i] for i in range(20))]  # an id that stands for a million symbols
     far = ([5, -3, 10**12, 7], [9, -3, 4], [-(2**63), -(2**63) + 1])
     made = [
-        BPE(40).fit(docs),
-        *(BPE(40, alphabet=symbols).fit([rng.choice(symbols, 500)]) for symbols in far),
+        BPE(40).fit(docs), *(BPE(40, alphabet=symbols).fit([rng.choice(symbols, 500)]) for symbols in far),
         BPE(1300).fit([rng.integers(0, 1200, 3000)]),
         BPE(30, alphabet=8, preprocessing=Preprocessing(special_tokens={(1, 2): 40})).fit(docs),
-        BPE(40, rules=FitRules(encode="batch")).fit(docs),
-        BPE(40, rules=FitRules(order="idf")).fit(docs),
-        UBPE(60).fit(docs),
-        BPE.from_merges(doubling, alphabet=2),
-        BPE(300, alphabet=bytes(range(256))).fit(docs),
-    ]
+        BPE(40, rules=FitRules(encode="batch")).fit(docs), BPE(40, rules=FitRules(order="idf")).fit(docs), UBPE(60).fit(docs),
+        BPE.from_merges(doubling, alphabet=2), BPE(300, alphabet=bytes(range(256))).fit(docs),
+    ]  # fmt: skip
     return [ready(tok, tok._model.alphabet.symbols[:2] if tok._model.alphabet.kind == "int" else b"ab") for tok in made]
 
 

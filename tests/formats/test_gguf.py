@@ -101,14 +101,11 @@ def array(kind: int, n: int, data: bytes = b"") -> bytearray:
 
 
 BAD = {
-    "ends within the beginning": b"GG",
-    "does not begin with GGUF": b"GGML" + bytes(20),
-    "not supported: version 1;": gguf([], 1),
-    "not supported: the high bytes of its numbers are first": gguf([], 3 << 24),
+    "ends within the beginning": b"GG", "does not begin with GGUF": b"GGML" + bytes(20),
+    "not supported: version 1;": gguf([], 1), "not supported: the high bytes of its numbers are first": gguf([], 3 << 24),
     "1099511627776 fields; expected at most": gguf([], n_fields=1 << 40),
     "ends within the name of field 1": gguf([("a.x", 1)], n_fields=2) + struct.pack("<Q", 2**64 - 1) + b"ab",
-    "the name of field 0: string 0 is not UTF-8": gguf([(b"\xff", 1)]),
-    "'a.x' is there twice": gguf([("a.x", 1), ("a.x", 1)]),
+    "the name of field 0: string 0 is not UTF-8": gguf([(b"\xff", 1)]), "'a.x' is there twice": gguf([("a.x", 1), ("a.x", 1)]),
     "'b.x' is there twice": gguf([("b.x", 1), ("b.x", "")]),
     "the field 'a.y' has values of the type 4294967295": gguf([("a.y", bytearray(b"\xff" * 4))]),
     "the field 'a.x' has values of the type 9": gguf([("a.x", array(ARRAY, 1, value_of([1])))]),
@@ -126,7 +123,7 @@ BAD = {
     "the field 'a.6': string 2 is not UTF-8": gguf([("a.6", ["", "b", b"a\xff", "c"])]),
     "the field 'a.7': string 1 is not UTF-8": gguf([("a.7", ["", b"\xc3", b"\xa9"])]),
     "the field 'a.8': string 1 is not UTF-8": gguf([("a.8", ["a", b"\xed\xa0\x80"])]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("message", BAD)
@@ -282,12 +279,8 @@ def test_patterns_without_a_name_cut_as_by_tokenizers(tmp_path: pathlib.Path, na
     peer = tokenizers.Tokenizer.from_str(json.dumps({"version": "1.0", "pre_tokenizer": cutter, "model": model}))
     texts = ["ab 1234567 ab!!", "it's  abab\n\n\tab", "中文abかな 한국12", " a!!ab, $12+ 3", *TEXTS, "ü½¼12ü 12aAbZ ZAabA"]
     texts += [
-        "12 1234\r\n\r\nab  \n ab\r",
-        "1½2345 ٣٤٥٦",
-        "<sentinel:12> IMGIMGABZ\tab    a",
-        "a      \n         b  ",
-        "ba'S 12'll",
-    ]
+        "12 1234\r\n\r\nab  \n ab\r", "1½2345 ٣٤٥٦", "<sentinel:12> IMGIMGABZ\tab    a", "a      \n         b  ", "ba'S 12'll",
+    ]  # fmt: skip
     for text in texts:
         assert tok.encode(text).tolist() == peer.encode(text).ids, text
         assert tok.decode(tok.encode(text)) == text

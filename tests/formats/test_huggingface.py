@@ -67,11 +67,9 @@ def base() -> dict[str, Any]:
 
 
 FILES: list[tuple[str, Any, str]] = [
-    ("model", None, "which is none of"),
-    ("model.type", "Unigram", "model: vocab: expected a list of pieces and scores"),
+    ("model", None, "which is none of"), ("model.type", "Unigram", "model: vocab: expected a list of pieces and scores"),
     ("model.type", "WordLevel", "model: expected one of the type BPE, Unigram or WordPiece, got 'WordLevel'"),
-    ("newer", None, "the field 'newer' is not known"),
-    ("model.dropout", 0.1, "model: dropout=0.1 is not supported"),
+    ("newer", None, "the field 'newer' is not known"), ("model.dropout", 0.1, "model: dropout=0.1 is not supported"),
     ("model.continuing_subword_prefix", "##", "vocab: .*: a symbol at some places of a word only: not supported"),
     ("model.end_of_word_suffix", "</w>", "vocab: .*: a symbol at some places of a word only: not supported"),
     ("model.end_of_word_suffix", 3, "expected .##., ...w>. or null"),
@@ -79,15 +77,13 @@ FILES: list[tuple[str, Any, str]] = [
     ("pre_tokenizer", 3, "pre_tokenizer: expected an object"),
     ("pre_tokenizer", {"type": "Sequence", "pretokenizers": None}, "pre_tokenizer: expected steps"),
     ("pre_tokenizer.add_prefix_space", 1, "add_prefix_space: expected true or false"),
-    ("model.vocab", {}, "model: vocab: expected an object"),
-    ("model.vocab.a", -1, "model: vocab: 'a': expected an id in 0"),
-    ("model.vocab.a", 98, "have the same id 98"),
-    ("model.merges", None, "model: merges: expected a list"),
+    ("model.vocab", {}, "model: vocab: expected an object"), ("model.vocab.a", -1, "model: vocab: 'a': expected an id in 0"),
+    ("model.vocab.a", 98, "have the same id 98"), ("model.merges", None, "model: merges: expected a list"),
     ("model.merges.0", ["a"], r"model: merges\[0\]: expected two tokens"),
     ("model.merges.0", ["x", "y"], r"merges\[0\]: 'xy' is not in the vocabulary"),
     ("added_tokens", 3, "added_tokens: expected a list"),
     ("added_tokens.0.id", None, r"added_tokens\[0\]: expected an object with content and id"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("path, value, match", FILES, ids=lambda x: str(x)[:40])

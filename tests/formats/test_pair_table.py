@@ -89,14 +89,8 @@ def test_pairs_are_those_of_json(pairs: list[tuple[str, str, bool]], ascii_only:
 FLAT = [' [ ["a" ,\n"b"] , "a\\u0020b"\t] ', r'["\u00e9 \ud83d\ude00", ["\"\\\/\b\f\n\r\t", "\u0000"]]']
 #: Not read flat; the first is of a model file of this library, perhaps, whose pairs are integers.
 LISTED = [
-    "[]",
-    r'[["\ud83d", "b"]]',
-    r'[["\ud83dx", "b"]]',
-    r'[["\ude00", "b"]]',
-    r'[["\ud83d\u0041", "b"]]',
-    '["a  b"]',
-    '[" b"]',
-]
+    "[]", r'[["\ud83d", "b"]]', r'[["\ud83dx", "b"]]', r'[["\ude00", "b"]]', r'[["\ud83d\u0041", "b"]]', '["a  b"]', '[" b"]',
+]  # fmt: skip
 LISTED += ['["a "]', '["ab"]', '[["a"]]', '[["a", "b", "c"]]', '[["a", ""]]', '[["a", 1]]', "[1]"]
 
 
@@ -109,13 +103,9 @@ def test_what_is_read_flat(array: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    '{"merges": [["a", "b"]',
-    '{"merges": [["a", "b"],]}', '{"merges": [["a" "b"]]}', '{"merges": [["a", "b"]] 5}',
-    '{"merges": ["a\tb c"]}', '{"merges": ["a\\x b"]}', '{"merges": ["a\\u00g0 b"]}',
-    '{"merges": ["a\\u00',
-    '{"merges": ["a \\',
-    '{"merges": [',
-    '{"merges": ["a b"], "x": NaN}', '{"x": -Infinity, "merges": ["a b"]}',
+    '{"merges": [["a", "b"]', '{"merges": [["a", "b"],]}', '{"merges": [["a" "b"]]}', '{"merges": [["a", "b"]] 5}',
+    '{"merges": ["a\tb c"]}', '{"merges": ["a\\x b"]}', '{"merges": ["a\\u00g0 b"]}', '{"merges": ["a\\u00',
+    '{"merges": ["a \\', '{"merges": [', '{"merges": ["a b"], "x": NaN}', '{"x": -Infinity, "merges": ["a b"]}',
     '{"merges": ["a b"], "x": -Infinity}', '"merges": [["a", "b"]]',
 ])  # fmt: skip
 def test_errors_are_those_of_the_parser(text: str) -> None:

@@ -76,11 +76,8 @@ def test_of_a_word_that_is_there_twice_the_last_counts() -> None:
 def _file(model: dict[str, Any], **parts: Any) -> str:
     """A small BPE model over characters, where the model does not say another, and what else the file says."""
     whole = {
-        "type": "BPE",
-        "unk_token": "<unk>",
-        "vocab": {"<unk>": 0, "a": 1, "b": 2, " ": 3, "▁": 4, "▁a": 5},
-        "merges": ["▁ a"],
-    }
+        "type": "BPE", "unk_token": "<unk>", "vocab": {"<unk>": 0, "a": 1, "b": 2, " ": 3, "▁": 4, "▁a": 5}, "merges": ["▁ a"],
+    }  # fmt: skip
     return json.dumps({"version": "1.0", "added_tokens": [], "model": whole | model, **parts})
 
 

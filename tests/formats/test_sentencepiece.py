@@ -39,14 +39,12 @@ from ubpe_numba.formats.sentencepiece import model_of, read
 from ubpe_numba.runtime.arrays import offsets_of
 
 HOSTILE: list[tuple[bytes, str]] = [
-    (b"", "it has no pieces"),
-    (b"\x0a\xff", "not a message of protobuf: byte 0"),
+    (b"", "it has no pieces"), (b"\x0a\xff", "not a message of protobuf: byte 0"),
     (model([*SPECIAL, ("", 0.0, NORMAL)]), "piece 2: it is empty"),
     (model([*SPECIAL, ("a" * 8000, 0.0, NORMAL)]), "piece 2: it has 8000 bytes or more"),
     (model([*SPECIAL, ("a", float("nan"), NORMAL)]), "piece 2: its score is no finite number"),
     (model([*SPECIAL, ("a", 0.0, 7)]), "piece 2: it is of an unknown type"),
-    (model([*SPECIAL, ("a\0", 0.0, NORMAL)]), "U+0000"),
-    (model(SPECIAL) + field(1, field(1, b"\xff")), "piece 2: not UTF-8"),
+    (model([*SPECIAL, ("a\0", 0.0, NORMAL)]), "U+0000"), (model(SPECIAL) + field(1, field(1, b"\xff")), "piece 2: not UTF-8"),
     (model(SPECIAL) + field(1, field(1, b"\xc3")) + field(1, field(1, b"\xa9")), "begins within a character"),
     (model([*SPECIAL, ("a", 0.0, NORMAL), ("a", 0.0, USER)]), "the piece 'a' is there twice"),
     (model([*SPECIAL, ("<u>", 0.0, UNKNOWN)]), "expected one unknown piece, got 2"),
@@ -65,7 +63,7 @@ HOSTILE: list[tuple[bytes, str]] = [
     (model([*SPECIAL, ("ab", 0.0, NORMAL), ("a", -1.0, NORMAL)], PAIRS), "'b' is in pieces, but is none"),
     (model(SPECIAL + A_AND_B + [("abb", -4.0, UNUSED), ("ba", -5.0, NORMAL)], PAIRS), "piece 5: 'abb' is unused"),
     (model(SPECIAL + A_AND_B + [("ba", -3.0, NORMAL)], PAIRS), "'ba' and 'ab' have the same score"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("data, message", HOSTILE)

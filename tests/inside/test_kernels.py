@@ -50,17 +50,14 @@ def tokenizers() -> dict[str, Any]:
     by = {name: fitted.with_objective(name) for name in ("tfidf", "shortest", "likelihood")}
     far = [np.array([-5, 10**12, 3])[doc % 3] for doc in docs]
     return {
-        **by,
-        "rank": fitted.with_objective("rank"),
-        "sentencepiece": fitted.with_objective("sentencepiece"),
+        **by, "rank": fitted.with_objective("rank"), "sentencepiece": fitted.with_objective("sentencepiece"),
         "tokenizers": fitted.with_objective("tokenizers"),
         "batch": BPE(60, rules=FitRules(encode="batch")).fit(docs, progress=False),
         "far symbols": BPE(20).fit(far, progress=False),
         "near symbols": BPE(20, alphabet=[9, 2, -4, 3, 6, 0, 1, 5, 4]).fit(docs, progress=False),
         "bytes": BPE(270).fit([doc.astype(np.uint8).tobytes() for doc in docs], progress=False),
-        "skip": BPE(60, unknown="skip").fit(docs, progress=False),
-        "replace": BPE(60, unknown=2).fit(docs, progress=False),
-    }
+        "skip": BPE(60, unknown="skip").fit(docs, progress=False), "replace": BPE(60, unknown=2).fit(docs, progress=False),
+    }  # fmt: skip
 
 
 TOKENIZERS = tokenizers()

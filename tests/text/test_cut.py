@@ -119,19 +119,13 @@ def test_long_repetitions_take_linear_time(unit: str | bytes) -> None:
 #: What may lie across the end of a window: contractions, what punctuation takes, white space, threes of digits, words by case,
 #: characters of two to four bytes, surrogates, stray bytes.
 ACROSS = [
-    "it's we'll I'VE 'SBLOOD x'ſ a's's's'sb 'sabc 'lx we'l",
-    "a.\n\n b !/\n/\n/x */\n//y .\r\n\r\n  \n\n\tz --\n",
-    "a  b \n  \n   \n\n c\t\td \r\n  e\n    \n",
-    "1234567890123 12 1234 x123456 ١٢٣٤ 12３４ ½",
-    "iPhone HTTPServer aBC ABc 中Ab中AB中A. a中A it's中Ab 中'sǅa",
-    "!\u0301a \u0301b e\u0301e !!\u0301c \u0301",
-    "КАТЮША и Маша ёЁѣЇ",
-    "か\u3099ー・ア 한국。中文，あ",
-    "\u3000\u3000中\xa0a \u3000b\u2003\n\u3000\u3000\n\u3000c",
-    "\U0001f600\U0001f468\u200d \ud800\udc80a",
-    "!abcé !abc\u0301!!abc (ab)cd \n.x a\u3002b ・か・\u3099゛ー \u30a0a\u3040か",
+    "it's we'll I'VE 'SBLOOD x'ſ a's's's'sb 'sabc 'lx we'l", "a.\n\n b !/\n/\n/x */\n//y .\r\n\r\n  \n\n\tz --\n",
+    "a  b \n  \n   \n\n c\t\td \r\n  e\n    \n", "1234567890123 12 1234 x123456 ١٢٣٤ 12３４ ½",
+    "iPhone HTTPServer aBC ABc 中Ab中AB中A. a中A it's中Ab 中'sǅa", "!\u0301a \u0301b e\u0301e !!\u0301c \u0301",
+    "КАТЮША и Маша ёЁѣЇ", "か\u3099ー・ア 한국。中文，あ", "\u3000\u3000中\xa0a \u3000b\u2003\n\u3000\u3000\n\u3000c",
+    "\U0001f600\U0001f468\u200d \ud800\udc80a", "!abcé !abc\u0301!!abc (ab)cd \n.x a\u3002b ・か・\u3099゛ー \u30a0a\u3040か",
     "龥龦 中\n 中 \n\n中  1 中1中 ・\n !中 \x01\x02a\x01 \u200b\x00中\x07\u200b 。\n",
-]
+]  # fmt: skip
 STRAY = [b"\xe4\xb8", b"\xd0", b"\xd0 \x90", b"\xf0\x9f\x98a", b"\xe3\x82\x80\x80", b"\xed\xa0\x80\xed\xb0\x80", b"\xff\xfe \xc3"]
 
 

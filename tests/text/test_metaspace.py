@@ -10,13 +10,10 @@ from ubpe_numba.text.metaspace import MarkCuts
 from ubpe_numba.text.pretokenizer import Pretokenizer, positions
 
 CASES = [
-    MarkCuts(),
-    MarkCuts(True, ((">", "</"),)),
-    MarkCuts(True, ((">", "</"), ("é]", "a")), (("\u2581", 2), ("\n", 3))),
-    MarkCuts(True, (), (("\u2581", 1),)),
-    MarkCuts(True, (), (("\n", 2), ("-", 1))),
+    MarkCuts(), MarkCuts(True, ((">", "</"),)), MarkCuts(True, ((">", "</"), ("é]", "a")), (("\u2581", 2), ("\n", 3))),
+    MarkCuts(True, (), (("\u2581", 1),)), MarkCuts(True, (), (("\n", 2), ("-", 1))),
     MarkCuts(False, (), (("\u2581", 3), ("\t", 2))),
-]
+]  # fmt: skip
 pieces = st.sampled_from(
     ["\u2581", "\u2581\u2581\u2581", "> </", ">\u2581</", "é]\u2581a", "\n", "\n" * 7, "\t\t\t", "-", "x", "中", "é"]
 )

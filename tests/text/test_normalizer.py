@@ -17,15 +17,13 @@ from ubpe_numba.text.normalizer import Normalizer, normalized
 
 STEPS: list[dict[str, Any]] = [
     *({"type": kind} for kind in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel")),
-    {"type": "Strip", "strip_left": True, "strip_right": False},
-    {"type": "Strip", "strip_left": False, "strip_right": True},
-    {"type": "Prepend", "prepend": "▁"},
-    {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+    {"type": "Strip", "strip_left": True, "strip_right": False}, {"type": "Strip", "strip_left": False, "strip_right": True},
+    {"type": "Prepend", "prepend": "▁"}, {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
     {"type": "Replace", "pattern": {"Regex": " {2,}|a+"}, "content": "<>"},
     {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
     {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": False, "strip_accents": False, "lowercase": False},
     {"type": "BertNormalizer", "clean_text": False, "handle_chinese_chars": True, "strip_accents": True, "lowercase": False},
-]
+]  # fmt: skip
 TEXT = st.text(
     st.sampled_from(
         "aA  \t\n\x00\x1c\x85éÉ\u0301\u0323ﬁ½ΣςŒİ가각"

@@ -15,11 +15,9 @@ TEXT = st.text(st.sampled_from(" abé▁\u3000ﬁ😀\ud800\u0301"), max_size=20
 RULES = st.dictionaries(st.text("abé\u3000ﬁ😀\u0301", min_size=1, max_size=4), st.text(" aé▁", max_size=4), max_size=6)
 FLAGS = st.fixed_dictionaries({name: st.booleans() for name in ("prefix", "suffix", "remove", "escape")})
 NAMES = {
-    "prefix": "add_dummy_prefix",
-    "suffix": "treat_whitespace_as_suffix",
-    "remove": "remove_extra_whitespaces",
+    "prefix": "add_dummy_prefix", "suffix": "treat_whitespace_as_suffix", "remove": "remove_extra_whitespaces",
     "escape": "escape_whitespaces",
-}
+}  # fmt: skip
 ALL = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
 
 

@@ -149,16 +149,14 @@ def test_unknown_symbols_beside_special_tokens() -> None:
 
 
 BAD_WORDS: list[tuple[Any, type[Exception], str]] = [
-    ([3], TypeError, "special_tokens: expected words of bytes, got 3"),
-    (["a", ""], ValueError, "special_tokens: '' is empty"),
-    (["a", "a"], ValueError, "there twice"),
-    (["a", b"a"], ValueError, "there twice"),
+    ([3], TypeError, "special_tokens: expected words of bytes, got 3"), (["a", ""], ValueError, "special_tokens: '' is empty"),
+    (["a", "a"], ValueError, "there twice"), (["a", b"a"], ValueError, "there twice"),
     ({"a": 1.5}, TypeError, "special_tokens: 'a': expected an id, got 1.5"),
     ({"a": -1}, ValueError, "special_tokens: 'a': expected an id of at least 0, got -1"),
     ({"a": 2**40}, ValueError, "special_tokens: expected ids below"),
     ({"a": 7000, "b": 7000}, ValueError, "special_tokens: two have the same id"),
     ({"a": 7}, ValueError, "special_tokens: 'a': the id 7 is taken"),
-]
+]  # fmt: skip
 
 
 @each("given, error, match", BAD_WORDS)
