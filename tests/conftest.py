@@ -60,6 +60,14 @@ collect_ignore = ["types"]  # a script, which one test runs
 _LONGEST = ("test_plain_numba_and_another_version_give_the_same", "test_ctrl_c_is_heard_and_changes_nothing")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile fits before there are processes of pytest-xdist: files fit when they are imported, and each would compile them."""
+    if getattr(session.config.option, "numprocesses", None) and not hasattr(session.config, "workerinput"):
+        for cls in (BPE, UBPE):
+            cls.for_text(258).fit(["abab ab", "ab"], progress=False)
+            cls(4, alphabet="ab").fit(["abab", "b"], progress=False)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give a file to one process, which compiles its kernels and makes its models once; all of a cluster to one, too."""
