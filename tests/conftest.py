@@ -64,8 +64,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile fits before there are processes of pytest-xdist: files fit when they are imported, and each would compile them."""
     if getattr(session.config.option, "numprocesses", None) and not hasattr(session.config, "workerinput"):
         for cls in (BPE, UBPE):
-            cls.for_text(258).fit(["abab ab", "ab"], progress=False)
-            cls(4, alphabet="ab").fit(["abab", "b"], progress=False)
+            cls.for_text(258).fit(["abab ab", "cdcd"], progress=False)
+            cls(6, alphabet="abcd").fit(["abab", "cdcd"], progress=False)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,9 +6,9 @@
 
 Mutants are drawn at random from all wings, by seed: of each file in proportion to the square root of how many it has, of
 kernels twice as many. Each stands in a copy of the repository, where the tests run that are nearest by imports (`nearest.py`),
-nearest first, with digests before those of a kernel and the tests of all calls among those of other files, until one fails
-(killed), the time of a mutant is over, or all have passed (survived). With ``--reached`` those
-that run the line itself come before others (`reached.py`). A mutant that hangs is killed.
+the examples of the file itself and then nearest first, with digests before those of a kernel and the tests of all calls among
+those of other files, until one fails (killed), the time of a mutant is over, or all have passed (survived). With ``--reached``
+those that run the line itself come before others (`reached.py`). A mutant that hangs is killed.
 
 A test that fails without the mutant, too, is not counted: the mutant is unsound until the test is mended. A survivor that
 computes the same for every input is equivalent: `equivalent.toml` says of each why. The score is what was killed of the rest.
@@ -116,7 +116,7 @@ class Runner:
             tests = [*files[:2], *more, *general, *files[2:]]
         if kernel and (self._reached is None or not by_line):
             tests = [DIGESTS, *tests]
-        tests = list(dict.fromkeys(tests))
+        tests = list(dict.fromkeys([mutant.path, *tests]))  # the examples of the file first
         tree = self._trees.get()
         file = tree / mutant.path
         try:
