@@ -269,7 +269,7 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
     gaps = token < 0
     sizes = np.where(gaps, 0, lengths[token])
     by_id = offsets_of(sizes)
-    source = np.arange(by_id[-1]) + np.repeat(np.where(gaps, 0, starts[token]) - by_id[:-1], sizes)
+    source = np.arange(by_id[-1]) + np.repeat(starts[token] - by_id[:-1], sizes)
     return symbols[source], by_id, gaps if gaps.any() else None
 
 
