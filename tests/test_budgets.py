@@ -18,7 +18,7 @@ AGREED = {
 }
 LIMITS = AGREED | {
     "lines": 52_025,
-    "lines of code": 31_247,
+    "lines of code": 31_244,
     "functions": 2_403,
     "classes": 208,
     "modules": 250,

@@ -50,7 +50,7 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
 
 
 @each(("call", "error", "message"), [
-    (lambda: BPE.encode_bath, AttributeError, "did you mean 'encode_batch'"),
+    (lambda: BPE.encode_bath, AttributeError, "did you mean 'encode_batch'"), (lambda: getattr(BPE, ""), AttributeError, "''"),
     (lambda: BPE(n_token=3), TypeError, "did you mean 'n_tokens'"),
     (lambda: BPE().fit([[1]], progres=False), TypeError, "did you mean 'progress'"),
     (lambda: TOK.encode("a", smaple=0.1), TypeError, "did you mean 'sample'"),

@@ -113,10 +113,7 @@ class Encoding(Fitted):
         [2, 2, 2, 0, 1]
         """
         if return_offsets is False and not options:  # short documents, without another call of Python
-            try:
-                short = self._made_plans["short"]
-            except KeyError:
-                short = None
+            short = self._made_plans.get("short")
             if short is not None and (ids := short(doc)) is not None:
                 return ids  # type: ignore[no-any-return]
         plan = self._plan(options)

@@ -101,7 +101,7 @@ class _Class(ABCMeta):
 
 
 def _unknown_attribute(cls: type, name: str) -> AttributeError:
-    told = hint(ATTRIBUTES, name, [] if name[0] == "_" or name in ATTRIBUTES else [n for n in dir(cls) if n[0] != "_"])
+    told = hint(ATTRIBUTES, name, [] if name[:1] in ("", "_") or name in ATTRIBUTES else [n for n in dir(cls) if n[0] != "_"])
     return AttributeError(f"{cls.__name__!r} object has no attribute {name!r}{told}", name=name)
 
 
