@@ -137,9 +137,9 @@ def certified(
 
 def _weigh(encoder: PathEncoder, paths: Ragged) -> np.ndarray:
     """Weights of paths in fixed point."""
-    weights, tables, paths = np.empty(len(paths)), encoder.tables, paths.compact()
-    counts = np.zeros(tables.scaled_idf.size, np.int32)
-    path_prices.weigh_paths(paths.values, paths._offsets, tables.scaled_idf, tables.logs, counts, weights)
+    weights, paths = np.empty(len(paths)), paths.compact()
+    counts = np.zeros(encoder.scaled_idf.size, np.int32)
+    path_prices.weigh_paths(paths.values, paths._offsets, encoder.scaled_idf, encoder.logs, counts, weights)
     return weights
 
 
@@ -156,19 +156,18 @@ class Prices(NamedTuple):
     @classmethod
     def of(cls, encoder: PathEncoder, document: np.ndarray, path: np.ndarray) -> Prices:
         """Find prices, beginning with those of a good path."""
-        tables = encoder.tables
-        n, size = document.size, tables.scaled_idf.size
+        n, size = document.size, encoder.scaled_idf.size
         bounds, n_matches = np.zeros(n + 1, np.int64), 4 * n
         while True:
             matches = np.empty(n_matches, path_prices.MATCH)
-            n_matches = path_prices.list_matches(document, tables.edges, tables.states, bounds, matches)
+            n_matches = path_prices.list_matches(document, encoder.matcher.edges, encoder.matcher.states, bounds, matches)
             if n_matches <= matches.size:
                 break
         tokens = np.unique(matches["token"][:n_matches])
         mean = np.bincount(path, minlength=size).astype(np.float64)
         prices, value = np.zeros(size), np.empty(n + 1)
         bound, over = path_prices.find_prices(
-            bounds, matches, tokens, tables.scaled_idf, tables.logs, _PASSES,
+            bounds, matches, tokens, encoder.scaled_idf, encoder.logs, _PASSES,
             mean, np.zeros(size, np.int32), np.zeros(size), prices, value, np.empty(n, np.int32),
         )  # fmt: skip
         return cls(bounds, matches, prices, value, bound, over)
@@ -176,14 +175,14 @@ class Prices(NamedTuple):
 
 def _exact(encoder: PathEncoder, given: Prices, least: float, n: int, by_bag: bool, number: int) -> tuple[Ragged, np.ndarray]:
     """The truly n best of the paths that weigh `least` or more; `number` is that of the document in errors."""
-    tables, size, n_symbols = encoder.tables, 1 << 12, given.value.size - 1
+    size, n_symbols = 1 << 12, given.value.size - 1
     while True:
         scratch = path_prices.Scratch(
             np.empty(size, path_prices.TAIL), np.empty(size, path_prices.LINK), np.empty((2, n_symbols + 1), np.int64),
-            np.full(4 * size, -1, np.int32), np.zeros(tables.scaled_idf.size, np.int32),
+            np.full(4 * size, -1, np.int32), np.zeros(encoder.scaled_idf.size, np.int32),
         )  # fmt: skip
         found = path_prices.exact_tails(
-            given.bounds, given.matches, tables.scaled_idf, tables.logs, given.prices, given.value, given.over, least,
+            given.bounds, given.matches, encoder.scaled_idf, encoder.logs, given.prices, given.value, given.over, least,
             encoder.marks, 1 if by_bag else n, _EFFORT * size, tuple(scratch),
         )  # fmt: skip
         if found >= 0:

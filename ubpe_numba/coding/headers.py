@@ -41,7 +41,7 @@ def _encoder(plan: Any) -> tuple[Any, tuple[Any, ...], int, int, int, int]:
         return kernels.by_pass, (*tables, conflicts), n, int(batch), 0, 0
     ring = encoder.ring
     if kernel is best_path.best_paths:
-        desks = np.zeros(_DESKS * (8 + 3 * encoder.values.size), np.int64)
+        desks = np.zeros((1 + _DESKS) * (8 + 3 * encoder.values.size), np.int64)
         return kernels.by_tfidf, (*args[0], desks), ring, 0, 16 * ring + 8, best_path.NODE.itemsize
     if kernel is viterbi.packed_paths:
         return kernels.by_sums, (*args[:7], encoder.costs[objective]), ring, encoder.packed[objective][1], 40 * ring, 8

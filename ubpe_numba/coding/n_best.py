@@ -126,6 +126,7 @@ def n_best_paths(
     ring = 1 << (min(encoder.longest, longest) + 1).bit_length()
     most_added = np.full(encoder.values.size, np.inf) if prices is None else prices
     kernel: Any = kernels.n_best_paths
+    tables = encoder.matcher.edges, encoder.matcher.states, encoder.scaled_idf, encoder.logs
 
     def chunk(begin: int, end: int) -> NBest:  # the tree and the results grow when they have to
         part = offsets[begin : end + 1]
@@ -148,7 +149,7 @@ def n_best_paths(
             else:
                 out = np.concatenate([out[:ids], np.empty(min(n * total, 2 * out.size), np.int32)])
             status = kernel(
-                documents.values, part, tuple(encoder.tables), most_added, encoder.marks, by_bag, n, scratch, nodes, free,
+                documents.values, part, tables, most_added, encoder.marks, by_bag, n, scratch, nodes, free,
                 progress, (bounds, weights, out, out_offsets),
             )  # fmt: skip
             _, paths, ids, _ = progress[0].tolist()
@@ -180,7 +181,7 @@ def k_best(encoder: PathEncoder, document: np.ndarray, objective: str, k: int) -
     sums, n_tokens = np.empty((ring, k), additive.COST), np.empty(k, np.int64)
     parent, token = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
     found = additive.k_cheapest_paths(
-        document, encoder.tables.edges, encoder.tables.states, encoder.costs[objective], k, sums, np.zeros(ring, np.int64),
+        document, encoder.matcher.edges, encoder.matcher.states, encoder.costs[objective], k, sums, np.zeros(ring, np.int64),
         np.empty((2, encoder.longest + 1), np.int64), n_tokens, parent, token,
     )  # fmt: skip
     offsets = offsets_of(n_tokens[:found])

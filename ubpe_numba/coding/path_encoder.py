@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ubpe_numba.coding.kernels import best_path, k_best, viterbi
-from ubpe_numba.coding.kernels.best_path import PathTables
 from ubpe_numba.coding.run import Bound, Bounded, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
@@ -69,10 +68,11 @@ class PathEncoder:
 
     Where there are `frames`, it is one of their vocabulary, for documents that they have marked.
 
-    `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`; `values` float64[V]:
-    idf in whole numbers of fixed point; `weighs`: whether any token has an idf; `costs`: by objective float64[2 * V], two numbers
-    a token (kernels/viterbi.py); `ring`: a power of two above `longest` + 1, the tails within reach; `marks` int64[V]: a random
-    odd number for every token, the same everywhere, by splitmix64 (G. Steele, D. Lea, C. Flood, 2014).
+    `weights` float64[V]: those of tokens by the objective ``"additive"``, None for the idf, kept as `added`; `scaled_idf`,
+    `logs`: as in kernels/best_path.py; `values` float64[V]: idf in whole numbers of fixed point; `weighs`: whether any token has
+    an idf; `costs`: by objective float64[2 * V], two numbers a token (kernels/viterbi.py); `ring`: a power of two above `longest`
+    + 1, the tails within reach; `marks` int64[V]: a random odd number for every token, the same everywhere, by splitmix64 (G.
+    Steele, D. Lea, C. Flood, 2014).
 
     >>> encoder = PathEncoder(Vocabulary.from_merges(2, [[0, 1], [2, 0]], [1.0, 0.25]))
     >>> encoder.encode(Ragged.from_lists([[0, 1, 0, 1]]), "tfidf", None).to_lists()
@@ -88,10 +88,10 @@ class PathEncoder:
             tokens = self.matcher.states["token"]
             tokens[:] = np.where(tokens >= 0, frames.first[tokens], -1)
         self.longest = self.matcher.longest
-        logs = np.array([0.0] + [1.0 + math.log(c) for c in range(1, 4096)])
-        self.tables = PathTables(self.matcher.edges, self.matcher.states, vocabulary.weights * SCALE, logs)
+        self.logs = np.array([0.0] + [1.0 + math.log(c) for c in range(1, 4096)])
+        self.scaled_idf = vocabulary.weights * SCALE
         self.ring = 1 << (self.longest + 1).bit_length()
-        self.values = np.rint(self.tables.scaled_idf)
+        self.values = np.rint(self.scaled_idf)
         ones = np.ones(self.values.size)
         self.added = vocabulary.weights if weights is None else weights
         both = {"shortest": [ones, -self.values], "additive": [-np.rint(self.added * SCALE), ones]}
@@ -115,7 +115,7 @@ class PathEncoder:
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
         """The weights of paths, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point."""
         paths = paths.compact()
-        worth, logs = self.vocabulary.weights, self.tables.logs
+        worth, logs = self.vocabulary.weights, self.logs
         if objective == "additive":
             worth, logs = self.added, logs[:0]
         weights, counts = np.empty(len(paths)), np.zeros(self.values.size, np.int32)
@@ -125,10 +125,11 @@ class PathEncoder:
     def bound(self, objective: str, n_symbols: int = 0) -> Bound:
         """The kernel of an objective and its arguments, for `n_symbols` more symbols."""
         if objective == "tfidf":
+            listed = *self.matcher.tables(n_symbols), self.scaled_idf, self.logs
 
             def tfidf(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
                 return best_path.best_paths, (
-                    tuple(self.tables), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
+                    listed, np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
                     np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
                 )  # fmt: skip
 

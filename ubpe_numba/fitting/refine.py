@@ -176,12 +176,12 @@ def likelihood_losses(encoder: PathEncoder, counts: np.ndarray) -> np.ndarray:
     >>> likelihood_losses(encoder, np.array([2.0, 1.0, 5.0])).round(3).tolist()
     [4.611]
     """
-    v, tables = encoder.vocabulary, encoder.tables
+    v, matcher = encoder.vocabulary, encoder.matcher
     total = math.fsum(counts.tolist())
     logs = logarithms(counts / total)
     out, bounds = np.empty(v.arena.size, np.int32), np.empty(len(v) + 1, np.int64)
     other_paths.other_paths(
-        writable(v.arena), writable(v.offsets), v.n_alphabet, tables.edges, tables.states, -np.rint(logs * SCALE),
+        writable(v.arena), writable(v.offsets), v.n_alphabet, matcher.edges, matcher.states, -np.rint(logs * SCALE),
         np.empty(encoder.longest + 1), np.empty(2 * encoder.longest, np.int32), out, bounds,
     )  # fmt: skip
     first, lengths = v.n_alphabet, np.diff(bounds)[v.n_alphabet :]

@@ -28,15 +28,14 @@ Source: UBPE tokenizers, part 2.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ubpe_numba.runtime.compiler import helper, kernel
-from ubpe_numba.runtime.tables.automaton import advance, longest_match
+from ubpe_numba.runtime.tables.automaton import list_of, next_state
 
-#: The best tail of a position: what it weighs, in fixed point, and its tokens.
-TAIL = np.dtype([("weight", np.float64), ("n_tokens", np.int64)])
+#: The best tail of a position: what it weighs, in fixed point, its tokens, and which it holds: bit t & 31 for a learned token t.
+TAIL = np.dtype([("weight", np.float64), ("n_tokens", np.int32), ("seen", np.int32)])
 NODE = np.dtype(
     [
         ("following", np.int32),  # where the tail goes on after its first token
@@ -54,17 +53,8 @@ ASKED = np.dtype(
     ]
 )
 
-_LONG_WALK = 24  # steps after which the answer is worth remembering
+LONG_WALK = 32  # steps after which the answer is worth remembering; of documents that are not longer no counts are written
 _CUT = np.int32(1 << 30)  # child count of a node that left the tree
-
-
-class PathTables(NamedTuple):
-    """Tables of a search of paths by tf-idf, of V tokens; kernels take it as a plain tuple (see linear_bpe.py)."""
-
-    edges: np.ndarray  #: EDGE[capacity] and
-    states: np.ndarray  #: STATE[n], as automaton.py builds them
-    scaled_idf: np.ndarray  #: float64[V], idf * 2**24, 0 for symbols
-    logs: np.ndarray  #: float64, 1 + ln c at c, for the first few thousand c
 
 
 @helper
@@ -90,9 +80,11 @@ def gain_of(scaled_idf, count, logs):
 def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, weights):
     """The best path of every document; returns the number of ids written.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables` as a plain tuple; out int32, room for all symbols;
-    out_offsets int64[d + 1]; weights float64[d], fixed point. At a position the heavier tail wins, then fewer tokens, then the
-    shorter first token. The caller allocates all.
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: the `MatchTables` of coding/path_encoder.py, then
+    float64 scaled_idf[V], idf * 2**24, 0 for symbols, and logs, 1 + ln c at c, for the first few thousand c; out int32, room for
+    all symbols; out_offsets int64[d + 1]; weights float64[d], fixed point. At a position the heavier tail wins, then fewer
+    tokens, then the shorter first token. The caller allocates all. States and lists are read ahead, and no branch depends on
+    which tail is better, as in viterbi.py.
 
     Scratch: tails, a TAIL each for the positions within reach, a power of two, two more than the longest token at least, given as
     two float64 each, which are typed faster; tree NODE[longest document + 1]; counts int64[3 * V] of zeros, which holds an ASKED
@@ -102,7 +94,7 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
     Tokens 2 = [0, 1] and 3 = [0, 1, 0] of idf 1 and 0.5: [0, 1, 0, 1, 1] -> [2, 2, 1] of weight 1.693... * 2**24; the path
     [3, 1, 1] weighs 0.5 * 2**24.
     """
-    edges, states, scaled_idf, logs = tables
+    edges, states, listed, owners, rows, matches, scaled_idf, logs = tables
     size = scaled_idf.size
     common = counts[2 * size :].view(np.int32)  # occurrences of a token in the suffix that all live tails share
     tails, asked = tails.view(TAIL), counts[: 2 * size].view(ASKED)
@@ -117,21 +109,29 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
         tree[n].child_xor = 0
         tails[n & ring].weight = 0.0
         tails[n & ring].n_tokens = 0
+        tails[n & ring].seen = 0
         alive = np.int64(n)  # nodes above this position left the tree unless they carry others
         state = np.int64(-1)
-        for s in range(n - 1, -1, -1):
-            symbol = document[s]
-            state = advance(edges, states, state, symbol)
+        ahead = ahead_length = ahead_depth = np.int64(0)
+        for s in range(n + 1 if n > 0 else -1, -1, -1):
+            i = ahead
+            length = ahead_length
+            far = n if n <= LONG_WALK else s + ahead_depth
+            ahead, ahead_length = list_of(listed, matches, state)
+            ahead_depth = np.int64(states[max(state, 0)].depth)
+            state = next_state(edges, states, listed, owners, rows, state, document[max(s - 2, 0)])
+            if s >= n:
+                continue
             best_end = np.int64(s + 1)
             best = tails[best_end & ring].weight
             best_n = tails[best_end & ring].n_tokens + 1
-            best_token = symbol
+            best_token = document[s]
             best_own = np.int64(0)  # counts of single symbols are never read
-            match = longest_match(states, state)
-            while match >= 0:  # longest first
-                t = states[match].token
-                e = s + np.int64(states[match].depth)
-                match = np.int64(states[match].longest)
+            while length > 1:  # longest first
+                t = matches[i].token
+                e = s + length
+                i += 1
+                length = np.int64(matches[i].length)
                 tail = tails[e & ring].weight
                 tail_n = tails[e & ring].n_tokens + 1
                 x = tail
@@ -140,34 +140,36 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
                     count = np.int64(common[t])
                     # at most what it would add if the tail held it in the common part only, but for rounding
                     x += gain_of(scaled_idf[t], count, logs)
-                    if x + 2.0 < best:
-                        continue
-                    v = e
-                    steps = 0
-                    known = asked[t].at - 1 - offsets[d]
-                    while v != root:
-                        if tree[v].token == t:
-                            count = np.int64(tree[v].own)
-                            break
-                        if v == known:
-                            count = np.int64(asked[t].count)
-                            break
-                        v = np.int64(tree[v].following)
-                        steps += 1
-                    if steps > _LONG_WALK:
-                        asked[t].at = e + offsets[d] + 1
-                        asked[t].count = count
-                    if count > common[t]:
-                        x = tail + gain_of(scaled_idf[t], count, logs)
-                if x > best or (x == best and (tail_n < best_n or (tail_n == best_n and e < best_end))):
-                    best = x
-                    best_n = tail_n
-                    best_end = e
-                    best_token = t
-                    best_own = count + 1
+                    if (tails[e & ring].seen >> (t & 31)) & 1:
+                        if x + 2.0 < best:
+                            continue
+                        v = e
+                        steps = 0
+                        known = asked[t].at - 1 - offsets[d]
+                        while v != root:
+                            if tree[v].token == t:
+                                count = np.int64(tree[v].own)
+                                break
+                            if v == known:
+                                count = np.int64(asked[t].count)
+                                break
+                            v = np.int64(tree[v].following)
+                            steps += 1
+                        if steps > LONG_WALK:
+                            asked[t].at = e + offsets[d] + 1
+                            asked[t].count = count
+                        if count > common[t]:
+                            x = tail + gain_of(scaled_idf[t], count, logs)
+                better = (x > best) | ((x == best) & ((tail_n < best_n) | ((tail_n == best_n) & (e < best_end))))
+                best = max(best, x)
+                best_n = tail_n if better else best_n
+                best_end = e if better else best_end
+                best_token = t if better else best_token
+                best_own = count + 1 if better else best_own
             tree[s].own = best_own
             tails[s & ring].weight = best
             tails[s & ring].n_tokens = best_n
+            tails[s & ring].seen = tails[best_end & ring].seen | (np.int64(best_own > 0) << (best_token & 31))
             tree[s].following = best_end
             tree[s].token = best_token
             tree[s].children = 0
@@ -175,7 +177,6 @@ def best_paths(symbols, offsets, tables, tails, tree, counts, out, out_offsets, 
             tree[best_end].children += 1
             tree[best_end].child_xor ^= np.int32(s)
             # positions that nothing to the left can reach carry no tail of their own any more
-            far = s + np.int64(states[state].depth)
             while alive > far:
                 v = alive
                 alive -= 1

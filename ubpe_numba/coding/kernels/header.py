@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.best_path import NODE, best_paths
+from ubpe_numba.coding.kernels.best_path import LONG_WALK, NODE, best_paths
 from ubpe_numba.coding.kernels.k_best import COST, cheapest_paths
 from ubpe_numba.coding.kernels.linear_bpe import NO_PAIR, RUN_HEAD, SHORT, encode_rank, merge_one_by_one
 from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
@@ -226,39 +226,36 @@ def by_tfidf(header, work, n):
     To clear the counts of all tokens takes longer than a short document. So they lie on desks, which are left as they were: of
     8 words and the counts each, the last table. The first word is 1 while a call has the desk, the next one the symbols that were
     read there, since positions must not come again. A call that finds all desks taken, or a child that was forked then, clears
-    counts of its own.
+    counts of its own. Documents that write no counts are all at the first desk.
     """
     document, result, s = _places(work, n)
     a = np.int64(TABLES)
-    scaled, logs = table_at(header, a + 4, np.float64), table_at(header, a + 6, np.float64)
-    desks = table_at(header, a + 8, np.int64)
+    scaled, logs = table_at(header, a + 12, np.float64), table_at(header, a + 14, np.float64)
+    desks = table_at(header, a + 16, np.int64)
     size = 3 * np.int64(scaled.size)
-    desk = np.int64(-1)
-    for i in range(0, desks.size, size + 8):
+    desk = np.int64(0 if n <= LONG_WALK else -1)
+    for i in range(size + 8, desks.size, size + 8):
         if desk < 0 and atomic_swap(desks, i, 0, 1):
             desk = np.int64(i)
-    begin = np.int64(0)
-    own = np.int64(0)
-    if desk >= 0:
+    begin = own = np.int64(0)
+    if desk > 0:
         begin = desks[desk + 1]
         desks[desk + 1] += n
-    else:
+    elif desk < 0:
         own = allocate(size)
         if own == 0:
             return np.int64(NO_MEMORY)
     counts = array_at(own if desk < 0 else address(desks) + 8 * (desk + 8), size, np.int64)
     offsets = document[1]
-    offsets[0] = begin
-    offsets[1] = begin + n
+    offsets[0], offsets[1] = begin, begin + n
     n_tails = 2 * word_at(header, NUMBER)
     tails, weights = array_at(s, n_tails, np.float64), array_at(s + 8 * n_tails, 1, np.float64)
     tree = array_at(s + 8 * (n_tails + 1), n + 1, NODE)
-    tables = table_at(header, a, EDGE), table_at(header, a + 2, STATE), scaled, logs
     symbols = array_at(work + 32 - 4 * begin, begin + n, np.int32)
-    w = best_paths(symbols, offsets, tables, tails, tree, counts, *result, weights)
-    if desk >= 0:
+    w = best_paths(symbols, offsets, (*_matches(header), scaled, logs), tails, tree, counts, *result, weights)
+    if desk > 0:
         atomic_store(desks, desk, 0)
-    else:
+    elif desk < 0:
         release(own)
     return w
 

@@ -179,10 +179,11 @@ def insert(last, x, key, listed):
 def n_best_paths(symbols, offsets, tables, prices, marks, by_bag, n_best, scratch, nodes, free, progress, results):
     """The best paths of every document, from document progress[0].documents on; returns DONE, NO_NODES or NO_ROOM.
 
-    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a `PathTables` as a plain tuple; prices float64[V], infinite for
-    the order by weight; marks int64[V], random and odd; by_bag, whether one tail of a bag is enough; n_best, how many paths of a
-    document are written; the tree: nodes, a tuple of NODE[m], stamps int64[m] and REST[m], free int32[m]; progress PROGRESS[1];
-    and the tuples, of ring, a power of two, two more than the longest token at least:
+    symbols int32 (alphabet ids), offsets int64[d + 1]; tables, a plain tuple: edges and states as automaton.py builds them,
+    scaled_idf and logs as `best_paths` takes them; prices float64[V], infinite for the order by weight; marks int64[V], random
+    and odd; by_bag, whether one tail of a bag is enough; n_best, how many paths of a document are written; the tree: nodes, a
+    tuple of NODE[m], stamps int64[m] and REST[m], free int32[m]; progress PROGRESS[1]; and the tuples, of ring, a power of two,
+    two more than the longest token at least:
 
         scratch   tails TAIL[ring, beam] of the positions within reach; kept int64[ring], how many of them; listed ENTRY[beam];
                   new NEW[beam]; counts COUNT[V], zeros; walks int64[WALKS]; suffix int32[longest document]
