@@ -33,7 +33,7 @@ from typing import Any, ClassVar
 
 from llvmlite import binding, ir as llvm
 from numba import types
-from numba.core import config, ir, transforms, typed_passes, untyped_passes
+from numba.core import cgutils, config, interpreter, ir, transforms, typed_passes, untyped_passes
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
@@ -142,6 +142,10 @@ class KernelLower(ScratchLower):
                     uses.subtract(map(id, instruction.operands))
                     block.instructions.remove(instruction)
 
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        """A slot for a variable; numba asks LLVM for its size too, for a debugger."""
+        return cgutils.alloca_once(self.builder, lltype, name=name)
+
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         """Keep a value under the name of a variable."""
         if name in self._singly_assigned_vars:
@@ -243,8 +247,11 @@ def _pass(run: Any, kind: Any = FunctionPass) -> Any:
 
 
 @_pass
-def _canonicalise(state: Any) -> None:
-    """The control flow in the form that the other passes expect."""
+def _translate(state: Any) -> None:
+    """Bytecode to IR, its control flow in the form that other passes expect; kernels have no `with` and no dicts of arguments."""
+    translator = interpreter.Interpreter(state.func_id)
+    translator.post_process = lambda peepholes, found: interpreter.peep_hole_list_to_tuple(found)  # of `f(*a)`
+    state.func_ir = translator.interpret(state.bc)
     state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
 
 
@@ -299,13 +306,14 @@ class _Remembering:
 
 @_pass
 def _infer_types(state: Any) -> None:
-    """Type inference that remembers."""
+    """Type inference that remembers; then phi nodes become assignments."""
     context = state.typingctx
     state.typingctx = _Remembering(context, state.flags)
     try:
         typed_passes.NopythonTypeInference().run_pass(state)
     finally:
         state.typingctx = context
+    state.func_ir = typed_passes.PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
 
 
 def _unsigned(index: types.Type) -> types.Type:
@@ -328,12 +336,6 @@ def _unsigned_indices(state: Any) -> None:
             state.calltypes[node] = signature.replace(args=args)
 
 
-@_pass
-def _assign_phis(state: Any) -> None:
-    """Phi nodes become assignments."""
-    state.func_ir = typed_passes.PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
-
-
 class _Part(JITCodeLibrary):  # type: ignore[misc]
     """Code that is linked into kernels and never run by itself.
 
@@ -345,22 +347,11 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
         pass
 
     def finalize(self) -> None:
-        """Leave a module to link."""
-        for part in dict.fromkeys(self._linking_libraries):
-            self._final_module.link_in(part._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class _Counted(JITCodeLibrary):  # type: ignore[misc]
-    """Code of a kernel, linked with all that it calls, directly or not."""
-
-    def finalize(self) -> None:
-        """Link, optimise and generate machine code."""
-        linked = self._linking_libraries
-        for part in linked:  # which grows
-            linked += [other for other in dict.fromkeys(part._linking_libraries) if other not in linked]
-        super().finalize()
+        """Leave a module to link, into several kernels."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == binding.Linkage.external:
+                function.linkage = "linkonce_odr"
+        self._shared_module, self._finalized = self._final_module, True
 
 
 # Kernels of fitting/kernels/rounds.py, the largest. Their loops are not vectorised and unrolled: that is half of the optimisation
@@ -368,7 +359,7 @@ class _Counted(JITCodeLibrary):  # type: ignore[misc]
 _AS_WRITTEN = "run", "work"
 
 
-class _Kernel(_Counted):
+class _Kernel(JITCodeLibrary):  # type: ignore[misc]
     """Code of a kernel that does not count references, optimised once: numba does it twice, and prunes references in between."""
 
     def _optimize_functions(self, module: Any) -> None:
@@ -391,7 +382,7 @@ def _lower_by(lowering: Any, library: Any, state: Any) -> None:
 @partial(_pass, kind=LoweringPass)
 def _lower_counted(state: Any) -> None:
     """Lower a kernel that counts references."""
-    _lower_by(ScratchLower, _Counted, state)
+    _lower_by(ScratchLower, JITCodeLibrary, state)
 
 
 @partial(_pass, kind=LoweringPass)
@@ -409,8 +400,8 @@ def _lower_to_link(state: Any) -> None:
     def function() -> None:
         """Key by which kernels find the library; the function has no machine code of its own."""
 
-    lowered = state["cr"]
-    state.targetctx.insert_user_function(function, lowered.fndesc, [state.library])
+    lowered, libraries = state["cr"], [state.library, *state.library._linking_libraries]  # all that it calls, directly or not
+    state.targetctx.insert_user_function(function, lowered.fndesc, list(dict.fromkeys(libraries)))
     state["cr"] = lowered._replace(cfunc=function)
 
 
@@ -425,16 +416,14 @@ class Compiler(CompilerBase):  # type: ignore[misc]
         counted = flags.nrt or flags.debuginfo
         passes = PassManager("ubpe")
         for step in (
-            untyped_passes.TranslateByteCode,
+            _translate,
             untyped_passes.FixupArgs,
-            _canonicalise,
             untyped_passes.RewriteSemanticConstants,
             untyped_passes.DeadBranchPrune,
             _constant_indices,
             _assign_once,
             untyped_passes.DeadBranchPrune,
             _infer_types,
-            _assign_phis,
             _unsigned_indices,
             *((typed_passes.IRLegalization,) if counted else ()),
             typed_passes.AnnotateTypes,
