@@ -177,10 +177,12 @@ def paths(seed: int) -> str:
 
 
 def refined(seed: int) -> str:
-    """The vocabulary of fewest tokens."""
+    """The vocabularies of fewest tokens and of the likeliest."""
     size, docs = corpus(seed)
-    tok = UBPE(size + 40, alphabet=size, objective="shortest").fit(docs, progress=False).refine(docs, progress=False)
-    return digest(learned(tok), tok.encode_batch(others(seed)))
+    tok = UBPE(size + 40, alphabet=size, objective="shortest").fit(docs, progress=False)
+    made = [tok.refine(docs, objective=objective, progress=False) for objective in ("shortest", "likelihood")]
+    made.append(tok.reweight(docs, progress=False))
+    return digest(*map(learned, made), *(one.encode_batch(others(seed)) for one in made))
 
 
 def words(pattern: str) -> str:

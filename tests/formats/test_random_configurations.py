@@ -99,6 +99,7 @@ TRIMS = {"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": False}
 INNER: dict[str, Any] = {"vocab": {"<unk>": 0, "a": 1, "##a": 2}, "merges": []}
 OF_BYTES = PIECES | {"byte_fallback": True, "vocab": [*PIECES["vocab"][:2], *([f"<0x{i:02X}>", 0.0] for i in range(256))]}
 NO_SPACE = {"vocab": {"<unk>": 0, "a": 1}, "merges": []}
+DETOUR = {"vocab": {"<unk>": 0, "a": 1, "b": 2, "bb": 3, "ab": 4, "abb": 5}, "merges": ["b b", "a b", "ab b"]}
 SPACES = {"type": "Replace", "pattern": {"Regex": "[b<>unk]"}, "content": " "}
 SPACED = {"normalizer": SPACES, "added_tokens": [_word("<unk>", 0, normalized=True)]}
 PREFIX = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
@@ -106,6 +107,8 @@ SEVERAL = [
     ("pairs of a token that nothing makes", _file(DEAD)),
     ("a pair that is there twice", _file({"vocab": {"a": 0, "b": 1, "ab": 2, "ba": 3}, "merges": ["a b", "b a", "a b"]})),
     ("a token in the vocabulary only", _file({"vocab": {"<unk>": 0, "a": 1, "b": 2, " ": 4, "ab": 3}, "merges": []})),
+    ("a word that merging makes in another way", _file({**DETOUR, "ignore_merges": True})),
+    ("words that are found first", _file({}, added_tokens=[_word("ab", 6, normalized=True), _word("b ", 7)])),
     ("white space of a word that is a word itself", _file({}, added_tokens=[_word("b", 2, rstrip=True), _word("  ", 6)])),
     ("a word that takes the white space of the one before", _file({}, added_tokens=[_word("  ", 6, lstrip=True, rstrip=True)])),
     ("the beginning is gone", _file({}, pre_tokenizer=WORDS_FIRST)), ("clusters", _file({}, pre_tokenizer=CLUSTERS)),
