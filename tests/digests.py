@@ -1,13 +1,14 @@
 """The net under changes of structure: hashes of what fits, encodings, decodings and files give on drawn inputs.
 
-Only public calls are used, but for the two sizes that force small shards and sorted counting. `python tests/digests.py` compares
-them with the table that `digests.json` holds; with `--write` it replaces the file, which is right only where results are meant to
-change. It takes some seconds with a warm cache of kernels.
+Only public calls are used, but for the sizes that force small shards, sweeps and sorted counting. `python tests/digests.py`
+compares them with the table that `digests.json` holds; with `--write` it replaces the file, which is right only where results are
+meant to change. It takes some seconds with a warm cache of kernels.
 """
 
 import contextlib
 import gzip
 import hashlib
+import itertools
 import json
 import pathlib
 import string
@@ -20,6 +21,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, WordPiece
+from ubpe_numba.bounds import boundary_probabilities, encode_nbest, lower_bound
+from ubpe_numba.signals import SignalTokenizer
 from ubpe_numba.text import Normalizer
 
 TABLE = pathlib.Path(__file__).with_name("digests.json")
@@ -76,16 +79,16 @@ def text() -> bytes:
 
 @contextlib.contextmanager
 def sizes(per_shard: int, dense: int | None) -> Iterator[None]:
-    """Fits whose shards hold so many symbols and whose counts of pairs are in dense tables up to so many cells."""
+    """Fits whose shards hold so many symbols, ten times as many being swept, with dense tables of pairs up to so many cells."""
     from ubpe_numba.fitting import fit as loop
     from ubpe_numba.fitting.kernels import text_cells as cells
 
-    kept = loop._PER_SHARD, cells.DENSE
-    loop._PER_SHARD, cells.DENSE = per_shard, cells.DENSE if dense is None else dense
+    kept = loop._PER_SHARD, cells.DENSE, loop.SWEPT
+    loop._PER_SHARD, cells.DENSE, loop.SWEPT = per_shard, cells.DENSE if dense is None else dense, 10 * per_shard
     try:
         yield
     finally:
-        loop._PER_SHARD, cells.DENSE = kept
+        loop._PER_SHARD, cells.DENSE, loop.SWEPT = kept
 
 
 def learned(tok: Any) -> str:
@@ -185,6 +188,47 @@ def refined(seed: int) -> str:
     return digest(*map(learned, made), *(one.encode_batch(others(seed)) for one in made))
 
 
+def whole(seed: int) -> str:
+    """Documents with mirrors, in frames, and with runs: fits with small shards and with large ones, and all that encodes."""
+    size, docs = corpus(seed)
+    given, found = others(seed), []
+    symbols = Preprocessing(mirror={0: 1}), Preprocessing(mirror={}), Preprocessing(runs=[0])
+    ways: list[tuple[Preprocessing | None, int | None]] = [*((way, None) for way in symbols), (None, 4)]
+    for cls, (preprocessing, frame) in itertools.product((BPE, UBPEClassic, UBPE), ways):
+        if cls is UBPEClassic and frame:
+            continue
+        options: dict[str, Any] = {"n_candidates": 4} if cls is UBPEClassic else {}
+        options |= {"objective": "shortest"} if cls is UBPE else {}
+        for shard in (10**9, 100):
+            with sizes(shard, None):
+                tok = cls(size + 40, alphabet=size, preprocessing=preprocessing, n_threads=2, **options)
+                tok.fit(docs, progress=False, **({"frame": frame} if frame else {}))
+            ids = tok.encode_batch(given)
+            found += [learned(tok), ids, tok.decode_batch(ids), *[tok.encode(doc) for doc in given[:9]], tok.spans(given).starts]
+            found += [tok.count(given), *(streamed(tok, given[2]) if frame and cls is BPE else ())]
+    return digest(*found)
+
+
+def signals(representation: str) -> str:
+    """Recordings within a tolerance, with a gap; their ids, what they decode to, and streams."""
+    rng = np.random.default_rng(3)
+    walks = [np.cumsum(rng.integers(-3, 4, n)).astype(float) for n in (700, 401, 35, 900)]
+    walks[1][30:40] = np.nan
+    tok = SignalTokenizer(120, max_error=2, representation=representation, n_threads=2).fit(walks, low=-120, high=120)
+    ids = tok.encode_batch(walks)
+    return digest(ids, *tok.decode_batch(ids), *[tok.encode(walk) for walk in walks])
+
+
+def bounded(seed: int) -> str:
+    """Bounds of fewest tokens, segmentations by probability, and the heaviest ones."""
+    size, docs = corpus(seed)
+    tok = UBPE(size + 30, alphabet=size).fit(docs, progress=False)
+    bound = lower_bound(tok, docs[:8], seconds=None, progress=False)
+    best = encode_nbest(tok, [doc[:25] for doc in docs[:5]], 3)
+    chances = [boundary_probabilities(tok.reweight(docs, progress=False), doc) for doc in docs[:9]]
+    return digest(bound.tokens, best[0], *chances)
+
+
 def words(pattern: str) -> str:
     """Text in words: a fit, and encodings of `str` and `bytes`, short, repeated and long, with special tokens."""
     whole = text()
@@ -236,6 +280,10 @@ def cases() -> dict[str, Callable[[], str]]:
         made[f"ranked {seed}"] = lambda s=seed: ranked(s)  # type: ignore[misc]
         made[f"paths {seed}"] = lambda s=seed: paths(s)  # type: ignore[misc]
         made[f"refined {seed}"] = lambda s=seed: refined(s)  # type: ignore[misc]
+        made[f"whole {seed}"] = lambda s=seed: whole(s)  # type: ignore[misc]
+        made[f"bounded {seed}"] = lambda s=seed: bounded(s)  # type: ignore[misc]
+    for kind in ("levels", "differences", "both", "auto"):
+        made[f"signals {kind}"] = lambda k=kind: signals(k)  # type: ignore[misc]
     for pattern in ("gpt2", "cl100k", "o200k"):
         made[f"words {pattern}"] = lambda p=pattern: words(p)  # type: ignore[misc]
     made |= {"pieces": pieces, "one document": one_document}

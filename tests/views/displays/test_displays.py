@@ -16,7 +16,7 @@ from tables import each, refuses
 from ubpe_numba import BPE, Preprocessing, export, plot
 from ubpe_numba.errors import NotFittedError
 from ubpe_numba.plot import CompressionDisplay, CountsDisplay, MotifsDisplay, PianoRollDisplay, SkylineDisplay, TokensDisplay
-from ubpe_numba.views.colours import DARK, LIGHT, colours_of, hue_of, hues_of
+from ubpe_numba.views.colours import DARK, LIGHT, hue_of, hues_of
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
 DOC = np.array([0, 2, 8, 2, 0, 2, 8, 2, 8, 0, 0, 2, 8])
@@ -53,12 +53,16 @@ def test_it_is_seen_and_drawn_on_given_axes(theme: Any, name: str, open_figures:
     refuses(ValueError, "^theme: ", draw, theme="grey")
 
 
+#: Symbols are pitch * 4 + the length as a power of two; pitch 0 is a rest. A token is the phrase of three notes.
+TUNE = np.array([60, 64, 67, 60, 64, 67, 0, 60, 64, 67, 72]) * 4 + np.array([0, 0, 1, 0, 0, 1, 2, 0, 0, 1, 3])
+MUSIC = BPE.from_merges([[1, 2], [5, 3]], alphabet=np.unique(TUNE))
+OF_TUNE: dict[str, Any] = {"pitch": lambda s: np.where(s < 4, np.nan, s // 4), "duration": lambda s: 2.0 ** (s % 4)}
 PICTURES = {
     "tokens": "49506609dfb6", "notes": "f78d6b91f5c9", "skyline": "3979cc7eba56", "motifs": "d68b5fbc1139",
     "tree": "026bb1df7285", "rank": "ed4461b5a9df", "length": "7bc33cbabb07", "curves": "4c934c6a030f",
     "skyline of text": "8e8697c90564", "motifs of text": "18f329944abb", "motifs in seconds": "a7a46125b9de",
-    "tree of text": "b270ee352882", "one token": "3b3477fc80ac", "two tokens": "c291c0f29909",
-    "long signal": "5a3ab9048c99", "bars": "dce146bb04c4",
+    "tree of text": "b270ee352882", "one token": "3b3477fc80ac", "tune": "7c13ddfd18af",
+    "two tokens": "c291c0f29909", "long signal": "5a3ab9048c99", "bars": "dce146bb04c4",
 }  # fmt: skip
 
 
@@ -71,6 +75,7 @@ def test_pictures_are_what_they_were() -> None:
         "motifs in seconds": lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 2], rate=8, colours={5: "red"}, **how),
         "tree of text": lambda **how: plot.TreeDisplay.from_token(text, 6, depth=None, **how),
         "one token": lambda **how: TokensDisplay.from_document(TOK, DOC, token=5, rate=2, **how),
+        "tune": lambda **how: PianoRollDisplay.from_document(MUSIC, TUNE, **OF_TUNE, **how),
         "two tokens": lambda **how: TokensDisplay.from_document(TOK, DOC, token={5: "#ff0000", 2: "#00ff00"}, **how),
         "long signal": lambda **how: SkylineDisplay.from_document(TOK, np.tile(DOC, 9), rate=2, start=3, **how),
         "bars": lambda **how: SkylineDisplay.from_document(TOK, DOC, values=lambda s: np.where(s == 8, np.nan, s), bar=4, **how),
@@ -167,37 +172,6 @@ def test_curves_are_those_of_the_tokenizers(axes: Any) -> None:
     alone = CompressionDisplay.from_tokenizers(BPE(25).fit(VERSES))
     assert [text.get_text().split()[0] for text in alone.ax_.texts] == ["BPE"]
     refuses(NotFittedError, "", lambda: CompressionDisplay.from_tokenizers(BPE.from_merges([[0, 1]], alphabet="ab"), ax=axes))
-
-
-#: Symbols are pitch * 4 + the length as a power of two; pitch 0 is a rest.
-TUNE = np.array([60, 64, 67, 60, 64, 67, 0, 60, 64, 67, 72]) * 4 + np.array([0, 0, 1, 0, 0, 1, 2, 0, 0, 1, 3])
-OF_TUNE: dict[str, Any] = {"pitch": lambda s: np.where(s < 4, np.nan, s // 4), "duration": lambda s: 2.0 ** (s % 4)}
-
-
-def test_bars_are_the_notes_in_the_colours_of_their_tokens(axes: Any) -> None:
-    symbols = np.unique(TUNE)
-    numbers = np.searchsorted(symbols, TUNE).tolist()  # a token is the phrase of three notes
-    music = BPE.from_merges([numbers[:2], [symbols.size, numbers[2]]], alphabet=symbols)
-    display = PianoRollDisplay.from_document(music, TUNE, **OF_TUNE, ax=axes)
-    ids, starts = music.encode(TUNE, return_offsets=True)
-    assert len(set(ids.tolist())) < ids.size < TUNE.size
-    colours = colours_of(ids, music._model.vocabulary.n_alphabet)
-    token_of = np.searchsorted(starts, np.arange(TUNE.size), side="right") - 1
-    notes, time = [], 0.0
-    for symbol, token in zip(TUNE.tolist(), token_of.tolist(), strict=True):
-        if symbol >= 4:
-            notes.append((time, symbol // 4, 2.0 ** (symbol % 4), colours[token]))
-        time += 2.0 ** (symbol % 4)
-    assert len(axes.patches) == len(notes) == 10
-    for bar, (onset, pitch, length, colour) in zip(axes.patches, notes, strict=True):
-        assert bar.get_x() == onset and bar.get_y() + bar.get_height() / 2 == pytest.approx(pitch)
-        assert 0.9 * length < bar.get_width() < length and to_hex(bar.get_facecolor()) == colour
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time", "pitch")
-    assert axes.get_xlim() == (0, time) and axes.get_title(loc="left") == f"10 notes, {ids.size} tokens"
-    borders = [line.get_xdata()[0] for line in axes.lines]
-    assert borders == display.onset[starts[1:]].tolist()
-    own = PianoRollDisplay.from_document(music, TUNE, **OF_TUNE, onset=lambda s: np.arange(s.size) // 2)
-    assert [bar.get_x() for bar in own.ax_.patches] == [0, 0, 1, 1, 2, 2, 3, 4, 4, 5]
 
 
 def boxes(ax: Any) -> list[tuple[float, ...]]:

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from tables import each
 
 from ubpe_numba import BPE, Ragged
 from ubpe_numba.plot import MotifsDisplay
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.views.colours import DARK, hue_of
 
 DOCS = [[0, 2, 8, 2, 0, 0], [8, 0, 2, 8, 2], [2, 0, 2, 8, 2, 0, 2, 8, 8], [], [0, 2, 8, 2]]
 
@@ -39,18 +37,6 @@ def test_contexts_are_all_occurrences_and_end_with_their_document(tok: Tokenizer
             np.testing.assert_array_equal(contexts, np.array(rows).reshape(len(rows), -1))
             assert count == len(rows)
         assert [m.tolist() for m in display.motifs] == [[0, 2, 8, 2], [0, 2, 8], [8]]
-
-
-def test_every_context_is_drawn_in_grey_and_the_motif_in_its_hue(tok: Tokenizer) -> None:
-    display = gallery(tok, DOCS, tokens=[5, 2], side=2, shape=(1, 2), theme="dark")
-    for ax, token, contexts, motif in zip(display.axes_.flat, [5, 2], display.contexts, display.motifs, strict=True):
-        *grey, coloured = ax.lines
-        np.testing.assert_array_equal([line.get_ydata() for line in grey], contexts)
-        assert all(to_hex(line.get_color()) == DARK.grey for line in grey)
-        assert coloured.get_ydata().tolist() == motif.tolist() and coloured.get_xdata()[0] == 0
-        hue = hue_of(token, 3)
-        assert to_hex(coloured.get_color()) == (DARK.grey if hue < 0 else DARK.hues[hue])
-        assert ax.get_xlim() == (-2.5, motif.size + 1.5) and np.allclose(ax.get_ylim(), (-0.4, 8.4))
 
 
 def test_most_occurrences_are_drawn_at_even_distances(tok: Tokenizer) -> None:
