@@ -366,6 +366,10 @@ class _Kernel(JITCodeLibrary):  # type: ignore[misc]
         pass
 
     def _optimize_final_module(self) -> None:
+        for function in self._final_module.functions:
+            if function.name.startswith("_ZN7cpython"):  # reads arguments; the kernel is called, not inlined too
+                function.add_function_attribute("noinline")
+                function.add_function_attribute("optnone")
         options = binding.create_pipeline_tuning_options(int(config.OPT))
         options.loop_vectorization = options.loop_unrolling = self.name not in _AS_WRITTEN
         builder = binding.create_pass_builder(self._codegen._tm, options)
