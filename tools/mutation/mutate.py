@@ -46,10 +46,12 @@ NO_MUTANTS = {"distributed", "integrations"}
 # Tests of no folder: of all kernels, in seconds, and of all public calls.
 DIGESTS = "tests/test_digests.py"
 EVERYTHING = [f"tests/test_{name}.py" for name in ("inputs", "bad_input", "layouts", "ways_on", "fuzzers", "ownership")]
-# Tests of no folder or of one that is not run, of some modules: of kernels that count and encode bytes, and of layouts of Arrow.
+# Tests of no folder or of one that is not run, of some wings and modules: of kernels that count and encode bytes, of layouts of
+# Arrow and of other packages' arrays, and of what a warm-up compiles.
 OF_WINGS = {
     **dict.fromkeys(("coding", "runtime", "text"), "tests/test_guard_pages.py"),
     "documents": "tests/integrations/test_arrays.py",
+    "tokenizers.warmup": "tests/test_process.py::test_every_kernel_has_one_signature",
 }
 NEAR = 5  # files of tests that are collected first: most mutants fail there
 FIRST = 40  # tests that run the line, before files that have tests of a whole wing
@@ -105,7 +107,7 @@ class Runner:
             files = [test for test in files if not test.startswith(NOT_RUN)]
         mutated = self._names.users(module, (ROOT / mutant.path).read_text(), mutant.line) if kernel else set()
         general = [] if kernel else EVERYTHING
-        more = [OF_WINGS[wing]] if wing in OF_WINGS else []
+        more = [OF_WINGS[name] for name in (module.partition(".")[2], wing) if name in OF_WINGS]
         if self._reached is not None:
             by_line = self._reached.tests(mutant.path, mutant.function, mutant.line, mutated)
             by_line = [test for test in by_line if test in self._known]
@@ -114,8 +116,8 @@ class Runner:
             tests = [*new, *by_line[:FIRST], *more, *by_line[FIRST:], *files]
         else:
             tests = [*files[:2], *more, *general, *files[2:]]
-        if kernel and (self._reached is None or not by_line):
-            tests = [DIGESTS, *tests]
+        if kernel:
+            tests = [DIGESTS, *(test for test in tests if not test.startswith(DIGESTS))]
         tests = list(dict.fromkeys([mutant.path, *tests]))  # the examples of the file first
         tree = self._trees.get()
         file = tree / mutant.path
