@@ -103,7 +103,7 @@ class Names:
 
         >>> names, module = Names(pathlib.Path(__file__).parents[2]), "ubpe_numba.runtime.tables.automaton"
         >>> found = names.users(module, "def longest_match(states, state):\n    pass", 2)
-        >>> [f"ubpe_numba.coding.kernels.{name}" in dict(found) for name in ("best_path", "decode")]
+        >>> [f"ubpe_numba.coding.kernels.{name}" in dict(found) for name in ("n_best", "decode")]
         [True, False]
         """
         seen = {(module, name) for name in _defined([top for top in ast.parse(source).body if top.lineno <= line][-1])}
