@@ -32,6 +32,7 @@ from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
 from llvmlite import binding, ir as llvm
+from llvmlite.binding import ffi
 from numba import types
 from numba.core import cgutils, config, interpreter, ir, transforms, typed_passes, untyped_passes
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
@@ -384,15 +385,10 @@ def _lower_by(lowering: Any, library: Any, state: Any) -> None:
 
 
 @partial(_pass, kind=LoweringPass)
-def _lower_counted(state: Any) -> None:
-    """Lower a kernel that counts references."""
-    _lower_by(ScratchLower, JITCodeLibrary, state)
-
-
-@partial(_pass, kind=LoweringPass)
 def _lower(state: Any) -> None:
-    """Lower a kernel that does not."""
-    _lower_by(KernelLower, _Kernel, state)
+    """Lower a kernel; one that counts references, or is to be debugged, as numba does it."""
+    counted = state.flags.nrt or state.flags.debuginfo
+    _lower_by(ScratchLower if counted else KernelLower, JITCodeLibrary if counted else _Kernel, state)
 
 
 @partial(_pass, kind=LoweringPass)
@@ -415,9 +411,8 @@ class Compiler(CompilerBase):  # type: ignore[misc]
     is_kernel = True
 
     def define_pipelines(self) -> list[Any]:
-        """One pipeline; a kernel that counts references, or is to be debugged, is lowered as numba does it."""
+        """One pipeline; references are legalised where they are counted."""
         flags = self.state.flags
-        counted = flags.nrt or flags.debuginfo
         passes = PassManager("ubpe")
         for step in (
             _translate,
@@ -429,9 +424,9 @@ class Compiler(CompilerBase):  # type: ignore[misc]
             untyped_passes.DeadBranchPrune,
             _infer_types,
             _unsigned_indices,
-            *((typed_passes.IRLegalization,) if counted else ()),
+            *((typed_passes.IRLegalization,) if flags.nrt or flags.debuginfo else ()),
             typed_passes.AnnotateTypes,
-            _lower_to_link if not self.is_kernel else _lower_counted if counted else _lower,
+            _lower if self.is_kernel else _lower_to_link,
             typed_passes.NoPythonBackend,
         ):
             passes.add_pass(step, step.__name__)
@@ -443,7 +438,9 @@ class Compiler(CompilerBase):  # type: ignore[misc]
         if not gc.isenabled():  # a helper compiled during the compilation of its kernel
             return super().compile_extra(func)
         gc.disable()
+        timers, ffi.lib._lock._cblist = ffi.lib._lock._cblist, []  # of numba, 10 us for each of ten thousand calls of LLVM
         try:
             return super().compile_extra(func)
         finally:
+            ffi.lib._lock._cblist = timers
             gc.enable()
