@@ -23,6 +23,7 @@ from ubpe_numba.runtime.compiler import cache
 _TASK = json.loads(os.environ.get("UBPE_MUTANT", "null"))
 _attach = cache.attach
 HANGS = 200  # seconds of the processor in one test; the exit code of a process that is ended then
+IDLE = 180  # seconds in which it does nothing at all: it waits for what does not come
 
 
 class _OfMutant(cache._KernelCache):
@@ -57,9 +58,12 @@ class _Clock(event.Listener):  # type: ignore[misc]
         return (self.began if self.depth else time.process_time()) - self.started
 
     def watch(self) -> None:
-        """End the process if a test goes on for long: machine code cannot be interrupted."""
-        while self.seconds() - self.test < HANGS:
+        """End the process if a test goes on or waits for long: machine code cannot be interrupted."""
+        idle = 0
+        while self.seconds() - self.test < HANGS and idle < IDLE:
+            before = time.process_time()
             time.sleep(1)
+            idle = idle + 1 if time.process_time() - before < 0.01 else 0
         os._exit(HANGS)
 
     def on_start(self, _: event.Event) -> None:
