@@ -363,14 +363,16 @@ _AS_WRITTEN = "run", "work"
 class _Kernel(JITCodeLibrary):  # type: ignore[misc]
     """Code of a kernel that does not count references, optimised once: numba does it twice, and prunes references in between."""
 
+    def add_ir_module(self, module: Any) -> None:
+        """A function; the one that reads the arguments is not optimised, and calls the kernel."""
+        for function in (f for f in module.functions if f.name.startswith("_ZN7cpython")):
+            function.attributes.update(("noinline", "optnone"))
+        super().add_ir_module(module)
+
     def _optimize_functions(self, module: Any) -> None:
         pass
 
     def _optimize_final_module(self) -> None:
-        for function in self._final_module.functions:
-            if function.name.startswith("_ZN7cpython"):  # reads arguments; the kernel is called, not inlined too
-                function.add_function_attribute("noinline")
-                function.add_function_attribute("optnone")
         options = binding.create_pipeline_tuning_options(int(config.OPT))
         options.loop_vectorization = options.loop_unrolling = self.name not in _AS_WRITTEN
         builder = binding.create_pass_builder(self._codegen._tm, options)
