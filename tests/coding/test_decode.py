@@ -75,6 +75,8 @@ def test_buffers_of_every_dtype_and_the_first_unknown_id_in_several_chunks(dtype
         assert np.array_equal(out[: want.size], want) and all(np.shares_memory(doc, out) for doc in got if len(doc))
     with pytest.raises(ValueError, match=f"out: expected room for {want.size} symbols, got {want.size - 1}"):
         tok.decode_batch(ids, out=out[: want.size - 1])
+    halves = ids.values[:100_000], ids.values[100_000:]  # two chunks
+    assert all(map(np.array_equal, tok.decode_batch(halves), map(tok.decode, halves)))
     for at, bad in ((0, -1), (599, 9), (600, -(2**31)), (199_999, 2**31 - 1), (200_000, 9), (249_999, -1)):
         wrong = ids.values.copy()
         wrong[at + 1 :: 1000], wrong[at] = -7, bad
