@@ -26,6 +26,9 @@ def test_nothing_differs() -> None:
     assert found.passed and str(found).endswith("no difference"), str(found)
     assert [(row.name, row.cases) for row in found.rows] == [(part.name, part.cases) for part in PARTS]
     assert json.loads(json.dumps(found.to_dict()))["passed"] is True
+    modules = [vars(sys.modules[name]) for name in sys.modules if name.startswith("ubpe_numba.")]
+    kernels = {id(value): len(value.signatures) for names in modules for value in names.values() if hasattr(value, "_cache_hits")}
+    assert found.machine["compiled"] + found.machine["loaded"] == sum(kernels.values())
 
 
 def broken(part: Part) -> Part:

@@ -37,6 +37,7 @@ def test_facts_of_a_fitted_tokenizer() -> None:
         f"fingerprint {tok.fingerprint[:16]}",
     ):
         assert part in text
+    assert tok.fingerprint[:17] not in text
 
 
 def test_motifs_of_signals_are_drawn_to_scale() -> None:

@@ -167,6 +167,8 @@ class Runner:
             return "killed", "hangs"
         if code == pytest.ExitCode.USAGE_ERROR and "conftest" in text:
             return "killed", "the package cannot be imported"
+        if code == pytest.ExitCode.NO_TESTS_COLLECTED and len(tests) == 1:  # a file without examples
+            return "survived", ""
         if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
             raise RuntimeError(f"{' '.join(command)}: {text}")
         if code:

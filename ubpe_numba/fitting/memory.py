@@ -27,6 +27,13 @@ class Memory:
 
     `short`: of `n_cells` there is room for few pairs. Attributes: `pairs`, the most frequent ones that the tables may have;
     `noted`, the most occurrences that were recorded at once; `dense`, the tokens whose pairs may be counted in a table.
+
+    >>> memory = Memory.within(40_000_000, 1_000_000, 10, divisible=True)
+    >>> memory.pairs, memory.dense, memory.fixed, memory.positions
+    (8192, 256, 14072248, 6481938)
+    >>> counts = np.array([500_000, 9000, 400, 3, 1])
+    >>> memory.threshold(counts, 2, 600_000, 1000, 50), memory.batch(counts, 10**6, 100, 50)
+    ((2, 4978938), 145078)
     """
 
     def __init__(self, limit: int, fixed: int, short: bool, n_cells: int) -> None:
@@ -91,6 +98,9 @@ def swept(limit: int, n_cells: int, n_segments: int, swept_cell: int, cell: int,
     """How many cells a dense phase may leave to a loop of one shard, with cells of `cell` bytes, and below what its ids must be.
 
     MemoryError if the phase itself does not fit.
+
+    >>> swept(80_000_000, 1_000_000, 10, swept_cell=1, cell=4, n_tokens=300)
+    (12454183, 2943)
     """
     tables = _TABLES + _TOKEN * n_tokens + _PAIR * _FEW[0] + 24 * n_segments
     text = tables + swept_cell * n_cells
