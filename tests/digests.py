@@ -8,7 +8,6 @@ meant to change. It takes some seconds with a warm cache of kernels.
 import contextlib
 import gzip
 import hashlib
-import itertools
 import json
 import pathlib
 import string
@@ -193,15 +192,12 @@ def whole(seed: int) -> str:
     size, docs = corpus(seed)
     given, found = others(seed), []
     symbols = Preprocessing(mirror={0: 1}), Preprocessing(mirror={}), Preprocessing(runs=[0])
-    ways: list[tuple[Preprocessing | None, int | None]] = [*((way, None) for way in symbols), (None, 4)]
-    for cls, (preprocessing, frame) in itertools.product((BPE, UBPEClassic, UBPE), ways):
-        if cls is UBPEClassic and frame:
-            continue
-        options: dict[str, Any] = {"n_candidates": 4} if cls is UBPEClassic else {}
-        options |= {"objective": "shortest"} if cls is UBPE else {}
+    options: dict[Any, dict[str, Any]] = {BPE: {}, UBPEClassic: {"n_candidates": 4}, UBPE: {"objective": "shortest"}}
+    ways = [(cls, way, None) for cls in options for way in symbols]
+    for cls, preprocessing, frame in [*ways, (BPE, None, 4), (UBPE, None, 4)]:
         for shard in (10**9, 100):
             with sizes(shard, None):
-                tok = cls(size + 40, alphabet=size, preprocessing=preprocessing, n_threads=2, **options)
+                tok = cls(size + 40, alphabet=size, preprocessing=preprocessing, n_threads=2, **options[cls])
                 tok.fit(docs, progress=False, **({"frame": frame} if frame else {}))
             ids = tok.encode_batch(given)
             found += [learned(tok), ids, tok.decode_batch(ids), *[tok.encode(doc) for doc in given[:9]], tok.spans(given).starts]
@@ -223,10 +219,9 @@ def bounded(seed: int) -> str:
     """Bounds of fewest tokens, segmentations by probability, and the heaviest ones."""
     size, docs = corpus(seed)
     tok = UBPE(size + 30, alphabet=size).fit(docs, progress=False)
-    bound = lower_bound(tok, docs[:8], seconds=None, progress=False)
     best = encode_nbest(tok, [doc[:25] for doc in docs[:5]], 3)
     chances = [boundary_probabilities(tok.reweight(docs, progress=False), doc) for doc in docs[:9]]
-    return digest(bound.tokens, best[0], *chances)
+    return digest(lower_bound(tok, docs[:8], seconds=None, progress=False).tokens, best[0], *chances)
 
 
 def words(pattern: str) -> str:
