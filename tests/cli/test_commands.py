@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from command_line import INTS, TEXT, fails
+from digests import digest
 from tables import each
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, export
@@ -184,10 +185,9 @@ def test_inspect_says_what_the_library_says(here: pathlib.Path, capsys: pytest.C
     assert found["fingerprint"] == tok.fingerprint and found["special_tokens"] == {"<end>": tok.vocabulary.special["<end>"]}
     assert len(found["tokens"]) == 3 and found["tokens"][0]["count"] == tok._model.vocabulary.counts.max()
     assert found["encoded"]["tokens"] == tok.encode(TEXT).size and found["encoded"]["symbols"] == len(TEXT)
-    assert main(["inspect", "text.json"]) == 0
+    assert main(["inspect", "text.json"]) == main(["inspect", "ints.npz", "--on", "a.jsonl", "--sort", "weight"]) == 0
     out = capsys.readouterr().out
-    assert tok.fingerprint in out and "256 bytes and 14 pairs" in out and "  'er'\n" in out
-    assert main(["inspect", "ints.npz", "--on", "a.jsonl", "--sort", "weight"]) == 0 and "integers" in capsys.readouterr().out
+    assert tok.fingerprint in out and digest(out) == "4594ca294530", out
 
 
 def test_inspect_has_a_curve(here: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ PICTURES = {
     "tree": "026bb1df7285", "rank": "ed4461b5a9df", "length": "7bc33cbabb07", "curves": "4c934c6a030f",
     "skyline of text": "8e8697c90564", "motifs of text": "18f329944abb", "motifs in seconds": "a7a46125b9de",
     "tree of text": "b270ee352882", "one token": "3b3477fc80ac", "tune": "7c13ddfd18af",
-    "two tokens": "c291c0f29909", "long signal": "5a3ab9048c99", "bars": "dce146bb04c4",
+    "two tokens": "c291c0f29909", "long signal": "5a3ab9048c99", "part": "403849da5a13", "bars": "dce146bb04c4",
 }  # fmt: skip
 
 
@@ -78,6 +78,7 @@ def test_pictures_are_what_they_were() -> None:
         "tune": lambda **how: PianoRollDisplay.from_document(MUSIC, TUNE, **OF_TUNE, **how),
         "two tokens": lambda **how: TokensDisplay.from_document(TOK, DOC, token={5: "#ff0000", 2: "#00ff00"}, **how),
         "long signal": lambda **how: SkylineDisplay.from_document(TOK, np.tile(DOC, 9), rate=2, start=3, **how),
+        "part": lambda **how: SkylineDisplay.from_document(TOK, DOC, start=3, stop=9, **how),
         "bars": lambda **how: SkylineDisplay.from_document(TOK, DOC, values=lambda s: np.where(s == 8, np.nan, s), bar=4, **how),
     }
     found = {}
