@@ -22,7 +22,7 @@ import pytest
 from processes import python
 from tables import refuses
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, export
 from ubpe_numba.coding import short
 from ubpe_numba.coding.plan import FIRST
 from ubpe_numba.coding.short import LONGEST, READY
@@ -94,8 +94,10 @@ def texts() -> list[Any]:
     docs = [TEXT, TEXT.upper(), TEXT[::-1]]
     special = {"<|end|>": 500, "<end>": 400}
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
+    file = json.loads(export(BPE.for_text(300, pretokenizer="gpt2").fit(docs), "tokenizer.json"))
+    file["model"]["vocab"] = {name: len(file["model"]["vocab"]) - 1 - i for name, i in file["model"]["vocab"].items()}
     made = [
-        BPE.for_text(300, pretokenizer="gpt2", known_words=["cat", "the"]).fit(docs),
+        BPE.for_text(300, pretokenizer="gpt2", known_words=["cat", "the"]).fit(docs), BPE.load(json.dumps(file)),
         BPE.for_text(300, pretokenizer="o200k", special_tokens={f"<{i}>": 300 + i for i in range(40)}).fit(docs),
         BPE.for_text(300, pretokenizer="cl100k", special_tokens=special).fit(docs),
         BPE.for_text(300, pretokenizer=None, special_tokens=["<end>"]).fit(docs),
@@ -159,6 +161,8 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
         for doc in docs[:2]:
             for options in OPTIONS:
                 is_same(tok, "encode", doc, **options)
+    ways, small = (texts[1], general(texts[1])), ["the c", "he ca", "eca x"]  # an array may lie where the one before it lay
+    assert len({str([way.encode(doc).tolist() for doc in small]) for way in ways}) == 1
     vocab, decoders = {f"<0x{i:02X}>": i for i in range(256)} | {"a": 256}, [{"type": "ByteFallback"}, {"type": "Fuse"}]
     model = {"type": "BPE", "byte_fallback": True, "vocab": vocab, "merges": []}
     of_bytes = ready(BPE.load(json.dumps({"model": model, "decoder": {"type": "Sequence", "decoders": decoders}})), "a")
@@ -232,9 +236,8 @@ def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
 
 def test_most_tokenizers_have_short_ways_where_python_allows_them(texts: list[Any], integers: list[Any]) -> None:
     """All but those that find special tokens and have no pattern, a pattern without a kernel, and paths in segments."""
-    assert list(map(is_short, [*texts, *integers])) == [
-        READY and i not in (3, 4, 5, 15) for i in range(len(texts) + len(integers))
-    ]
+    found = [*map(is_short, [*texts, *integers])]
+    assert found == [READY and i not in (4, 5, 6, 16) for i in range(len(found))]
 
 
 def test_what_is_deleted_meanwhile_and_what_is_left(texts: list[Any]) -> None:

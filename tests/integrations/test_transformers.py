@@ -42,8 +42,7 @@ def grams() -> UBPE:
 def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
     roles = {"bos_token": "<|bos|>", "eos_token": "<|eos|>", "pad_token": "<|pad|>"}
     rest = {"template": "<|bos|> $A", "model_max_length": 8, "padding_side": "left", "chat_template": CHAT}
-    fast = export(tok, "transformers", **roles, **rest, special_first=True)
-    fast.save_pretrained(tmp_path)
+    fast = export(tok, "transformers", tmp_path, **roles, **rest, special_first=True)
     saved = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
     for made in (fast, saved):
         assert (made.bos_token_id, made.eos_token_id, made.pad_token_id, made.unk_token) == (0, 1, 2, None)
