@@ -110,8 +110,8 @@ BAD_DOC: list[tuple[Any, Any, str]] = [
     (Ragged.from_lists(DOCS), TypeError, "Ragged.*encode_batch takes several"), ([0, 1.0], TypeError, "position 1: .* got 1.0"),
     (DOCS, TypeError, r"position 0: .* got \[0.*encode_batch takes several"), (["a"], TypeError, "position 0: .* got 'a'"),
     ([FLAT], TypeError, "position 0.*encode_batch takes several"), ([0, 2**63], ValueError, "position 1: .* fits int64"),
-    (np.array([0, 2**64 - 1], np.uint64), ValueError, "position 1: expected an integer that fits int64"),
-    (np.zeros((2, 3), np.int32), ValueError, r"shape \(2, 3\).*encode_batch takes several"), (np.array(1), ValueError, "1-D integer"),
+    (np.array([0, 2**64 - 1], np.uint64), ValueError, "position 1: .* that fits int64"), (np.array(1), ValueError, "1-D integer"),
+    (np.zeros((2, 3), np.int32), ValueError, r"shape \(2, 3\).*encode_batch takes several"),
     (np.array([0.0]), TypeError, "float64"), (np.array([0], object), TypeError, "object"), (Path("x"), TypeError, r"got \w+Path"),
 ]  # fmt: skip
 BAD_IDS: list[tuple[Any, Any, str]] = [
