@@ -17,10 +17,10 @@ AGREED = {
     "words of the README": 1_600,
 }
 LIMITS = AGREED | {
-    "lines": 52_025,
-    "lines of code": 31_244,
-    "functions": 2_403,
-    "classes": 208,
+    "lines": 52_021,
+    "lines of code": 31_241,
+    "functions": 2_402,
+    "classes": 206,
     "modules": 250,
     "lines of the longest file": 690,
     "files of a fit": 12,

@@ -161,8 +161,8 @@ def test_text_is_encoded_and_decoded_as_on_the_general_path(texts: list[Any]) ->
         for doc in docs[:2]:
             for options in OPTIONS:
                 is_same(tok, "encode", doc, **options)
-    ways, small = (texts[1], general(texts[1])), ["the c", "he ca", "eca x"]  # an array may lie where the one before it lay
-    assert len({str([way.encode(doc).tolist() for doc in small]) for way in ways}) == 1
+    want, small = general(texts[1]), ["the c", "he ca", "eca x"]  # an array may lie where the one before it lay
+    assert [texts[1].encode(doc).tolist() for doc in small] == [want.encode(doc).tolist() for doc in small]
     vocab, decoders = {f"<0x{i:02X}>": i for i in range(256)} | {"a": 256}, [{"type": "ByteFallback"}, {"type": "Fuse"}]
     model = {"type": "BPE", "byte_fallback": True, "vocab": vocab, "merges": []}
     of_bytes = ready(BPE.load(json.dumps({"model": model, "decoder": {"type": "Sequence", "decoders": decoders}})), "a")

@@ -101,8 +101,8 @@ def refined(
         candidates = Substrings(*given, longest, least, most_edges, most)
         sizes = len(candidates), candidates.longest, candidates.lengths.size
         log.info("refine: %d candidates of up to %d symbols, %d edges", *sizes)
-        # without weights the kernels are those of a plain fit, twice as fast
-        some = as_corpus(documents, sample_weight=units.weights if (units.weights > 1).any() else None)
+        # where all weights are 1 it needs none, and no kernels beside those of a plain fit
+        some = as_corpus(documents, sample_weight=units.weights if (units.weights != 1).any() else None)
         candidates = candidates.extended(merges_of(some, Alphabet.dense(n_alphabet), _MORE * wanted, None))
         tables = max(1, most // max(1, len(candidates)))
         tokens = search_vocabulary(units, candidates, wanted, robust, min_count, least, tables, n_threads, deadline, progress)
