@@ -9,13 +9,17 @@ import pytest
 
 
 def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Run a test for every row of a table, as `pytest.mark.parametrize` does, but as one test with one set of fixtures."""
+    """Run a test for every row of a table, as `pytest.mark.parametrize` does, but as one test with one set of fixtures.
+
+    Below `given`, every example is tried with every row: a row that was drawn as well would come in few of the examples.
+    """
     table = list(rows)
     own = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
-        def run(**fixtures: Any) -> None:
+        def run(*drawn: Any, **fixtures: Any) -> None:
+            fixtures |= {parameter.name: value for parameter, value in zip(others, drawn, strict=False)}
             for row in table:
                 values = row if len(own) > 1 else (row,)
                 try:

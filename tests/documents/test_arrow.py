@@ -269,8 +269,7 @@ def test_dictionaries_without_chunks() -> None:
     assert rows(as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), pa.int64())))) == [[]]
     no_table = pa.struct([("a", pa.int8()), ("b", pa.int8())])
     for values, said in ((pa.list_(pa.string()), "lists of strings"), (pa.bool_(), "bool"), (no_table, "struct")):
-        with pytest.raises(TypeError, match=f"got Arrow's {said}"):
-            as_documents(pa.chunked_array([], pa.dictionary(pa.int8(), values)))
+        refuses(TypeError, f"got Arrow's {said}", as_documents, pa.chunked_array([], pa.dictionary(pa.int8(), values)))
 
 
 def test_a_stream_that_breaks() -> None:

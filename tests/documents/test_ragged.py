@@ -1,6 +1,7 @@
 """`Ragged` against plain lists of lists."""
 
 import copy
+import itertools
 import pickle
 import re
 from collections.abc import Callable
@@ -124,19 +125,17 @@ def test_concat_joins_batches_in_new_memory() -> None:
     assert Ragged.concat([]).to_lists() == [] and Ragged.concat([]).values.dtype == np.int32
 
 
-@given(LISTS, st.none() | st.integers(0, 6), st.sampled_from(["right", "left"]), st.sampled_from([True, "right", "left"]), INT32)
-def test_padding_and_cutting_at_either_side(
-    lists: list[list[int]], length: int | None, side: str, cut: bool | str, fill: int
-) -> None:
+@given(LISTS, st.none() | st.integers(0, 6), INT32)
+@each("side, cut", itertools.product(["right", "left"], [True, "right", "left"]))
+def test_padding_and_cutting_at_either_side(lists: list[list[int]], length: int | None, fill: int, side: str, cut: Any) -> None:
     batch = Ragged.from_lists([[0], *lists])[1:]
     width = max(map(len, lists), default=0) if length is None else length
     kept = [doc[len(doc) - min(len(doc), width) :] if cut == "left" else doc[:width] for doc in lists]
     pads = [[fill] * (width - len(doc)) for doc in kept]
-    expected = [doc + pad if side == "right" else pad + doc for doc, pad in zip(kept, pads, strict=True)]
-    marks = [
-        [1] * len(doc) + [0] * len(pad) if side == "right" else [0] * len(pad) + [1] * len(doc)
-        for doc, pad in zip(kept, pads, strict=True)
-    ]
+    expected, marks = (
+        [doc + pad if side == "right" else pad + doc for doc, pad in zip(docs, fills, strict=True)]
+        for docs, fills in ((kept, pads), ([[1] * len(doc) for doc in kept], [[0] * len(pad) for pad in pads]))
+    )
     matrix, mask = batch.to_padded(fill, length, side=side, truncate=cut, return_mask=True)  # type: ignore[call-overload]
     assert matrix.dtype == np.int32 and mask.dtype == bool and matrix.shape == mask.shape == (len(lists), width)
     assert matrix.tolist() == expected and mask.astype(int).tolist() == marks

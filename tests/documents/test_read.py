@@ -246,8 +246,7 @@ def test_errors_name_the_document_in_the_stream(monkeypatch: pytest.MonkeyPatch)
         ([np.array([1]), np.array([2**63], np.uint64)], r"document 1, position 0.*fits int64"),
     ]  # fmt: skip
     for docs, message in rows:
-        with pytest.raises((TypeError, ValueError), match=message):
-            as_documents(iter(docs))
+        refuses((TypeError, ValueError), message, as_documents, iter(docs))
 
 
 def test_a_stream_is_held_once_and_narrow() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 from reference import fit as reference
+from sentencepiece_models import model
+from tables import refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
 from ubpe_numba.errors import UnknownSymbolError
@@ -64,7 +66,15 @@ def test_new_characters_are_kept_in_files_and_continued_again(cls: Any, tmp_path
 
 def test_where_new_symbols_are_not_taken() -> None:
     docs = [[0, 1, 0, 1, 2]]
-    with pytest.raises(ValueError, match="n_tokens: expected at least 6, for 2 new symbols in docs, got 5"):
-        BPE(4).fit(docs).fit_more([[0, 7, 9]], 5)
+    refuses(ValueError, "n_tokens: .* at least 6, for 2 new symbols in docs, got 5", BPE(4).fit(docs).fit_more, [[0, 7, 9]], 5)
     with pytest.raises(UnknownSymbolError, match="document 0, position 1: symbol 7.*or fit with it in alphabet="):
         BPE(4, alphabet=3).fit(docs).fit_more([[0, 7, 9]], 9)
+
+
+def test_a_new_token_holds_no_character_that_is_no_token_and_none_of_those_that_replace_them() -> None:
+    for one in "b\ud7ff\uf900\U000fffffé\ue000\uf8ff\U00100000":
+        tok = load(model([("<unk>", 0.0, 2), ("a", -1.0, 1), *[(one, -2.0, 1)] * (one != "é")], kind=2))
+        if one in "b\ud7ff\uf900\U000fffff":
+            assert tok.fit_more([f"a{one}a{one}"] * 2, 6).vocabulary.merges.tolist() == [[1, 2], [3, 3]]
+        else:
+            refuses(ValueError, "would hold a character that is no token", tok.fit_more, [f"a{one}a{one}"] * 2, 6)

@@ -70,7 +70,7 @@ def test_a_gap_is_a_few_tokens_and_takes_few_ids(tmp_path: Path) -> None:
     data.save(tmp_path / "bytes.json")
     assert load(tmp_path / "bytes.json") == data
     head = json.loads((tmp_path / "bytes.json").read_text())
-    head["text"]["runs"] = "\u2014"
+    head["text"]["runs"] = "N\u2014"
     with pytest.raises(ModelFormatError, match="runs: expected symbols of an alphabet of bytes"):  # no error of the codec
         load(json.dumps(head))
     assert [data.decode([i]) for i in data.encode(b"NNNNNNN")] == [b"NNNN", b"NN", b"N"]
@@ -87,10 +87,7 @@ def with_runs(runs: Any, **params: Any) -> BPE:
     (lambda: with_runs([1]).fit([[0, 7, *[1] * 7]]), ValueError, "n_tokens: expected at least 10, for 8 symbols"),
     (lambda: with_runs([1]).fit([[0, 1, 1]], frame=3), ValueError, "frame: runs of symbols do not keep to frames"),
     (lambda: with_runs([1]).fit([[0, 1, 1]]).fit_more([[0, 1]], 10), ValueError, "runs: a vocabulary with tokens of"),
-    (
-        lambda: with_runs([1]).fit([[0, 1, 1]]).with_objective("shortest").refine([[0, 1]]),
-        ValueError, "refine: the search would put symbols of runs",
-    ),
+    (lambda: with_runs([1]).fit([[0, 1, 1]]).with_objective("shortest").refine([[0, 1]]), ValueError, "refine: .* symbols of"),
 ])  # fmt: skip
 def test_what_knows_no_runs_is_refused(call: Any, error: type[Exception], words: str) -> None:
     refuses(error, words, call)

@@ -40,12 +40,17 @@ def test_rounds_of_longer_work_are_shown(capsys: pytest.CaptureFixture[str], mon
 
 
 @each("bars", [True, False])
-def test_rounds_that_end_early_end_their_line(bars: bool, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_last_line_says(bars: bool, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if not bars:
         monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
     rounds = Progress(True).rounds(range(9), "exchange")
     assert [next(rounds), next(rounds)] == [0, 1]
     rounds.close()  # type: ignore[attr-defined]  # as a loop does that is left
     shown = capsys.readouterr().err
-    assert "1/9" in shown or "round 1 of 9" in shown
-    assert shown.endswith("\n")
+    assert ("1/9" if bars else "round 1 of 9") in shown and shown.endswith("\n")
+    tokens = Progress(True)
+    tokens.start(4, 10)
+    tokens.update(6, 3)
+    tokens.finish(9)
+    shown = capsys.readouterr().err
+    assert all(part in shown for part in (["9/10", "count=3"] if bars else ["6/10 tokens", "count 3 ", "fit: 9 tokens"]))

@@ -50,8 +50,9 @@ def accesses(pair, records, values, flags, out):
         out[i] += y
     out[0] = sum_of(pair.table) + last
     if n > 1:
-        row = pair.table[1]
-        out[1] += row[0] + len(pair.table) + pair.table[1:, 0].size
+        row, column = pair.table[1], pair.table[1:, 0]  # one of them without gaps
+        column[2] += row[0]
+        out[1] += row[0] + len(pair.table) + column.size + column[3]
     return last
 
 

@@ -21,6 +21,13 @@ def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: p
     refuses(ValueError, f"^n_threads: expected at most {most}, got 999999$", resolve_threads, 999_999)
     monkeypatch.setenv("UBPE_NUM_THREADS", "0" * 30 + str(most))
     assert resolve_threads(None) == most
+    for name in ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(os, "sched_getaffinity", [{0, 2, 5}].__getitem__, raising=False)  # the processors of this process
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert resolve_threads(None) == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert resolve_threads(None) == 1
 
 
 def test_ctrl_c_does_not_wait_for_a_kernel():

@@ -27,10 +27,10 @@ def fit(cls: Any, docs: Any, n_tokens: int, **params: Any) -> Any:
 
 
 def renumbered(tok: Tokenizer) -> str:
-    """A tokenizer.json of the same tokens with ids in the opposite order, from 5 on, with gaps."""
+    """A tokenizer.json of the same tokens with ids in the opposite order, with gaps; that of a pair is the first."""
     file = json.loads(export(tok, "tokenizer.json"))
     vocab = file["model"]["vocab"] | {token["content"]: token["id"] for token in file["added_tokens"]}
-    file["model"]["vocab"] = {name: 2 * (len(vocab) - i) + 5 for name, i in vocab.items()}
+    file["model"]["vocab"] = {name: 2 * (-(i + 5) % len(vocab)) for name, i in vocab.items()}
     for token in file["added_tokens"]:
         token["id"] = file["model"]["vocab"].get(token["content"], token["id"])
     return json.dumps(file)
@@ -122,12 +122,11 @@ def test_every_number_of_a_token_is_its_id(name: str) -> None:
             assert np.array_equal(v[i], tok._model.alphabet.output(np.array([symbol])))
     if v.merges is not None:
         assert v.merges.shape == (v.merged.size, 2) and v.merges.dtype == v.merged.dtype == np.int32
+        assert len({*v.merged.tolist()}) == v.n_learned, name
         for (left, right), made in zip(v.merges.tolist(), v.merged.tolist(), strict=True):
             assert np.array_equal(joined(v[left], v[right]), v[made]) and v.parents(made) is not None
         for i in have:
             tree = v.tree(i)
-            leaves = [t for t in tree.tokens.tolist() if v.parents(t) is None]
-            assert np.array_equal(b"".join(v[t] for t in leaves), v[i]) if isinstance(v[i], bytes) else True
             for t, start in zip(tree.tokens.tolist(), tree.starts.tolist(), strict=True):
                 assert np.array_equal(v[i][start : start + len(v[t])], v[t])
     weights = [v.weights, v.counts, v.document_frequencies, v.occurrences, v.log_probabilities]
@@ -165,11 +164,6 @@ def test_rows_of_statistics_follow_their_tokens() -> None:
         a, b = getattr(last.vocabulary, name), getattr(first.vocabulary, name)
         assert b[2:].tolist() == a.tolist() and (name == "lengths" or not b[:2].any())
     v = first.vocabulary
-    assert (v.n_alphabet, v.n_learned, v.n_documents, v.n_symbols) == (
-        last.vocabulary.n_alphabet, last.vocabulary.n_learned, 3, sum(map(len, TEXT))
-    )  # fmt: skip
-    old = first.vocabulary
-    assert first.fit(["abab"], progress=False).vocabulary is not old and len(first.vocabulary) == 5
-    for array in (v.arena, v.offsets, v.lengths, v.merges, v.merged, v.weights, v.counts, v.symbol_ids):
-        with pytest.raises(ValueError, match="read-only"):
-            array[:1] = 0
+    known = last.vocabulary.n_alphabet, last.vocabulary.n_learned, 3, sum(map(len, TEXT))
+    assert (v.n_alphabet, v.n_learned, v.n_documents, v.n_symbols) == known
+    assert first.fit(["abab"], progress=False).vocabulary is not v and len(first.vocabulary) == 5

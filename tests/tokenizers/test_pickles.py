@@ -23,11 +23,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:every idf is 0:UserWarning")  # 
 DOCS = [*["low lower lowest newer newest"] * 3, "a b new"]
 CUT = Preprocessing("BertPreTokenizer", {"[CLS]": 3}, normalizer="BertNormalizer")
 PIECES: dict[str, int] = {"": 7, "un": 2**31 - 1, "?": 0, "é\U0001f600": 3, "\nable": 5}
-INTEGERS, FAR, DNA = (
-    [[1, 2, 3, 1, 2], [5, 1, 2]],
-    [[7, -(2**62), 2**40, -(2**62)], [7, 7]],
-    ["ACGTacgtNNnnACgt", "acgtACGTTTaacc", ""],
-)
+INTEGERS, FAR = [[1, 2, 3, 1, 2], [5, 1, 2]], [[7, -(2**62), 2**40, -(2**62)], [7, 7]]
+DNA = ["ACGTacgtNNnnACgt", "acgtACGTTTaacc", ""]
 NOTES = [[("note", 60), "rest", 7, ("note", 60), "rest"], [b"x", 7, ("note", 60), "rest"]]
 BARS = ["ab|cd-", "ab|ab-ab"]
 LONE: dict[str, Any] = {"break_tokens": "|", "stop_tokens": ["-"]}

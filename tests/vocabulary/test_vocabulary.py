@@ -16,6 +16,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
     ([[0, 9]], r"merges\[0\]: expected ids in 0..2, got \[0, 9\]"), ([[0, -1]], r"merges\[0\]: expected ids in 0..2"),
     ([0, 1], r"merges: expected shape \(m, 2\), got \(2,\)"), ([[0.0, 1.0]], "merges: expected integers, got float"),
     (None, "merges: expected integers"), ([[True, False]], "merges: expected integers"),
+    ([[0, 0], *([i, i] for i in range(2, 27)), [2, 0]], "have more than 134217728 symbols in all"),  # 2**27, and they one more
     ([[0, 1], [2]], "merges: expected integers"), ([[0, True]], "merges: expected integers"),  # an integer, if NumPy is asked
 ])  # fmt: skip
 def test_from_merges_refuses(merges: Any, match: str) -> None:
