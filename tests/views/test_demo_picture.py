@@ -57,9 +57,12 @@ def test_a_picture_is_written_in_the_colours_of_the_theme(tmp_path: pathlib.Path
     assert max(seen, key=seen.__getitem__) == theme.paper
     assert {theme.highlight, theme.ink, theme.dim, theme.grid, *theme.hues} <= set(seen)  # the skyline has all hues
     assert [p.name for p in tmp_path.iterdir()] == ["demo.png"]
-    window = demo_picture._window(found, np.array([7, 8]), 300, 700)
-    ids, starts, lengths = found.ids[window], found.starts[window], found.lengths[window]
-    assert starts[0] >= 700 and lengths.sum() <= 300 and {7, 8} <= set(ids.tolist())
+    tokens = list(zip(found.ids.tolist(), found.starts.tolist(), found.lengths.tolist(), strict=True))
+    end = found.signal.size
+    for size, learned, least in ((300, 700, 700), (90, 0, 0), (300, end - 300, end - 300), (300, end - 299, 0)):
+        windows = [[t for t in tokens if a <= t[1] and t[1] + t[2] <= a + size] for _, a, _ in tokens if a >= least]
+        worth = [len({t[0] for t in part} & {7, 8}) * sum(t[2] for t in part if t[0] != 3) for part in windows]
+        assert tokens[demo_picture._window(found, np.array([7, 8]), size, learned)] == windows[worth.index(max(worth))]
 
 
 def test_a_short_record_is_shown_whole_and_a_failure_leaves_the_old_picture(

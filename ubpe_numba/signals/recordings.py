@@ -73,18 +73,14 @@ def _recording(value: Any, channel_axis: int | None, where: str) -> Recording:
         expected = "[samples]; channel_axis= is for more" if channel_axis is None else "two axes, samples and channels"
         raise ValueError(f"{where}: expected {expected}, got {describe(array)}")
     columns = array[:, None] if channel_axis is None else np.moveaxis(array, channel_axis, 1)
-    missing = np.ma.getmaskarray(columns) if isinstance(columns, np.ma.MaskedArray) else None
-    values = np.asarray(columns)
+    missing, values = np.ma.getmaskarray(columns), np.asarray(columns)
     if values.dtype.kind == "f":
         values = values.astype(np.float64, copy=False)
-        is_nan = np.isnan(values)
+        missing = missing | np.isnan(values)
         if (at := np.argwhere(np.isinf(values))).size:
             place = f"position {at[0, 0]}" if channel_axis is None else f"channel {at[0, 1]}, position {at[0, 0]}"
             raise ValueError(f"{where}: {place}: expected a finite number, or NaN for a missing one, got {values[tuple(at[0])]}")
-        missing = is_nan if missing is None else missing | is_nan
-    if missing is None or not missing.any():
-        return Recording(values, None)
-    return Recording(np.where(missing, 0, values), missing)
+    return Recording(np.where(missing, 0, values), missing) if missing.any() else Recording(values, None)
 
 
 def runs_of(missing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

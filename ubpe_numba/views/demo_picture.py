@@ -149,18 +149,15 @@ def _window(found: Found, tokens: NDArray[np.int64], size: int, learned: int) ->
     """
     if found.signal.size - learned < size:
         learned = 0
-    ends = found.starts + found.lengths
-    best, score = slice(0, int(np.searchsorted(found.starts, size))), -1
+    firsts = np.flatnonzero(found.starts >= learned)
+    lasts = np.searchsorted(found.starts + found.lengths, found.starts[firsts] + size, side="right")
     shown = np.isin(found.ids, tokens)
-    for first in np.flatnonzero(found.starts >= learned).tolist():
-        last = int(np.searchsorted(ends, found.starts[first] + size, side="right"))
-        here = shown[first:last]
-        new = np.unique(found.ids[first:last][here]).size * int(found.lengths[first:last][here].sum())
-        if new > score:
-            best, score = slice(first, last), new
-        if last == ends.size:
-            break
-    return best
+
+    def worth(part: slice) -> int:
+        here = shown[part]
+        return np.unique(found.ids[part][here]).size * int(found.lengths[part][here].sum())
+
+    return max(map(slice, firsts.tolist(), lasts.tolist()), key=worth)
 
 
 def _write_titles(
