@@ -149,7 +149,7 @@ def test_words_and_units_are_encoded_and_decoded_between_files(here: pathlib.Pat
     (here / name).write_bytes(content)
     special = ["--special-token", "[PAD]", "--special-first", "--unknown", "[PAD]"]
     assert main(["fit", "--quiet", name, *special, "-o", "m.json"]) == 0
-    assert BPE.load("m.json").vocabulary.special == {"[PAD]": 0}
+    assert BPE.load("m.json").vocabulary.special == {"[PAD]": 0} and BPE.load("m.json").n_tokens == 4096  # as --help says
     assert main(["encode", "m.json", name, "-o", "x.ids"]) == main(["decode", "m.json", "x.ids", "-o", f"back-{name}"]) == 0
     assert (here / f"back-{name}").read_bytes() == content and main(["inspect", "m.json", "--on", name]) == 0
 

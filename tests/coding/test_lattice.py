@@ -95,6 +95,8 @@ def test_documents_of_many_copies_are_as_exact() -> None:
     """Rounding comes after the copies are counted: else what has a probability below 1/2 would be 0 in 2**50 copies."""
     rng = np.random.default_rng(2)
     vocabulary = Vocabulary.from_merges(3, [(0, 1), (3, 2), (1, 1), (5, 5)])
+    ends = PathEncoder(vocabulary, weights=np.array([33.0, -33, 0, 1, 2, 3, 4]))
+    assert Lattice.of(ends, 2.0).weights.tolist() == [math.exp(2 * weight) for weight in ends.added.tolist()]  # up to e**66
     docs = Ragged.from_lists(list(rng.integers(0, 3, (20, 40))))
     lattice = Lattice(PathEncoder(vocabulary), rng.random(len(vocabulary)) ** 4)
     once, log = lattice.expected_counts(docs, None, 1)

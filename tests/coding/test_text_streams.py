@@ -66,14 +66,14 @@ HELD = [  # the pattern, a text, and what of it is held
     ("tekken", "so it'", "'"), ("llama3", "a!\n  ", "  "), ("qwen2", "a 12", ""), ("starcoder", "a  ", "  "),
     ("deepseek", "12中文", "中文"), ("kimi", "ab 中", "中"), ("whitespace", "a b ", " "), ("digits", "ab 12", "12"),
     ("gpt2", "\r\n/", "/"),  # two segments before the sign, one at the end of a document
-    ("gpt2", "so <s>a", "a"), ("gpt2", "so <s", " <s"), ("gpt2", "so é".encode()[:-1], " \xc3"),
+    ("gpt2", "so <s>b", "b"), ("gpt2", "so <s", " <s"), ("gpt2", "<s><s>ab", "<s>ab"), ("gpt2", "so é".encode()[:-1], " \xc3"),
 ]  # fmt: skip
 
 
 @each("pattern, text, held", HELD)
 def test_as_little_is_held_as_may_change(pattern: str, text: Any, held: str) -> None:
     tok = tokenizers(pattern)[0]
-    options = {"allowed_special": {"<s>"}, "disallowed_special": "none"}
+    options = {"allowed_special": {"<s>", "<s>ab<"}, "disallowed_special": "none"}
     stream = tok.stream(**options)
     assert [*stream.push(text), *stream.pending] == tok.encode(text, **options).tolist()
     assert tok.decode(stream.pending, as_bytes=True) == held.encode("latin-1" if isinstance(text, bytes) else "utf-8")

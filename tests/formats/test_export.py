@@ -1,6 +1,7 @@
 """Exports give the same ids in the other library, or are refused with the sample that shows it."""
 
 import functools
+import itertools
 import json
 import pathlib
 import random
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from digests import digest
 from flat_arguments import arguments_of
 from foreign import END, MIXED, same
 from sentencepiece_models import BPE as PAIRS, NORMAL, SPECIAL as PIECES, UNUSED, USER, model
@@ -201,6 +203,10 @@ def test_all_ids_move_without_gaps() -> None:
     for made in (tok, BPE(300).fit([*TEXTS], progress=False)):  # of bytes, and of characters
         docs = samples_of(made._model)
         assert {*TEXTS} <= {*texts_of(made._model.alphabet, (docs, docs))[2]}
+    pairs = sorted(itertools.product(range(75), repeat=2), key=max) + [(5627 + i, 5627 + i) for i in range(13)]
+    many = BPE.from_merges(pairs, alphabet="abc", preprocessing=Preprocessing(special_tokens=["<x>"]))
+    docs = samples_of(many._model)
+    assert (len(docs), max(map(len, docs)), digest(docs)) == (5105 + 1, 4096, "2953170aea86")  # as it says
 
 
 def test_special_tokens_come_first_before_bytes_and_pieces() -> None:

@@ -85,6 +85,17 @@ def test_paths_that_cannot_be_saved_to_or_loaded(suffix: str, tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == [folder]
 
 
+def test_a_file_has_the_least_version_that_holds_what_it_has(tmp_path: Path) -> None:
+    def made(alphabet: Any = 3, **parts: Any) -> Any:
+        return BPE.from_merges([[0, 1]], alphabet=alphabet, preprocessing=Preprocessing(**parts))
+
+    toks = [made(), fitted(UBPE).truncate(8, by="idf"), made("ab", break_tokens=["a"]), fitted(UBPE)]
+    toks += [made({b"a": 0, b"A": 0, b"b": 1}), made(runs=[0]), made(mirror={0: 1}), made("ab", special_tokens=["<x>"])]
+    for tok, version in zip(toks, (1, 2, 3, 4, 5, 6, 6, 1), strict=True):
+        tok.save(tmp_path / "a.json")
+        assert json.loads((tmp_path / "a.json").read_text())["version"] == version
+
+
 HUGE = 10**400
 #: Fields of a table of pairs.
 FIELDS = [

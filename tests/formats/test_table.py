@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from digests import digest
 from foreign import END
 from tables import refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, WordPiece, export, load
 from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.formats import gguf, tiktoken
 from ubpe_numba.formats.table import Source, recognise
+from ubpe_numba.text import patterns
 
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("tiktoken")
@@ -191,3 +194,10 @@ def test_the_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"a b c\n")
     refuses(ModelFormatError, f"^str and {path}: vocab.json with merges.txt: ", BPE.load, ('{"a": 0}', path))
     refuses(ModelFormatError, "^bytes: JSON: the key 'a' is there twice", BPE.load, twice)
+
+
+def test_tables_of_other_libraries_are_as_they_were_published() -> None:
+    """Patterns, special tokens and their ids: a hash, another one where a table is meant to change."""
+    words = {row: tiktoken.published_special(row) for row in tiktoken._SPECIAL}
+    tables = patterns.NAMED, patterns.FOR_TIKTOKEN, tiktoken._KNOWN, words, gguf._STEPS, sorted(gguf._WHOLE)
+    assert digest(*tables) == "4c266de9943f"
