@@ -151,13 +151,9 @@ def _window(found: Found, tokens: NDArray[np.int64], size: int, learned: int) ->
         learned = 0
     firsts = np.flatnonzero(found.starts >= learned)
     lasts = np.searchsorted(found.starts + found.lengths, found.starts[firsts] + size, side="right")
-    shown = np.isin(found.ids, tokens)
-
-    def worth(part: slice) -> int:
-        here = shown[part]
-        return np.unique(found.ids[part][here]).size * int(found.lengths[part][here].sum())
-
-    return max(map(slice, firsts.tolist(), lasts.tolist()), key=worth)
+    ids, lengths = np.where(np.isin(found.ids, tokens), [found.ids, found.lengths], [[-1], [0]])
+    parts = list(map(slice, firsts.tolist(), lasts.tolist()))
+    return max(parts, key=lambda part: np.setdiff1d(ids[part], -1).size * int(lengths[part].sum()))
 
 
 def _write_titles(
