@@ -206,23 +206,17 @@ def test_losses_equal_those_of_the_likeliest_path_without_the_token(data: st.Dat
     flat = [s for s in tokens if len(s) > 1]
     vocabulary = Vocabulary.from_sequences(size, [i for s in flat for i in s], [len(s) for s in flat])
     n = len(vocabulary)
-    counts = data.draw(st.lists(st.floats(0.01, 1000.0), min_size=n, max_size=n))
-    total = sum(counts)
+    counts = data.draw(st.just([1.0] * n) | st.lists(st.floats(0.01, 1000.0), min_size=n, max_size=n))
+    total = math.fsum(counts)
+    logs = [math.log(count / total) for count in counts]
     found = likelihood_losses(PathEncoder(vocabulary), np.array(counts))
     for t, loss in zip(range(size, n), found.tolist(), strict=True):
-        sequence = vocabulary.sequence(t).tolist()
-        others = [path for path in all_paths(sequence, tokens) if t not in path]
-        likelihoods = [sum(math.log(counts[u] / total) for u in path) for path in others]
-        own = math.log(counts[t] / total)
-        if max(likelihoods) > own + 1e-6:
-            assert loss == -1.0
-            continue
-        best = [path for path, x in zip(others, likelihoods, strict=True) if x > max(likelihoods) - 1e-6]
-        wanted = [
-            counts[t] * (own - sum(math.log((counts[u] + counts[t]) / (total + counts[t] * (len(path) - 1))) for u in path))
-            for path in best
-        ]
-        assert loss == -1.0 or any(math.isclose(loss, x, rel_tol=1e-9, abs_tol=1e-9) for x in wanted)
+        others = [path for path in all_paths(vocabulary.sequence(t).tolist(), tokens) if t not in path]
+        prices = [(-sum(round(logs[u] * 2**24) for u in path), [-vocabulary.sequence(u).size for u in path]) for path in others]
+        path = others[prices.index(min(prices))]  # of several the one whose first tokens are longer
+        likelier = sum(math.log((counts[u] + counts[t]) / (total + counts[t] * (len(path) - 1))) for u in path)
+        wanted = -1.0 if sum(logs[u] for u in path) > logs[t] else counts[t] * (logs[t] - likelier)
+        assert math.isclose(loss, wanted, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def test_pruned_vocabularies_are_likelier() -> None:

@@ -19,7 +19,7 @@ def other_paths(arena, offsets, n_alphabet, edges, states, costs, sums, tree, ou
     arena int32 and offsets int64[V + 1], the symbols of the tokens; edges, states as automaton.py builds them; costs float64[V],
     sums of which are exact; out int32, room for the arena; out_offsets int64[V + 1]: the path of token t is
     out[out_offsets[t]:out_offsets[t + 1]], empty for a symbol. Scratch for the longest token: sums float64[n + 1], tree int32[2 *
-    n]. The caller allocates all. Ties: the longest first token. O(symbols + matches).
+    n]. The caller allocates all. Ties: a first symbol, then the longest first token. O(symbols + matches).
 
     The example above: [2, 0] at the end of out.
     """
@@ -42,7 +42,7 @@ def other_paths(arena, offsets, n_alphabet, edges, states, costs, sums, tree, ou
                 u = states[match].token
                 e = s + np.int64(states[match].depth)
                 x = sums[e] + costs[u]
-                if u != t and (x < best or (x == best and e > best_end)):
+                if u != t and x < best:
                     best = x
                     best_end = e
                     best_token = u

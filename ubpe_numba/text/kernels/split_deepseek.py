@@ -51,7 +51,6 @@ def boundaries(
     first = equal(text, i, 0xE3) & in_range(text, i, 0x81, 0x83) >> 1 | equal(text, i, 0xE4) & in_range(text, i, 0xB8, 0xBF) >> 1
     below_be = in_range(text, i, 0x80, 0xBD) >> 1 | equal(text, i, 0xBE) >> 1 & in_range(text, i, 0x80, 0xA5) >> 2
     first |= in_range(text, i, 0xE5, 0xE8) | equal(text, i, 0xE9) & below_be
-    first &= inside >> 1
     cjk = (first | first << 1 | first << 2) & inner
     edge = (cjk ^ cjk << 1) & inner
     space = equal(text, i, " ")
