@@ -23,6 +23,7 @@ from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, UBPEClassic, 
 from ubpe_numba.bounds import boundary_probabilities, encode_nbest, lower_bound
 from ubpe_numba.signals import SignalTokenizer
 from ubpe_numba.text import Normalizer
+from ubpe_numba.text.cut import PATTERNS
 
 TABLE = pathlib.Path(__file__).with_name("digests.json")
 SIZES = (2, 5, 40, 300)  # of alphabets, one a seed
@@ -230,10 +231,14 @@ def words(pattern: str) -> str:
     lines = whole.decode().split("\n")
     tok = BPE.for_text(600, pretokenizer=pattern, special_tokens=["<end>"]).fit(lines, progress=False)
     odd = ["", "a<end>b", "\u00e9\u4e2d\U0001f600  x", "ill \ud800", "a" * 300, "12 345.67\r\n\t"]
+    ends = [part.encode() for part in ("\u56fd", "\u3042", "\U0001f600", "\u0301", "'LL", " ", "\n", "\t\r", "9", "Az", "!?")]
+    rng, parts = Random(pattern), [*ends, *(part[:n] for part in ends[:4] for n in (1, 2)), b"\x80", b"\xff"]
+    hostile = [b"".join(rng.choices(parts, k=n)) for n in (3, 20, 70, 300) for _ in range(60)]
     ids = tok.encode_batch(odd, allowed_special="all", return_offsets=True)
     return digest(
         learned(tok), tok.encode_batch(lines[::3]), tok.encode(lines[5]), tok.encode(lines[5]), *ids, tok.decode(ids[0][1]),
-        tok.decode(tok.encode(whole[:3000].decode())), tok.encode_batch([b"\xff\xfe", b"a\xc3"]), *tok.encode_iter(lines[:40]),
+        tok.decode(tok.encode(whole[:3000].decode())), tok.encode_batch([b"\xff\xfe", b"a\xc3", *hostile]),
+        *tok.encode_iter(lines[:40]),
     )  # fmt: skip
 
 
@@ -256,9 +261,10 @@ def pieces() -> str:
 
 
 def one_document() -> str:
-    """One long document of bytes."""
+    """One long document of bytes, which is swept."""
     given = np.frombuffer(text(), np.uint8)
-    tok = BPE(512).fit([given], progress=False)
+    with sizes(1000, None):
+        tok = BPE(6000).fit([given], progress=False)
     return digest(learned(tok), tok.encode(given), tok.decode(tok.encode(given)))
 
 
@@ -279,7 +285,7 @@ def cases() -> dict[str, Callable[[], str]]:
         made[f"bounded {seed}"] = lambda s=seed: bounded(s)  # type: ignore[misc]
     for kind in ("levels", "differences", "both", "auto"):
         made[f"signals {kind}"] = lambda k=kind: signals(k)  # type: ignore[misc]
-    for pattern in ("gpt2", "cl100k", "o200k"):
+    for pattern in PATTERNS:
         made[f"words {pattern}"] = lambda p=pattern: words(p)  # type: ignore[misc]
     made |= {"pieces": pieces, "one document": one_document}
     return made
