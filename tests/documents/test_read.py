@@ -94,6 +94,8 @@ def test_read_only_offsets_are_copied() -> None:
 def test_flat_with_offsets(cuts: Any) -> None:
     assert rows(as_documents(np.arange(3), offsets=cuts)) == [[], [0, 1, 2]]
     assert rows(as_documents([0, 1, 2], offsets=cuts)) == [[], [0, 1, 2]] and as_documents("abc", offsets=cuts).kind == "str"
+    borders = "\x7f\x80\u07ff\u0800\uffff\U00010000"
+    assert rows(utf8_documents(borders, offsets=range(7))) == [[*char.encode()] for char in borders]
 
 
 def test_what_numpy_takes_for_arrays() -> None:

@@ -11,7 +11,9 @@ from tables import refused, refuses
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, bounds, export
 from ubpe_numba.documents.words import words_document, words_documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.runtime.arrays import Named
 from ubpe_numba.vocabulary.alphabet import Alphabet
+from ubpe_numba.vocabulary.reserved import Reserved
 
 NAMES = [f"w{i}" for i in range(5)]
 OTHERS = [("note", 60), "rest", 7, b"x", ("note", 62, True, None, 0.5)]  # in no order
@@ -203,6 +205,10 @@ REFUSED = [
     (lambda: BPE.for_text(300).fit(EVENTS), TypeError, "expected an integer, got 'open'"),
     (lambda: Alphabet.from_state("name", 2, ["a"]), ModelFormatError, "expected 2, the size, got 1"),
     (lambda: Alphabet.from_state("name", 1, [{"list": []}]), ModelFormatError, "expected names"),
+    *[
+        (lambda k=k, n=n: Reserved.from_state(None, [0, n + 1], None, k, 2), ModelFormatError, f"break_tokens: .* in 0..{n}$")
+        for k, n in ((Named(("a", "b")), 1), ("str", 0x10FFFF), ("bytes", 255))
+    ],
     (lambda: BPE(9).fit([[frozenset("a"), frozenset("b")]] * 2, progress=False).save("m.json"), TypeError, "not frozenset"),
 ]
 

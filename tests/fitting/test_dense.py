@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from fit_cases import NO_TABLES
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from tables import refuses
 
 from ubpe_numba import BPE, FitRules
@@ -78,6 +78,7 @@ def learned(
     st.sampled_from([0, 0, 3, 200]), WAYS, st.sampled_from([1, 2, 2, 5]), st.booleans(),
     st.sampled_from([None, None, 1, 2, 3, 7, 100]), st.integers(0, 300), st.booleans(),
 )  # fmt: skip
+@example(0, 4, "flat", 100, 0, Way(), 2, False, None, 0, False)  # nothing is merged
 def test_sweeps_change_nothing(
     seed: int, size: int, nature: str, n: int, n_documents: int, way: Way, min_count: int, overshoot: bool, longest: int | None,
     more: int, segments: bool,

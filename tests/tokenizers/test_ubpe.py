@@ -50,6 +50,12 @@ def test_every_objective_is_sampled_additive_ones_by_their_weights() -> None:
             assert text.decode(text.encode("slow lower", sample=0.1, seed=seed)) == "slow lower"
 
 
+@pytest.mark.filterwarnings("ignore:every idf is 0")
+def test_where_every_idf_is_0_as_many_bags_as_asked_for_are_given() -> None:
+    tok = UBPE(5, 1).fit(["abbbaaabbbbbbaaababa"] * 2, progress=False)
+    assert [len(tok.encode_nbest(["bbbabba"], n, distinct="bag")[0][0]) for n in (1, 2, 3)] == [1, 2, 3]
+
+
 def test_threads_that_share_a_tokenizer_draw_by_their_own_alphas() -> None:
     docs = np.random.default_rng(0).integers(0, 3, (20, 60))
     tok = UBPE(20, 2, objective="likelihood").fit(docs)

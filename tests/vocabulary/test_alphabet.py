@@ -72,8 +72,7 @@ def test_others_refuse() -> None:
     refuses(ValueError, "kind: expected 'int', 'str' or 'bytes', got 'text'", Alphabet.from_user, 3, "text")
     refuses(TypeError, "size: expected an integer, got True", Alphabet.dense, True)
     refuses(TypeError, "symbols: expected integers, got characters", Alphabet.from_symbols, "ab", "int")
-    with pytest.raises(ValueError, match="values, position 0: expected an integer that fits int64"):
-        wide([-1]).lookup(np.array([2**64 - 1], np.uint64))
+    refuses(ValueError, "values, position 0: .* that fits int64", wide([-1]).lookup, np.array([2**64 - 1], np.uint64))
 
 
 def test_the_largest_alphabet_takes_no_memory() -> None:
@@ -186,10 +185,8 @@ def test_output_gives_back_what_went_in() -> None:
 
 def test_an_alphabet_is_frozen() -> None:
     one = wide([5, -3])
-    with pytest.raises(AttributeError, match="an Alphabet is frozen: cannot set or delete 'size'"):
-        one.size = 3
-    with pytest.raises(ValueError, match="read-only"):
-        one.symbols[0] = 1
+    refuses(AttributeError, "an Alphabet is frozen: cannot set or delete 'size'", setattr, one, "size", 3)
+    refuses(ValueError, "read-only", one.symbols.__setitem__, 0, 1)
     source = np.array([5, -3], np.int32)
     made = Alphabet.from_user(source)
     source[0] = 6

@@ -19,6 +19,7 @@ EACH: dict[str, dict[str, Any]] = {
     "steps": {"pretokenizer": ["Whitespace", {"type": "Digits"}]}, "special tokens": {"special_tokens": ["<e>", "<f>"]},
     "with ids": {"special_tokens": {"<e>": 100, "<f>": 90}},
     "first": {"special_tokens": ["<e>"], "special_first": True, "known_words": ["ab"]},
+    "first and far": {"special_tokens": ["<e>"], "special_first": True, "known_words": {"ab": 90}},
     "known words": {"known_words": ["ab", "<f>"]}, "normalizer": {"normalizer": ["NFC", "Lowercase"]},
     "break tokens": {"break_tokens": ["|"]}, "stop tokens": {"stop_tokens": ["|"], "pretokenizer": "whitespace"},
     "flags": {"special_tokens": ["<e>"], "known_words": ["tide"], "flags": {"<e>": ["rstrip"], "tide": ["normalized", "lstrip"]}},

@@ -107,11 +107,9 @@ def test_special_tokens_are_allowed_refused_or_ordinary(cls: Any, pretokenizer: 
     ordinary = tok.encode(text, disallowed_special="none").tolist()
     assert size not in ordinary and tok.decode(ordinary) == text
     assert tok.encode(text, disallowed_special=()).tolist() == ordinary
-    with pytest.raises(ValueError, match="disallowed_special: expected 'all', 'none' or a set of special tokens, got 'some'"):
-        tok.encode(text, disallowed_special="some")
+    refuses(ValueError, "disallowed_special: .*'all', 'none' or a set .* got 'some'", tok.encode, text, disallowed_special="some")
     refuses(ValueError, "is a special token", tok.encode, text, allowed_special="all", disallowed_special={END})
-    with pytest.raises(TypeError, match="allowed_special: expected 'all', 'none' or a set of special tokens, got None"):
-        tok.encode(text, allowed_special=None)
+    refuses(TypeError, "allowed_special: .*'all', 'none' or a set of .* tokens, got None", tok.encode, text, allowed_special=None)
 
 
 def test_nothing_is_learned_from_special_tokens(cls: Any) -> None:

@@ -423,8 +423,8 @@ class Reserved:
             symbols = _NONE if value is None else integers_of(value, name)
             if symbols.ndim != 1 or symbols.dtype == np.uint64 or (symbols[1:] <= symbols[:-1]).any():
                 raise ModelFormatError(f"{name}: expected ascending integers")
-            limit = len(kind.names) - 1 if isinstance(kind, Named) else {"int": 2**63 - 1, "str": 0x10FFFF, "bytes": 255}[kind]
-            if symbols.size and limit < 2**32 and not 0 <= symbols[0] <= symbols[-1] <= limit:
+            limit = len(kind.names) - 1 if isinstance(kind, Named) else {"int": None, "str": 0x10FFFF, "bytes": 255}[kind]
+            if symbols.size and limit is not None and not 0 <= symbols[0] <= symbols[-1] <= limit:
                 raise ModelFormatError(f"{name}: expected symbols in 0..{limit}")
             given.append(symbols.astype(np.int64))
         if words is None:
