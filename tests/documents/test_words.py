@@ -90,6 +90,7 @@ def test_columns_that_hold_numbers_of_words_are_read_as_their_lists() -> None:
         (pandas.DataFrame({"case": owner, "what": coded}).groupby("case")["what"], None, filled),
         (coded, offsets, docs), (pandas.Series(flat), offsets, docs), (pyarrow.array(coded), offsets, docs),
         (pyarrow.chunked_array([flat[:9], flat[9:]]), offsets, docs), (np.array(flat), offsets, docs),
+        (np.array(flat, object), offsets, docs),
     ):  # fmt: skip
         found, expected = words_documents(form, cuts), words_documents(same, None)
         assert found.kind.names == expected.kind.names == tuple(sorted(words.tolist()))
