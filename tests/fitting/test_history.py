@@ -69,8 +69,8 @@ GOOD: dict[str, Any] = {"last_round": 1, "corpora": [[2, 9]], "lengths": [5, 3]}
 
 @each("changes, message", [
     ({"last_round": 3}, r"history: last_round: expected an integer in 0\.\.2, got 3"),
-    ({"corpora": [[3, 9]]}, "history: corpora: expected 2 merges in all"),
-    ({"corpora": [[2**62, 9]] * 4}, "history: corpora: expected 2 merges in all"),
+    ({"corpora": [[1, 9]]}, "history: corpora: expected 2 merges in all"),
+    ({"corpora": [[2, 9], *[[2**62, 9]] * 4]}, "history: corpora: expected 2 merges in all"),
     ({"corpora": [2, 9]}, "history: corpora: expected rows of 2"),
     ({"lengths": [5]}, "history: lengths: expected 2 values, as many as counts, got 1"),
     ({"lengths": [5, -3]}, "history: lengths: expected integers of at least 0, got -3"),
