@@ -38,6 +38,7 @@ def test_bytes_for_unknown_characters() -> None:
     text = file_of(VOCAB, cut=SPACES, byte_fallback=True)
     peer, tokenizer, docs = tokenizers.Tokenizer.from_str(text), UBPE.load(text), ["aaa é a", "é中😀", "a b", ""]
     assert ours(tokenizer, docs) == theirs(tokenizer, docs) == [peer.encode(doc, add_special_tokens=False).ids for doc in docs]
+    assert (tokenizer._model.vocabulary.log_probabilities == 0).sum() == 64  # of the bytes that go on, which cost nothing
     refuses(ValueError, "kind: a model of .* is one of text", load, text, kind="str")
     with pytest.raises(ModelFormatError, match="added_tokens: lstrip, rstrip, single_word of one that is normalized"):
         UBPE.load(json.dumps(json.loads(text) | {"added_tokens": [FLAGGED], "normalizer": {"type": "Lowercase"}}))

@@ -129,7 +129,7 @@ def test_a_pattern_that_does_not_end_is_named() -> None:
     """By the package tokenizers, whose engine gives up."""
     pytest.importorskip("tokenizers")
     step = {"type": "Split", "pattern": {"Regex": "(?:a|aa)+b"}, "behavior": "MergedWithNext"}
-    with pytest.raises(ValueError, match="pre_tokenizer: Split: '.*' takes too long on 'a{20}' and 4980 more characters"):
+    with pytest.raises(ValueError, match=r"pre_tokenizer: Split: '.*' takes too long on 'a{16}\.{3}, 5000 characters"):
         Splitter(step).pieces("a" * 5000)
 
 

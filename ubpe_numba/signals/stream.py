@@ -112,8 +112,9 @@ class SignalStream:
         """The ids up to the state that all paths share."""
         found, first = self._searched()
         n = self._values.size - first
-        rows, columns = np.nonzero(found.costs[max(0, n + 1 - self._tokens.longest) :] < INF)
-        live = set(zip((-rows - max(0, n + 1 - self._tokens.longest)).tolist(), columns.tolist(), strict=True))
+        low = n + 1 - self._tokens.longest  # at least 65: so many samples were waited for
+        rows, columns = np.nonzero(found.costs[low:] < INF)
+        live = set(zip((-rows - low).tolist(), columns.tolist(), strict=True))
         heap = list(live)
         heapq.heapify(heap)
         while len(heap) > 1:

@@ -191,10 +191,9 @@ class Pretokenizer:
             spans = (match.span() for match in self._compiled.finditer(text, timeout=limit))
             return [at for start, end in spans if end > start for at in (start, end)]
         except TimeoutError:
-            shown = f"{text[:20]!r} and {len(text) - 20} more characters" if len(text) > 20 else repr(text)
             raise ValueError(
-                f"pretokenizer: {self.pattern!r:.200} takes more than {limit:.3g} s of processor time on {shown}: "
-                "what repeats in it matches in many ways"
+                f"pretokenizer: {self.pattern!r:.200} takes more than {limit:.3g} s of processor time on {quoted(text, 20)}, "
+                f"{len(text)} characters: what repeats in it matches in many ways"
             ) from None
 
     def state(self) -> dict[str, Any]:

@@ -273,7 +273,7 @@ class Engine:
         except BaseException as error:
             if type(error).__name__ != _PANIC:
                 raise
-            shown = f"{text[:20]!r} and {len(text) - 20} more characters" if len(text) > 20 else repr(text)
+            shown = f"{quoted(text, 20)}, {len(text)} characters"
             told = f"{self._name}: {', '.join(map(repr, self._patterns))} takes too long on {shown}"
             raise ValueError(f"{told:.400}: what repeats in it matches in many ways: {shortened(error)}") from error
         spans = pairwise(accumulate(map(len, found), initial=0))
