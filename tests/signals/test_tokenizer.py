@@ -138,7 +138,8 @@ def test_channels_have_a_scale_each_and_share_the_vocabulary() -> None:
     both = tok.encode_batch([leads, leads[:, :100]])
     assert [part.shape for part in tok.decode_batch(both)] == [(2, 1200), (2, 100)]
     stream = tok.stream(channel=1)
-    assert np.array_equal(np.concatenate([stream.push(leads[1]), stream.finish()]), ids[1])
+    parts = [stream.push(part) for part in np.split(leads[1], 30)]
+    assert np.array_equal(np.concatenate([*parts, last := stream.finish()]), ids[1]) and last.size < 9  # the others were certain
 
 
 def test_samples_outside_of_the_scale_are_an_error_or_counted() -> None:

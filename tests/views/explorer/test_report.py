@@ -88,6 +88,8 @@ def test_the_data_are_those_of_the_library(tok: UBPE) -> None:
     assert (pairs[:n] == -1).all() and np.array_equal(pairs[n:], tok._model.vocabulary.merges)
     assert arrays["born"].tolist() == [0] * n + list(range(n + 1, len(tok._model.vocabulary) + 1)) and data["alphabet"] == n
     assert "born" not in _data(_made(tok, segmentations="shortest"))["arrays"]  # only merge rank nests
+    of_0 = _data(_made(BPE.from_merges([[0, 1], [2, 0]], 2), [[0, 1, 0]]))["arrays"]
+    assert unpacked(of_0["born"]).tolist() == [0, 0, 3, 4]
     for i, cut in enumerate(data["cuts"]):
         ids = tok.with_objective(cut["name"]).encode_batch(DOCS)
         usage = tok.usage(ids=ids)
