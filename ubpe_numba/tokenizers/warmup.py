@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -30,6 +31,8 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 def warmup() -> None:
     """Compile every kernel of tokenizers, or read it from the cache, so that no later call waits for the compiler.
+
+    Fits with mirrors, `ubpe_numba.bounds`, signals and clusters compile what is theirs when it is first used.
 
     A minute or two without a cache, a second with one. Call it before forking, so that children find kernels loaded;
     a fork waits for the kernel that another thread is just compiling.
@@ -69,16 +72,16 @@ def warmup() -> None:
         universal.set_params(objective="additive").encode_nbest([docs[0][:20]], 2)
         heavy = np.full(len(universal._model.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
         universal.set_params(objective=heavy).encode(np.tile(docs[0], 100))
-    # what only fits of many threads, of weighted documents, or on counts come to
+    # fits of one candidate and of many, by any rule of ties, on one thread and on many, of weighted documents, and on counts
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
-        for candidates in (1, 2):
-            fit(corpus, Alphabet.dense(4), plain._replace(n_candidates=candidates), None)
+        for candidates, ties, n in itertools.product((1, 2), ("smallest", "first_seen"), (1, 2)):
+            rules = FitRules(ties=ties)
+            fit(corpus, Alphabet.dense(4), plain._replace(n_candidates=candidates, rules=rules, n_shards=n), None)
     wide = [rng.integers(0, 1200, 2000)] * 2
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), None)
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
-    UBPEClassic(10, alphabet=4, rules=FitRules(ties="first_seen")).fit(counts.documents, progress=False)
     # candidates of a search and merges beside them
     few = Substrings(np.array([0, 1] * 3, np.int32), np.array([0, 6]), np.ones(1, np.int64), 2, 2, 2, 100, 100)
     few.extended(Ragged.from_lists([[0, 1, 0]]))
