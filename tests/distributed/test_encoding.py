@@ -226,8 +226,7 @@ def test_arguments_are_checked_before_anything_is_done(tmp_path: Path) -> None:
         ({"column": "doc", "sample": True}, ValueError, "^sample: draws depend"),
         ({"column": "doc", "return_offsets": True}, TypeError, "^unexpected argument 'return_offsets'"),
     ]:
-        with pytest.raises(error, match=message):
-            encode(OF_TEXT, paths, str(tmp_path / "out"), client=none, **options)
+        refuses(error, message, encode, OF_TEXT, paths, str(tmp_path / "out"), client=none, **options)
     assert not (tmp_path / "out").exists()
 
 
@@ -334,8 +333,7 @@ def test_a_list_of_tables_keeps_their_columns_and_is_checked(client: Any, tmp_pa
             (["ab"], "doc", TypeError, "^partition 0: column 'doc': expected a partition that is a table"),
             (pa.table({"doc": ["ab"], "ids": [1]}), "doc", ValueError, "^partition 0: ids: there is a column 'ids' already"),
         ]:
-            with pytest.raises(error, match=message):
-                encode(AB, [later(bad)], column=column, client=client)
+            refuses(error, message, encode, AB, [later(bad)], column=column, client=client)
 
 
 LINES = ["low lower", "", "né 低い \U0001f600", "low"] * 9

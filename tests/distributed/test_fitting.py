@@ -332,8 +332,7 @@ def test_a_partition_that_cannot_be_read(client: Any) -> None:
         (db.from_sequence([[1], [2], [3], [4], [5], 1.5], npartitions=3), TypeError, "partition 2: .*document 1"),
     ]
     for parts, error, message in cases:
-        with pytest.raises(error, match=message):
-            fit(BPE(290), parts, client, progress=False)
+        refuses(error, message, fit, BPE(290), parts, client, progress=False)
     assert clean(client)
 
 

@@ -386,8 +386,7 @@ def test_other_words_are_refused(tmp_path: pathlib.Path) -> None:
         (3, TypeError, "unk_token: expected a special token, None or False, got 3"),
     ]  # fmt: skip
     for value, error, match in wrong:
-        with pytest.raises(error, match=re.escape(match)):
-            export(tok, "tokenizer.json", tmp_path / "tokenizer.json", unk_token=value)
+        refuses(error, re.escape(match), export, tok, "tokenizer.json", tmp_path / "tokenizer.json", unk_token=value)
     assert not [*tmp_path.iterdir()]
 
 

@@ -192,6 +192,7 @@ def test_training_begins_with_special_tokens() -> None:
     tok = WordPiece.train({"low": 5, "lower": 2, "[CLS]": 9}, 12, special_tokens=special)
     assert [*tok.pieces][:3] == special and len(tok.pieces) == 12 and tok.encode(["[CLS]", "low"]).tolist()[0] == 2
     assert [*WordPiece.train(["a"], 9, special_tokens=["[CLS]"], unknown="?").pieces] == ["?", "[CLS]", "a"]
+    assert [*WordPiece.train(["a"], 3, special_tokens=special).pieces] == special
     refuses(ValueError, "n_tokens: expected at least the 3 special .* got 2", WordPiece.train, ["a"], 2, special_tokens=special)
     refuses(TypeError, "special_tokens: expected words, .* got str", WordPiece.train, ["a"], 9, special_tokens="[CLS]")
     refuses(TypeError, "words: expected words, got str; cut it first", WordPiece.train, "a text", 9)

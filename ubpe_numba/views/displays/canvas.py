@@ -121,8 +121,8 @@ def room_of(low: float, high: float, part: float) -> float:
 def ticks_of(low: int, high: int) -> list[int]:
     """Sizes to write at a logarithmic axis: 1, 2 and 5 of each decade, or more of them where these are fewer than three.
 
-    >>> ticks_of(256, 5000), ticks_of(24, 70)
-    ([500, 1000, 2000, 5000], [30, 40, 50, 60, 70])
+    >>> ticks_of(256, 5000), ticks_of(24, 70), ticks_of(10, 50)
+    ([500, 1000, 2000, 5000], [30, 40, 50, 60, 70], [10, 20, 50])
     """
     for steps in ((1, 2, 5), range(1, 10), range(10, 100)):
         found = [step * 10**power for power in range(10) for step in steps if low <= step * 10**power <= high]
