@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import statistics
 import time
 from typing import Any
 
 import numpy as np
+import segmentations
 from harness import NONE, OURS, Bench
 from suite import common
 from suite.common import Corpus
@@ -155,3 +157,15 @@ def refine(b: Bench) -> None:
         cells = (f"{ours:.1f} in {seconds:.1f} s ({len(refined.vocabulary)})", f"BPE: {theirs:.1f} ({len(ranked.vocabulary)})")
         what = f"tokens per 1000 unseen symbols (vocabulary), UBPE refined at 4096, {name}{' (deltas)' * (name == 'ecg')}"
         b.row(what, *cells, theirs / ours, 1 / (1 - fewer), NONE)
+        if name == "text" and importlib.util.find_spec("sentencepiece"):
+            began = time.process_time()
+            likely = flat.refine(seen, objective="likelihood", progress=False)
+            ended = time.process_time()
+            pieces = segmentations.sentencepiece_model(seen, 4096)
+            seconds = ended - began, time.process_time() - ended
+            encode, n_pieces = segmentations.sentencepiece_encoder(pieces, corpus.alphabet_size)
+            pairs = (likely.encode_batch, len(likely.vocabulary)), (encode, n_pieces)
+            bits = [segmentations.bits(way(seen), way(unseen), n)[0] / unseen.total for way, n in pairs]
+            cells = [f"{one:.3f} bits in {cpu:.1f} s" for one, cpu in zip(bits, seconds, strict=True)]
+            what = "bits per unseen symbol by a unigram model, and CPU time to learn 4096 tokens by likelihood, text"
+            b.row(what, cells[0], f"sentencepiece Unigram: {cells[1]}", bits[1] / bits[0], 1.05, NONE)

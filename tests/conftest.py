@@ -35,6 +35,8 @@ FULL = {
     "tests/test_readme.py": ("test_python_blocks_run[docs/distributed",),
     "tests/runtime/test_compiler.py": ("test_plain_numba_and_another_version_give_the_same",),
     "tests/runtime/test_prebuilt.py": ("",),
+    "tests/runtime/test_guest.py": ("test_without_one_private_name", "test_first_calls_come_from_threads_where_nothing"),
+    "tests/integrations/test_beside_others.py": ("",),
     "tests/inside/test_kernels.py": ("test_one_program_in_every_mode", "test_forks_during_calls"),
     "tests/inside/test_ragged.py": ("test_functions_that_users_cache",), "tests/integrations/test_scripts.py": ("",),
     "tests/vocabulary/test_reserved.py": ("test_every_character",),

@@ -78,17 +78,17 @@ def text() -> bytes:
 
 
 @contextlib.contextmanager
-def sizes(per_shard: int, dense: int | None) -> Iterator[None]:
-    """Fits whose shards hold so many symbols, ten times as many being swept, with dense tables of pairs up to so many cells."""
+def sizes(n_shards: int, dense: int, swept: int) -> Iterator[None]:
+    """Fits on two threads with so many shards, dense tables of pairs up to so many tokens, sweeps from so many symbols on."""
     from ubpe_numba.fitting import fit as loop
     from ubpe_numba.fitting.kernels import text_cells as cells
 
-    kept = loop._PER_SHARD, cells.DENSE, loop.SWEPT
-    loop._PER_SHARD, cells.DENSE, loop.SWEPT = per_shard, cells.DENSE if dense is None else dense, 10 * per_shard
+    kept = loop.plan, cells.DENSE, loop.SWEPT
+    loop.plan, cells.DENSE, loop.SWEPT = lambda *_: (2, n_shards), dense, swept
     try:
         yield
     finally:
-        loop._PER_SHARD, cells.DENSE, loop.SWEPT = kept
+        loop.plan, cells.DENSE, loop.SWEPT = kept
 
 
 def learned(tok: Any) -> str:
@@ -100,7 +100,7 @@ def learned(tok: Any) -> str:
 
 
 def fits(seed: int, ties: str, classic: bool, marked: bool) -> str:
-    """Fits with shards of all sizes on three threads; `marked`: with weights, boundaries and a longest token, on two."""
+    """Fits with 1 to 64 shards; `marked`: with weights, boundaries and a longest token."""
     size, docs = corpus(seed)
     rng = Random(seed + 7)
     weights = [rng.choice([0, 1, 2, 7, 2**33]) for _ in docs]
@@ -109,17 +109,17 @@ def fits(seed: int, ties: str, classic: bool, marked: bool) -> str:
     options: dict[str, Any] = {"n_candidates": 7} if classic else {}
     if marked:
         rules = FitRules(ties=ties, max_token_length=(None, 4, 3, 9)[seed])  # type: ignore[arg-type]
-        options |= {"n_tokens": size + 40, "n_threads": 2}
+        options["n_tokens"] = size + 40
     else:
         rules = FitRules(ties=ties, min_count=1 + seed % 2)  # type: ignore[arg-type]
-        options |= {"n_tokens": size + 60, "n_threads": 3}
+        options["n_tokens"] = size + 60
     found = []
-    for shard, dense in ((10**9, None), (150, None), (150, 0)):
-        with sizes(shard, dense):
+    for way in ((1, 1024, 10**9), (5, 0, 1500), (64, 1024, 10**9)):
+        with sizes(*way):
             tok = cls(alphabet=size, rules=rules, **options)
             given = {"sample_weight": weights, "boundaries": cuts} if marked else {}
             found.append(learned(tok.fit(docs, progress=False, **given)))
-    assert found[0] == found[1] == found[2], "sizes of shards change nothing"
+    assert len(set(found)) == 1, "the number of shards changes nothing"
     return found[0]
 
 
@@ -196,8 +196,8 @@ def whole(seed: int) -> str:
     options: dict[Any, dict[str, Any]] = {BPE: {}, UBPEClassic: {"n_candidates": 4}, UBPE: {"objective": "shortest"}}
     ways = [(cls, way, None) for cls in options for way in symbols]
     for cls, preprocessing, frame in [*ways, (BPE, None, 4), (UBPE, None, 4)]:
-        for shard in (10**9, 100):
-            with sizes(shard, None):
+        for way in ((1, 1024, 10**9), (7, 1024, 1000)):
+            with sizes(*way):
                 tok = cls(size + 40, alphabet=size, preprocessing=preprocessing, n_threads=2, **options[cls])
                 tok.fit(docs, progress=False, **({"frame": frame} if frame else {}))
             ids = tok.encode_batch(given)
@@ -263,9 +263,12 @@ def pieces() -> str:
 def one_document() -> str:
     """One long document of bytes, which is swept."""
     given = np.frombuffer(text(), np.uint8)
-    with sizes(1000, None):
-        tok = BPE(6000).fit([given], progress=False)
-    return digest(learned(tok), tok.encode(given), tok.decode(tok.encode(given)))
+    made = []
+    for n_shards in (1, 2, 13, 64):
+        with sizes(n_shards, 1024, 1000):
+            made.append(BPE(6000).fit([given], progress=False))
+    assert len({tok.fingerprint for tok in made}) == 1
+    return digest(learned(made[0]), made[0].encode(given), made[0].decode(made[0].encode(given)))
 
 
 def cases() -> dict[str, Callable[[], str]]:

@@ -118,7 +118,6 @@ def documents(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     config = {"pattern": "a+", "num_vocab_tokens": 3, "default_vocab_size": 4, "default_num_special_tokens": 1, "version": "v3"}
     yield "tekken", {"config": config, "vocab": vocab, "special_tokens": [{"rank": 0, "token_str": "<s>", "is_control": True}]}
     yield "dump", json.loads(export(BPE.from_merges([[0, 1]], alphabet=2), "ubpe"))
-    yield "ranks of npm", {"pat_str": "a+", "special_tokens": {"<e>": 9}, "bpe_ranks": "! 0 YQ== Yg==\n! 7 YWI="}
 
 
 def test_no_message_about_a_file_of_json_is_long(tmp_path: Path) -> None:

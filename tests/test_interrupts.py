@@ -24,7 +24,7 @@ from unittest.mock import MagicMock
 import numpy as np
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, UBPEClassic, WordPiece, count_documents, quantize
+from ubpe_numba import BPE, UBPE, Preprocessing, Ragged, Scale, UBPEClassic, WordPiece, count_documents
 from ubpe_numba.bounds import boundary_probabilities, encode_nbest, lower_bound
 
 AFTER = 0.15  # seconds from the beginning of a call to the Ctrl-C
@@ -133,7 +133,7 @@ def calls(s: Subjects) -> dict[str, Callable[[int], Callable[[], object]]]:
         "decode_batch": of_ids(s.bpe.decode_batch), "decode_iter": of_ids(lambda ids: list(s.bpe.decode_iter(ids))),
         "usage": of_docs(s.bpe.usage), "index": of_ids(s.bpe.index),
         "train": of_words(lambda words: WordPiece.train(words, 5000)), "count_documents": of_docs(count_documents),
-        "quantize": lambda n: (lambda signal: lambda: quantize(signal, levels=64))(np.random.default_rng(0).normal(size=n)),
+        "Scale": lambda n: functools.partial(Scale().fit_transform, np.random.default_rng(0).normal(size=n)),
         "Ragged.from_lists": of_docs(lambda docs: Ragged.from_lists([d.tolist() for d in docs])),
         "lower_bound": of_docs(lambda docs: lower_bound(s.ubpe, docs, max_token_length=6, seconds=None, **QUIET)),
     }  # fmt: skip

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, WordPiece, bounds, count_documents, export, load, quantize
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, Scale, WordPiece, bounds, count_documents, export, load
 from ubpe_numba.actions import ActionTokenizer
 from ubpe_numba.errors import ModelFormatError, NotFittedError, SpecialTokenError, UnknownSymbolError, UnknownTokenError
-from ubpe_numba.plot import CountsDisplay
+from ubpe_numba.plot import TokensDisplay
 
 DOCS = [[0, 1, 2, 0, 1, 2], [0, 1, 2]]
 TEXTS = ["abab ab", "ab"]
@@ -64,18 +64,16 @@ def without(module: str, call: Callable[[], Any], *anew: str) -> Any:
 
 #: A call, in a folder with files; the error; words of the message: argument, place, and the way on.
 Row = tuple[Callable[[], Any], type[BaseException] | tuple[type[BaseException], ...], str]
+#: What `tests/layouts.md` has, with its whole message, is not repeated here.
 BAD_DOCS: list[tuple[Any, Any, str]] = [
-    (None, TypeError, "expected a sequence of documents .*, got None"), (..., TypeError, "got ellipsis"),
-    (5, TypeError, r"got 5 \(int\).*wrap it in a list"), ({"a": "ab"}, TypeError, "got dict.*a list of its values"),
-    ({"ab", "cd"}, TypeError, "got set.*sort it to a list"), (Path("corpus.txt"), TypeError, r"got \w+Path.*read the file first"),
+    (..., TypeError, "got ellipsis"), (Path("corpus.txt"), TypeError, r"got \w+Path.*read the file first"),
     ([Path("corpus.txt")], TypeError, r"document 0: .* got \w+Path.*read the file first"),
-    ([0, 1, 2], TypeError, r"got a flat list of integers.*wrap it in a list \(\[docs\]\)"),
-    ((0, 1), TypeError, "got a flat tuple of integers"), ([np.int32(0), 1], TypeError, "got a flat list of integers"),
+    ((0, 1), TypeError, "got a flat tuple of integers"),
     ([[0], 1], TypeError, "document 1: expected one of integer arrays, lists of integers, str or bytes, got 1"),
     ([[0], {1}], TypeError, "document 1: .* got set"), ([Ragged.from_lists([])], TypeError, "got Ragged"),
     (["ab", None], TypeError, "document 1.*drop or fill missing values"), ([True], TypeError, "document 0: .* got True"),
     ([[1], [1, None]], TypeError, "document 1, position 1: expected an integer, got None.*drop or fill missing"),
-    ([[0, 0.5]], TypeError, "document 0, position 1: .* got 0.5.*round or quantise.*ubpe_numba.quantize"),
+    ([[0, 0.5]], TypeError, "document 0, position 1: .* got 0.5.*round or quantise.*ubpe_numba.Scale"),
     ([[0, float("nan")]], TypeError, "document 0, position 1.*drop or fill missing values"),
     ([[0, True], [0]], TypeError, "document 0, position 1: expected an integer, got True"),
     ([[0], [np.True_]], TypeError, "document 1, position 0"), ([[0], [1j]], TypeError, "position 0: .* got 1j"),
@@ -87,36 +85,25 @@ BAD_DOCS: list[tuple[Any, Any, str]] = [
     (np.array([1, 2**63], np.uint64), ValueError, "position 1: expected an integer that fits int64, got 9223"),
     ([np.array([1], np.uint64), np.array([2**64 - 1], np.uint64)], ValueError, "document 1, position 0: .* 1844"),
     (np.array([[1], [2**63]], np.uint64), ValueError, "document 1, position 0: expected an integer that fits"),
-    (np.array([0.5]), TypeError, "integers, got an array of float64.*round or quantise.*ubpe_numba.quantize"),
     (np.array([], np.float32), TypeError, "an array of float32"), (np.array([1j]), TypeError, "an array of complex128"),
     (np.array([0, np.nan]), TypeError, "float64.*drop or fill missing values"),
-    (np.array([[True, False]]), TypeError, "integers, got an array of bool.*astype"),
-    (np.array([[0], [0, 1]], object), TypeError, r"integers, got an array of object.*use tolist\(\) for a document each"),
-    (np.array(["a", "b"]), TypeError, r"<U1, shape \(2,\).*one document of words"),
     (np.array([b"a"]), TypeError, r"an array of \|S1"),
-    (np.array(["2020-01-01"], "M8[D]"), TypeError, "datetime64"), (np.zeros(2, [("a", "i4")]), TypeError, "an array of"),
-    (np.ma.masked_array([1, 2], [0, 1]), TypeError, "expected a plain array, got a masked array"),
-    (np.zeros((2, 2, 2), int), ValueError, r"1-D array \(one document\) or 2-D .* shape \(2, 2, 2\).*keeps rows apart"),
+    (np.array(["2020-01-01"], "M8[D]"), TypeError, "datetime64"),
     (np.array(3), ValueError, r"expected a 1-D array .* shape \(\)"),
-    ([np.zeros((3, 4), int)], ValueError, r"document 0: expected a 1-D integer array.*ravel\(\)"),
     ([np.array([0]), np.array([0.5])], TypeError, "document 1: documents are integers, got an array of float64"),
-    (["ab", b"ab"], TypeError, r"one kind, got str \(document 0\) and bytes \(document 1\).*for_text takes both"),
     (["ab", "", [1]], TypeError, r"str \(document 0\) and integers \(document 2\).*convert one"),
     ([b"a", [1]], TypeError, r"one kind, got bytes \(document 0\) and integers \(document 1\)"),
 ]  # fmt: skip
 BAD_DOC: list[tuple[Any, Any, str]] = [
-    (None, TypeError, "expected one document .*, got None"), (3, TypeError, r"got 3 \(int\).*wrap it in a list"),
-    ({0: 1}, TypeError, "got dict"), (iter(DOCS), TypeError, "got list_iterator.*encode_batch takes several"),
-    (Ragged.from_lists(DOCS), TypeError, "Ragged.*encode_batch takes several"), ([0, 1.0], TypeError, "position 1: .* got 1.0"),
-    (DOCS, TypeError, r"position 0: .* got \[0.*encode_batch takes several"), (["a"], TypeError, "position 0: .* got 'a'"),
+    ([0, 1.0], TypeError, "position 1: .* got 1.0"),
+    (["a"], TypeError, "position 0: .* got 'a'"),
     ([FLAT], TypeError, "position 0.*encode_batch takes several"), ([0, 2**63], ValueError, "position 1: .* fits int64"),
     (np.array([0, 2**64 - 1], np.uint64), ValueError, "position 1: .* that fits int64"), (np.array(1), ValueError, "1-D integer"),
-    (np.zeros((2, 3), np.int32), ValueError, r"shape \(2, 3\).*encode_batch takes several"),
-    (np.array([0.0]), TypeError, "float64"), (np.array([0], object), TypeError, "object"), (Path("x"), TypeError, r"got \w+Path"),
+    (np.array([0], object), TypeError, "object"),
 ]  # fmt: skip
 BAD_IDS: list[tuple[Any, Any, str]] = [
     ([0.0], TypeError, "position 0: expected an integer, got 0.0"), ([0, True], TypeError, "position 1: .* got True"),
-    ([None], TypeError, "got None"), (["a"], TypeError, "got 'a'"), ([2**63], ValueError, "expected an integer that fits int64"),
+    ([2**63], ValueError, "expected an integer that fits int64"),
     (np.array([0.0]), TypeError, "got an array of float64"), (np.array([0], object), TypeError, "got an array of object"),
     (np.array([2**63], np.uint64), ValueError, "expected an integer that fits int64"), (None, TypeError, "got None"),
     (0, TypeError, r"got 0 \(int\).*wrap it in a list"), ({0: 0}, TypeError, "got dict"),
@@ -144,27 +131,21 @@ FIT: list[Row] = [
     (lambda: fit("corpus.txt"), UserWarning, "docs: 'corpus.txt'.*read it first"),
     (lambda: fit(["corpus.txt"] * 2), UserWarning, "docs: 'corpus.txt'.*read it first"),
     (lambda: fit(used()), ValueError, "docs: the iterator gave no document.*used up before.* A list"),
-    (lambda: fit(iter([0, 1])), TypeError, "docs: .*got a flat list of integers"),
-    (lambda: fit(iter(["ab", [1]])), TypeError, r"docs: .*\(document 1\).*convert one"),
     (lambda: fit("abab", 258), TypeError, "y: .* got 258.*n_tokens is an argument of the con"),
     (lambda: fit(b"abab", OFFSETS), TypeError, "y: expected the labels of 1 documents.*say offsets="),
-    (lambda: fit("abab", [0, 2, 4]), TypeError, "y: expected the labels of 1.*say offsets="),
     (lambda: BPE(9).fit_transform(FLAT, OFFSETS), TypeError, "^y: expected the labels of 1.*say offsets="),
     (lambda: fit(DOCS, [[1], []]), TypeError, "y: expected the labels of 2.*say .*boundaries="),
     (lambda: TEXT.usage(["ab", "abz"]), UnknownSymbolError, "document 1, position 2"),
     (lambda: TEXT.usage(["ab"], sample_weight=[1, 2]), ValueError, "sample_weight: expected 1 weights"),
-    (lambda: INTS.usage(used()), ValueError, "docs: the iterator gave no document.*A list can be read"),
     (lambda: count_documents(used()), ValueError, "docs: the iterator gave no document.*A list can"),
     (lambda: INTS.encode_batch(used()), ValueError, "docs: the iterator gave no document.*A list can"),
-    (lambda: INTS.decode_batch(used()), ValueError, "batch: the iterator gave no document.*A list can"),
     (lambda: fit(DOCS, offsets=[0, 1]), TypeError, r"docs, position 0: .* got \[0.*offsets= .*leave them out"),
     (lambda: fit(Ragged.from_lists([]), offsets=[0]), TypeError, "docs: expected a flat .* got a Ragged, which has its own"),
-    (lambda: fit(np.zeros((2, 2), int), offsets=[0]), ValueError, "docs: expected a 1-D"),
     (lambda: fit(None, offsets=[0]), TypeError, "docs: .* got None"),
     *[(lambda w=w, call=call: call(DOCS, sample_weight=w), error, f"^sample_weight.*{words}") for w, error, words in [
         (1, TypeError, "one for each document.*leave it out"), ([1], ValueError, "2 weights, one for each.*got 1$"),
-        ([], ValueError, ""), ([1, 1, 1], ValueError, ""), ([1, -1], ValueError, "document 1: expected 0 or more"),
-        ([1.0, 2.0], TypeError, ""), (np.array([1.0, 2.0]), TypeError, ""), (["1", "2"], TypeError, ""),
+        ([1, -1], ValueError, "document 1: expected 0 or more"),
+        ([1.0, 2.0], TypeError, ""), (np.array([1.0, 2.0]), TypeError, ""),
         ([1, None], TypeError, ""), ([2**61, 0], ValueError, ""), ([2**60, 2**60], ValueError, ""),
         (np.array([2**63, 0], np.uint64), ValueError, ""),
     ] for call in (fit, count_documents)],
@@ -179,11 +160,9 @@ FIT: list[Row] = [
     (lambda: fit("abab", boundaries=[5]), ValueError, "^boundaries.*document 0.* 5"),
     (lambda: fit(DOCS, memory_limit=10), MemoryError, r"memory_limit: 12 symbols.*need at least 9.6"),
     (lambda: BPE(9).fit(DOCS, progress=2), ValueError, "progress: expected 'auto', True or False, got 2"),  # type: ignore[arg-type]
-    (lambda: fit(sparse("csr_matrix")), TypeError, r"docs: .*csr_matrix.*toarray\(\)"),
     (lambda: fit(sparse("coo_array")), TypeError, r"docs: .*coo_array.*toarray\(\)"),
     (lambda: fit(series("ab", None)), (TypeError, ValueError), "docs: document 1.*drop or fill"),
     (lambda: fit(series(1, None)), TypeError, "docs: .*float64.*drop or fill missing"),
-    (lambda: fit(series(1, None, dtype="Int64")), ValueError, "docs: position 1.*drop missing values"),
     (lambda: BPE(9, alphabet="a").fit(["ab"]), UnknownSymbolError, "document 0, position 1.*alphabet="),
     (lambda: INTS.fit_more(used(), 9), ValueError, "docs: the iterator gave no document.*A list"),
     (lambda: PATHS.refine(used()), ValueError, "docs: the iterator gave no document.*A list"),
@@ -221,9 +200,9 @@ OPTIONS: list[Row] = [
     (lambda: FitRules().replace(ties=None), ValueError, "ties: expected .* got None"),
     (lambda: INTS.load("m.npz"), AttributeError, r"leaves this one as it is.*tok = BPE.load\("),
     (lambda: INTS.encode([1], seed=3), ValueError, "seed: nothing is drawn.*sample=0.1"),
-    (lambda: quantize([1.0], bins=3), TypeError, "'bins'.*here: levels"),  # type: ignore[call-arg]
+    (lambda: Scale(bins=3), TypeError, "'bins'.*here: levels"),  # type: ignore[call-arg]
     (lambda: FitRules(min_frequency=3), TypeError, "'min_frequency'.*min_count"),  # type: ignore[call-arg]
-    (lambda: quantize([np.zeros(3)] * 2, levels=2, channels="separate"), ValueError, r"signal: .*numpy.stack\(channels, axis=1"),
+    (lambda: Scale(channels="separate").fit([np.zeros(3)] * 2), ValueError, r"signal: .*numpy.stack\(channels, axis=1"),
     (lambda: BYTES.with_objective("shortest").encode_nbest("a", 2), ValueError, "ranks.*pretokenizer=None"),
     (lambda: bounds.lower_bound(DOCS, 9), TypeError, "tok: expected a Tokenizer as the first argument, got list"),  # type: ignore[arg-type]
     (lambda: made(objective="best"), ValueError, "objective: expected one of 'tfidf', 'shortest', .* got 'best'"),
@@ -332,9 +311,9 @@ FILES: list[Row] = [
     (lambda: export(PATHS, "tiktoken"), ValueError, "a UBPE has no merges.*with_objective.'rank'"),
 ]  # fmt: skip
 OTHERS: list[Row] = [
-    (lambda: quantize(np.array([0, np.nan]), step=0.1), ValueError, "signal: position 1.*drop or fill"),
-    (lambda: quantize(np.array([0.0, 1.0])), ValueError, "levels: .*one of step and levels.*step=None, levels=None"),
-    (lambda: quantize(np.array([0.0, 1.0]), step=0), ValueError, "step: .*more than 0.* got 0"),
+    (lambda: Scale().fit(np.array([0, np.nan])), ValueError, "signal: position 1.*drop or fill"),
+    (lambda: Scale(step=1, levels=2).fit([0.0, 1.0]), ValueError, "levels: .*one of step and levels.*step=1, levels=2"),
+    (lambda: Scale(step=0).fit([0.0, 1.0]), ValueError, "step: .*more than 0.* got 0"),
     (lambda: without("transformers", lambda: export(TEXT, "transformers", unk_token=False)), ImportError,
      r"needs transformers.*pip install 'ubpe-numba\[hf\]'"),
     (lambda: without("tiktoken", lambda: export(BYTES, "tiktoken.Encoding", name="x")), ImportError,
@@ -353,7 +332,7 @@ OTHERS: list[Row] = [
       )],
     (lambda: without("scipy", lambda: ActionTokenizer.fit(np.zeros((2, 4, 1)))), ImportError,
      r"ActionTokenizer needs scipy: pip install 'ubpe-numba\[actions\]'"),
-    (lambda: without("matplotlib", lambda: CountsDisplay.from_usage(INTS, INTS.usage(DOCS))), ImportError,
+    (lambda: without("matplotlib", lambda: TokensDisplay.from_document(INTS, DOCS[0])), ImportError,
      r"drawing needs matplotlib.*pip install 'ubpe-numba\[plot\]'"),
     (lambda: without("regex", lambda: BPE.for_text(300, pretokenizer=r"\p{L}+x").fit("a")), ImportError,
      r"needs regex.*pip install 'ubpe-numba\[text\]'"),
@@ -414,7 +393,7 @@ def test_what_needs_a_fit_reports_it(cls: Any, tmp_path: Path) -> None:
 WAYS: list[tuple[Callable[[], Any], Any]] = [
     (lambda: BPE.for_text(256).fit(["ab", b"ab"]).decode([97]), "a"),
     (lambda: fit(np.unique([["low", "lower"]], return_inverse=True)[1].reshape(1, -1)).encode([0]).tolist(), [0]),
-    (lambda: fit(quantize(np.array([0.0, 1.0]), step=1)[0]).encode([1]).tolist(), [1]),
+    (lambda: fit(Scale(step=1).fit_transform([0.0, 1.0])).encode([1]).tolist(), [1]),
     (lambda: fit(b"abab", offsets=OFFSETS).vocabulary.merges.tolist(), [[97, 98]]),
     (lambda: fit(sparse("csr_matrix").toarray()).encode([1]).tolist(), [1]),
     (lambda: INTS.encode([0, 7], unknown="skip").tolist(), [0]),

@@ -1,4 +1,4 @@
-"""What entry points take for documents, and what they refuse: the tables of docs/understand/layouts.md are what happens.
+"""What entry points take for documents, and what they refuse: the tables of tests/layouts.md are what happens.
 
 `python tools/layouts.py` writes the page anew; rows of packages that are not installed stay as they are there.
 """
@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ubpe_numba import BPE, Ragged, quantize
+from ubpe_numba import BPE, Ragged, Scale
 from ubpe_numba.cli.main import main
 
-PAGE = pathlib.Path(__file__).parents[1] / "docs" / "understand" / "layouts.md"
+PAGE = pathlib.Path(__file__).parents[1] / "tests" / "layouts.md"
 LISTS, WORDS, TEXTS = [[1, 2, 3, 4], [3, 4, 1, 2]], [["low", "high"], ["high", "low", "low"]], ["abba", "ab"]
 FLAT, ROWS = np.ravel(LISTS), np.array(LISTS)
 CUBE = np.stack([ROWS, ROWS, ROWS])  # three documents of two rows
@@ -252,29 +252,13 @@ SIGNALS: dict[str, Made] = {
 
 
 def quantized(signal: Any) -> str:
-    symbols, scale = quantize(signal, levels=4)
+    scale = Scale(levels=4)
+    symbols = scale.fit_transform(signal)
     n = sum(map(len, symbols)) if isinstance(symbols, list) else len(symbols)
     return f"{scale.n_channels} of {n} samples"
 
 
-def estimated(name: str, **params: Any) -> Callable[[Any], str]:
-    def run(signal: Any) -> str:
-        from ubpe_numba import sklearn
-
-        estimator = getattr(sklearn, name)(**params).fit(signal)
-        if name == "Quantizer":
-            scale = estimator.quantization_
-            return f"{scale.n_channels} of {np.asarray(estimator.transform(signal)).size // scale.n_channels} samples"
-        return f"{len({view.channel for view in estimator.views_})} in {estimator.transform(signal).shape[0]} series"
-
-    return run
-
-
-SCALES = {
-    "quantize": quantized,
-    "Quantizer(per_column=True)": estimated("Quantizer", per_column=True),
-    "SeriesBag": estimated("SeriesBag", levels=4, windows=1, segments=1, n_tokens=8),
-}
+SCALES = {"Scale": quantized}
 
 
 def npy(array: Any) -> bytes:

@@ -4,10 +4,12 @@
 >>> tok.decode(tok.encode(b"slow"), as_bytes=True)
 b'slow'
 
-`BPE`, `UBPE` and `UBPEClassic` take text, bytes, and integers as lists or arrays; `BPE.for_text` is for text over bytes, and
-`Preprocessing` says how it is cut. Real samples: `signals`, or `quantize` first. Files of any library: `load`, `export`. Modules,
-imported when first used, as all public names are: `errors`, `types`, `text` (normalizers, splitters), `signals`, `bounds`, `plot`
-(recurring motifs, curves); `sklearn` and `distributed` need other packages, and an import of their own.
+`BPE`, `UBPE` and `UBPEClassic` take text, bytes, and integers as lists or arrays. `BPE.for_text` is for text over bytes;
+`Preprocessing` decides how text is split. For floats use `signals`, or a `Scale` first. `load` and `export` read and write
+files of other libraries.
+
+Modules are imported when first used, as all public names are: `errors`, `types`, `text` (normalizers, splitters), `signals`,
+`bounds`, `plot` (motifs, curves). `sklearn` and `distributed` need other packages, and an import of their own.
 """
 
 from importlib import import_module
@@ -17,8 +19,8 @@ from ubpe_numba.runtime import forks as _forks  # noqa: F401  # first: forks wai
 
 if TYPE_CHECKING:  # for type checkers; `X as X` says that the name is public
     from ubpe_numba.documents.counts import Counts as Counts, count_documents as count_documents
-    from ubpe_numba.documents.quantization import Quantization as Quantization, quantize as quantize
     from ubpe_numba.documents.ragged import Ragged as Ragged
+    from ubpe_numba.documents.scale import Scale as Scale
     from ubpe_numba.tokenizers.base import Tokenizer as Tokenizer
     from ubpe_numba.tokenizers.bpe import BPE as BPE, UBPEClassic as UBPEClassic
     from ubpe_numba.tokenizers.export import export as export
@@ -34,8 +36,8 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "documents.counts": "Counts count_documents",
-    "documents.quantization": "Quantization quantize",
     "documents.ragged": "Ragged",
+    "documents.scale": "Scale",
     "tokenizers.base": "Tokenizer",
     "tokenizers.bpe": "BPE UBPEClassic",
     "tokenizers.export": "export",

@@ -16,9 +16,9 @@ _REPR.maxlevel, _REPR.maxtuple, _REPR.maxlist, _REPR.maxdict, _REPR.maxset = 4, 
 
 
 def quoted(value: object, most: int = 80) -> str:
-    """The `repr` of a value from a file or a user for a message, cut to at most `most` characters.
+    """The `repr` of a value from a file or a user for a message, truncated to `most` characters.
 
-    Every message that quotes such a value does so by this function, so that none is longer than a screen, whatever a file holds.
+    Every message quotes values by this function, so that none is longer than a screen, whatever a file holds.
 
     >>> quoted("low"), quoted(["a", 1]), quoted("x" * 100, 12)
     ("'low'", "['a', 1]", "'xxxxxxxx...")
@@ -32,7 +32,7 @@ def quoted(value: object, most: int = 80) -> str:
 
 
 def shortened(message: object, most: int = 200) -> str:
-    """A text, or the message of an error of another library, cut to at most `most` characters with dots at the end.
+    """A text, or the message of an error of another library, truncated to `most` characters with dots at the end.
 
     >>> shortened("abcdef", 5), shortened("abcde", 5)
     ('ab...', 'abcde')
@@ -52,7 +52,7 @@ def listed(values: Iterable[object], most: int = 6) -> str:
 
 
 class NotFittedError(ValueError, AttributeError):
-    """The tokenizer has no vocabulary yet: it was not fitted, loaded or made from merges.
+    """The tokenizer does not have a vocabulary yet: it was not fitted, loaded or made from merges.
 
     Notes
     -----
@@ -61,7 +61,7 @@ class NotFittedError(ValueError, AttributeError):
 
 
 class ModelFormatError(ValueError):
-    """A model file or table is not valid; the message names the field and what is wrong with it."""
+    """A model file or table is not valid; the message names the field and the fault."""
 
 
 class LocatedError(ValueError):
@@ -105,7 +105,7 @@ class UnknownSymbolError(LocatedError):
     document, position : int
         The index of the document, and the position inside it.
     symbol : int or str
-        The symbol; of text, a `str` of one character.
+        The symbol; for text, a character.
     """
 
     def __init__(self, document: int, position: int, symbol: int | str, hint: str = "") -> None:
@@ -141,7 +141,7 @@ class SpecialTokenError(LocatedError):
     document, position : int
         The index of the document, and the position inside it.
     token : str, bytes or tuple of int
-        The special token, in the form in which it was given.
+        The special token, as in the constructor.
     """
 
     def __init__(self, document: int, position: int, token: object) -> None:

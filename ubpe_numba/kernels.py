@@ -1,7 +1,7 @@
 """Inside functions that numba compiles: `Tokenizer.kernels`, of the class `Kernels`, and `Ragged` are arguments of these.
 
-Both are known to numba once one is passed to a compiled function. `register` makes them known before, for functions with explicit
-signatures, and for those that make a `Ragged` and are given none.
+Numba knows both after either is passed to a compiled function. `register` makes them known earlier, for functions with explicit
+signatures, and for functions that make a `Ragged` without taking one.
 """
 
 from ubpe_numba.inside import header
@@ -11,7 +11,7 @@ __all__ = ["NO_MEMORY", "NO_ROOM", "Kernels", "register"]
 
 #: Result where memory for scratch cannot be had.
 NO_MEMORY: int = header.NO_MEMORY
-#: Result where there is no room for all ids or symbols.
+#: Result if the output is too short for all ids or symbols.
 NO_ROOM: int = header.NO_ROOM
 
 

@@ -49,10 +49,10 @@ def test_beats_are_the_record_averaged_without_drift_and_rounded() -> None:
     values, offsets = demo.load_ecg()
     levels, ends, scale = demo.load_beats()
     assert levels.dtype == np.int32 and ends.dtype == np.int64
-    assert np.array_equal(ends * 3, offsets) and scale.n_symbols == 27 and scale.step == (6,)
+    assert np.array_equal(ends * 3, offsets) and scale.n_symbols == 27 and scale.step == 6
     averaged = values.reshape(-1, 3).mean(axis=1)
     around = np.convolve(np.pad(averaged, 60, mode="edge"), np.ones(121) / 121, "valid")
-    assert np.abs(scale.restore(levels) - (averaged - around)).max() <= scale.max_error[0] + 1e-9
+    assert np.abs(scale.inverse_transform(levels) - (averaged - around)).max() <= scale.max_error[0] + 1e-9
     assert set(np.unique(levels).tolist()) <= set(range(27)) and levels.min() == 0 and levels.max() == 26
 
 

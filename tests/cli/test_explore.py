@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from command_line import INTS, TEXT, fails, piped
+from explorer_reports import unpacked
 
 from ubpe_numba import BPE
 from ubpe_numba.cli.main import main
-from ubpe_numba.views.explorer.page import unpacked
 from ubpe_numba.views.explorer.report import explore
 
 

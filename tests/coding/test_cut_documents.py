@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from tables import each, refuses
 
-from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic
+from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, load
 from ubpe_numba.errors import SpecialTokenError, UnknownSymbolError
 
 CLASSES = [BPE, UBPEClassic, UBPE]
@@ -124,3 +124,56 @@ def test_text_that_is_cut_and_bytes_of_utf8() -> None:
     ids = tok.encode("lower né<s>low", boundaries=[3, 7], allowed_special="all")
     want = [*tok.encode("low"), *tok.encode("er n"), *tok.encode("é<s>low", allowed_special="all")]
     assert ids.tolist() == want and tok.decode(ids) == "lower né<s>low"
+
+
+def hidden(kind: str, change: bool, single_word: bool) -> Any:
+    """A file of the package tokenizers whose special token <s> the model makes too, of text in which no search finds it."""
+    tokenizers = pytest.importorskip("tokenizers")
+    models, vocab = tokenizers.models, {symbol: i for i, symbol in enumerate("?<s>ab ")}
+    if kind == "BPE":
+        model = models.BPE(vocab | {"<s": 7, "<s>": 8}, [("<", "s"), ("<s", ">")], unk_token="?")
+    elif kind == "Unigram":
+        model = models.Unigram([*((symbol, -3.0) for symbol in vocab), ("<s>", -1.0)], 0, False)
+    else:
+        model = models.WordPiece(vocab | {"<s>": 8} | {f"##{symbol}": 10 + i for symbol, i in vocab.items()}, unk_token="?")
+    made = tokenizers.Tokenizer(model)
+    if change:
+        made.normalizer = tokenizers.normalizers.Lowercase()
+    if kind == "WordPiece":
+        made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    made.add_special_tokens([tokenizers.AddedToken("<s>", single_word=single_word, normalized=False)])
+    return made
+
+
+def found_in(theirs: Any, doc: str) -> bool:
+    """Whether the search for special tokens finds one: the package then leaves no normalised text of it."""
+    single_word = theirs.get_added_tokens_decoder()[theirs.token_to_id("<s>")].single_word
+    places = [i for i in range(len(doc)) if doc.startswith("<s>", i)]
+    return any(not (single_word and (doc[:i][-1:].isalnum() or doc[i + 3 : i + 4].isalnum())) for i in places)
+
+
+@each("kind", ["BPE", "Unigram", "WordPiece"])
+@given(
+    st.lists(st.sampled_from(["<s>", "<S>", "a", " ", "<", "s", "b<s>"]), max_size=8).map("".join), st.booleans(), st.booleans()
+)
+def test_what_a_normalizer_or_a_flag_hides_makes_no_special_id(kind: str, doc: str, change: bool, single_word: bool) -> None:
+    theirs = hidden(kind, change, single_word)
+    tok, special = load(theirs), theirs.token_to_id("<s>")
+    for options in ({}, {"disallowed_special": "none"}, {"allowed_special": []}):
+        if options.get("disallowed_special") != "none" and found_in(theirs, doc):
+            with pytest.raises(SpecialTokenError, match="'<s>' is a special token"):
+                tok.encode(doc, **options)
+            continue
+        ids, spans = tok.encode(doc, return_offsets="spans", **options)
+        assert special not in ids and ids.size == len(spans) and (spans[:, 0] <= spans[:, 1]).all()
+        assert tok.encode(doc, **options).tolist() == ids.tolist()
+    if kind != "Unigram":  # whose special tokens are no pieces here
+        assert tok.encode(doc, allowed_special="all").tolist() == theirs.encode(doc, add_special_tokens=False).ids
+
+
+def test_a_symbol_that_is_a_special_token_cannot_be_text() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    made = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "|": 1, "a|": 2}, [("a", "|")]))
+    made.add_special_tokens(["|"])
+    assert load(made).encode("a|a", allowed_special="all").tolist() == [0, 1, 0]
+    refuses(SpecialTokenError, "document 1, position 0: '|'", load(made).encode_batch, ["a", "|a"], disallowed_special="none")

@@ -71,7 +71,7 @@ def test_it_is_copied_and_pickled() -> None:
     ({"max_length": 3, "truncation": True, "padding": True, "pad_to_multiple_of": 2}, "pad_to_multiple_of: documents are"),
     ({"return_tensors": "np"}, "padding: a tensor needs documents of one length, and document 1 has 3 ids, document 0 1"),
     ({"return_tensors": "tf"}, "return_tensors: expected None, 'np' or 'pt', got 'tf'"),
-    ({"padding": "shortest"}, "padding: expected False, 'do_not_pad', True"),
+    ({"padding": "shortest"}, "padding: expected None, False, 'do_not_pad', True"),
     ({"truncation": "only_second", "max_length": 3}, "truncation: 'only_second' needs pairs"),
     ({"truncation": "only_third", "max_length": 3}, "truncation: expected"),
     ({"truncation": True, "max_length": 1, "stride": 1, "return_overflowing_tokens": True}, "stride: expected less than"),

@@ -115,7 +115,7 @@ def test_costs_that_cannot_be_packed() -> None:
 
 
 @given(st.data(), tables())
-def test_the_forward_search_equals_the_reference(data: st.DataObject, table: Table) -> None:
+def test_searches_from_the_beginning_equal_the_reference(data: st.DataObject, table: Table) -> None:
     """With few different scores, so that ties are frequent, scores that float32 cannot hold, and sums beyond 100000."""
     size, pairs, _ = table
     n = size + len(pairs)
@@ -128,6 +128,8 @@ def test_the_forward_search_equals_the_reference(data: st.DataObject, table: Tab
     for objective, single in (("sentencepiece", True), ("tokenizers", False)):
         want = [list(encode_paths.encode_forward(d, tokens, dict(enumerate(scores)), single)) for d in docs]
         assert encoder.encode(Ragged.from_lists(docs), objective, 1).to_lists() == want
+    want = [list(encode_paths.longest_first(doc, tokens)) for doc in docs]
+    assert encoder.encode(Ragged.from_lists(docs), "longest", 2).to_lists() == want
 
 
 @each("n", [4095, 4096, 4097])

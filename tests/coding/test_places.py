@@ -116,7 +116,7 @@ def test_the_first_and_the_last_character_of_each_width() -> None:
 
 @each("tok, options, error, message", [
     (BYTES, {"units": "words"}, ValueError, "units: expected 'characters' or 'bytes', got 'words'"),
-    (BPE.from_merges([[0, 1]], alphabet=2), {"units": "bytes"}, ValueError, "units: documents are integers"),
+    (BPE.from_merges([[0, 1]], alphabet=2), {"units": "bytes"}, ValueError, "units: documents are bytes or integers"),
     (BPE.from_merges([[0, 1]], alphabet=b"ab"), {"units": "characters"}, ValueError, "units: documents are bytes"),
     (POINTS, {"return_offsets": "pairs"}, ValueError, "return_offsets: expected False, True or 'spans', got 'pairs'"),
 ])  # fmt: skip

@@ -14,6 +14,7 @@ import random
 import signal
 import sys
 import weakref
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,10 +24,10 @@ from processes import python
 from tables import refuses
 
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Ragged, export
-from ubpe_numba.coding import short
 from ubpe_numba.coding.plan import FIRST
-from ubpe_numba.coding.short import LONGEST, READY
+from ubpe_numba.coding.short import LONGEST
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError, UnknownTokenError
+from ubpe_numba.runtime import border
 from ubpe_numba.tokenizers.decoding import Decoding
 from ubpe_numba.tokenizers.encoding import Encoding
 
@@ -89,8 +90,18 @@ def is_short(tok: Any) -> bool:
     return tok._made_plans["encode"].short is not None and tok._made_plans["decode"] is not None
 
 
+@pytest.fixture(scope="module", params=["by C", "by numba"])
+def way(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Both ways of short calls: functions of C where Python has them, and where an ability is off public calls of numba."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "by numba":
+            patch.setitem(border._off, "interface", "a test")
+            patch.setattr(border, "_warned", {"interface"})
+        yield request.param
+
+
 @pytest.fixture(scope="module")
-def texts() -> list[Any]:
+def texts(way: str) -> list[Any]:
     docs = [TEXT, TEXT.upper(), TEXT[::-1]]
     special = {"<|end|>": 500, "<end>": 400}
     lines = b"".join(b"%s %d\n" % (base64.b64encode(bytes([255 - i])), i) for i in range(256))
@@ -112,7 +123,7 @@ def texts() -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def integers() -> list[Any]:
+def integers(way: str) -> list[Any]:
     rng = np.random.default_rng(1)
     docs = [rng.integers(0, 8, 300) for _ in range(4)]
     doubling = [[0, 0], *([2 + i, 2 + i] for i in range(20))]  # an id that stands for a million symbols
@@ -234,10 +245,10 @@ def test_a_handler_may_encode_in_the_middle_of_a_call(texts: list[Any]) -> None:
     assert not wrong
 
 
-def test_most_tokenizers_have_short_ways_where_python_allows_them(texts: list[Any], integers: list[Any]) -> None:
+def test_most_tokenizers_have_short_ways(texts: list[Any], integers: list[Any]) -> None:
     """All but those that find special tokens and have no pattern, a pattern without a kernel, and paths in segments."""
     found = [*map(is_short, [*texts, *integers])]
-    assert found == [READY and i not in (4, 5, 6, 16) for i in range(len(found))]
+    assert found == [i not in (4, 5, 6, 16) for i in range(len(found))]
 
 
 def test_what_is_deleted_meanwhile_and_what_is_left(texts: list[Any]) -> None:
@@ -249,8 +260,7 @@ def test_what_is_deleted_meanwhile_and_what_is_left(texts: list[Any]) -> None:
     del tok
     gc.collect()
     assert plan() is None
-    if READY:
-        assert call([1, 2, 3]).tolist() == expected and back(expected, "replace").tolist() == [1, 2, 3]
+    assert call([1, 2, 3]).tolist() == expected and back(expected).tolist() == [1, 2, 3]
     del call, back
     gc.collect()
     assert gone() is None
@@ -277,13 +287,14 @@ def test_a_fork_and_a_pickle_have_their_own(texts: list[Any]) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_one_switch_turns_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    script = "from ubpe_numba.runtime.machine.objects import READY; print(READY)"
-    assert python(script, UBPE_PLAIN_NUMBA="1") == "False"
-    monkeypatch.setattr(short, "READY", False)
-    for tok, doc in ((BPE(30).fit([[0, 1, 2, 0, 1]]), [0, 1, 2]), (BPE.for_text(256, pretokenizer="gpt2").fit(["a"]), "a b")):
-        assert ready(tok, doc)._made_plans["encode"].short is None is tok._made_plans["decode"]
-        assert np.array_equal(tok.decode(tok.encode(doc)), doc)
+def test_one_switch_turns_c_off() -> None:
+    script = """
+from ubpe_numba import BPE
+tok = BPE.from_merges([[0, 1]], alphabet=2)
+ids = [tok.encode([0, 1, 0]).tolist() for _ in range(9)][-1]
+print(type(tok._made_plans["short"]).__name__, ids)
+"""
+    assert [python(script, UBPE_PLAIN_NUMBA=plain).split()[0] for plain in "10"] == ["function", "builtin_function_or_method"]
 
 
 class Loud(BPE):
@@ -294,13 +305,13 @@ class Loud(BPE):
         return super().encode(doc.upper(), **options)
 
 
-def test_methods_of_c_are_methods_of_their_objects() -> None:
-    """All that methods of Python do: bound early or late, inherited, pickled, told wrong arguments, nothing is left."""
+def test_methods_stay_as_they_are() -> None:
+    """Methods of Python from the first call to the last: bound early or late, inherited, pickled, told wrong arguments."""
     tok, loud = BPE(9, alphabet="abAB").fit(["abABab"]), Loud(9, alphabet="abAB").fit(["abABab"])
-    early = tok.encode
+    early, written = tok.encode, (Encoding.encode, Decoding.decode)
     ready(ready(tok, "ab"), "ab")
     late, back = tok.encode, tok.decode
-    assert inspect.isfunction(vars(Encoding)["encode"]) is inspect.isfunction(vars(Decoding)["decode"]) is not READY
+    assert (vars(Encoding)["encode"], vars(Decoding)["decode"]) == written and all(map(inspect.isfunction, written))
     parameters = ["self", "doc", "return_offsets", "options"]
     assert [*inspect.signature(BPE.encode).parameters] == parameters and [*inspect.signature(late).parameters] == parameters[1:]
     assert inspect.signature(back).parameters["errors"].default == "replace" and late.__self__ is tok
@@ -326,12 +337,21 @@ def test_methods_of_c_are_methods_of_their_objects() -> None:
     assert back(late("ABab")) == "ABab" and late("AB").tolist() == early("AB").tolist() == [4]
 
 
-def test_a_handler_of_errors_may_decode() -> None:
-    """While a text is decoded, Python code of the user may run: it finds the memory of the call taken."""
-    tok = ready(BPE.for_text(256).fit(["a"]), "a")
+def test_a_handler_of_errors_may_decode_and_raise() -> None:
+    """While a text is decoded, Python code of the user may run: once for each error, and what it raises is raised."""
+    tok, calls = ready(BPE.for_text(256).fit(["a"]), "a"), []
 
     def handler(error: UnicodeDecodeError) -> tuple[str, int]:
+        calls.append(error.start)
         return tok.decode(list(b"inner")) + ";", error.end
 
+    def interrupted(error: UnicodeDecodeError) -> tuple[str, int]:
+        calls.append(error.start)
+        raise KeyboardInterrupt
+
     codecs.register_error("test_short", handler)
-    assert tok.decode([97, 255, 98, 255, 99], errors="test_short") == "ainner;binner;c"
+    codecs.register_error("test_interrupted", interrupted)
+    assert tok.decode([97, 255, 98, 255, 99], errors="test_short") == "ainner;binner;c" and calls == [1, 3]
+    with pytest.raises(KeyboardInterrupt):
+        tok.decode([97, 255, 98], errors="test_interrupted")
+    assert calls == [1, 3, 1]

@@ -70,8 +70,9 @@ def test_words_are_those_of_each_text(texts: list[str], steps: list[str], cut: o
     cut = Preprocessing(splitter, SPECIAL, normalizer=Normalizer.of(normalizer))
     tok = WordPiece(["?"], unknown="?", preprocessing=cut, n_threads=1)
     docs: list[Any] = [["<s>", "a"], *texts]  # words beside texts
-    found, spans = tok.encode_batch(docs, return_offsets="spans")
-    assert found == tok.encode_batch(docs)
+    every: Any = {"allowed_special": "all"}
+    found, spans = tok.encode_batch(docs, return_offsets="spans", **every)
+    assert found == tok.encode_batch(docs, **every)
     expected = [[(0, [0, 3]), (0, [3, 4])], *text_by_text(texts, normalizer, splitter)]
     assert found.to_lists() == [[i for i, _ in words] for words in expected]
     assert spans.tolist() == [span for words in expected for _, span in words]

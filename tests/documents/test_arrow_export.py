@@ -12,6 +12,7 @@ from processes import python
 from tables import refuses
 
 from ubpe_numba import BPE, Ragged
+from ubpe_numba.documents.ragged import trusted
 
 
 class Watched:
@@ -24,7 +25,7 @@ class Watched:
 def made() -> tuple[Ragged, list[weakref.ref[Any]]]:
     """A batch, and references that die with its two arrays."""
     values, offsets = Watched(np.array([1, 2, 3], np.int32)), Watched(np.array([0, 2, 2, 3]))
-    return Ragged._trusted(np.asarray(values), np.asarray(offsets)), [weakref.ref(values), weakref.ref(offsets)]
+    return trusted(np.asarray(values), np.asarray(offsets)), [weakref.ref(values), weakref.ref(offsets)]
 
 
 def alive(references: list[weakref.ref[Any]]) -> list[bool]:

@@ -208,11 +208,11 @@ def test_an_iterator_gives_documents_whatever_its_bytes() -> None:
 
 
 def test_arrow_is_not_imported() -> None:
-    """Nor is numba, of which quantization needs nothing."""
+    """Nor is numba, of which a scale needs nothing."""
     python("""
 import sys
-from ubpe_numba.documents.quantization import quantize
-quantize([1, 2], step=1)
+from ubpe_numba import Scale
+Scale(step=1).fit_transform([1, 2])
 assert "numba" not in sys.modules
 from ubpe_numba.documents.read import as_documents
 as_documents([[1]])

@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from tables import refused, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, UBPEClassic, bounds, export
+from ubpe_numba.documents.flat import Named
 from ubpe_numba.documents.words import words_document, words_documents
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
-from ubpe_numba.runtime.arrays import Named
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.reserved import Reserved
 
@@ -124,7 +124,10 @@ def test_break_tokens_are_words(docs: list[list[int]], breaks: set[int], names: 
 
 def test_options_of_calls() -> None:
     tok = BPE(9, preprocessing=Preprocessing(special_tokens=["[PAD]", "[UNK]"]), unknown="[UNK]").fit(EVENTS, progress=False)
-    assert tok.encode(["open", "fly", "close"]).tolist() == [tok.token_to_id(x) for x in ("open", "[UNK]", "close")]
+    assert (ids := tok.encode(["open", "fly", "close"])).tolist() == [tok.token_to_id(x) for x in ("open", "[UNK]", "close")]
+    assert tok.decode(ids) == tok.decode_stream().push(ids) == ["open", "[UNK]", "close"]
+    assert tok.vocabulary[ids[1]] == "[UNK]" and tok.spans([["open", "fly", "close"]]).lengths.tolist() == [1, 1, 1]
+    assert tok.decode(ids, skip_special_tokens=True) == ["open", "close"]
     assert tok.encode(["open", "fly"], unknown="skip").tolist() == [tok.token_to_id(["open"])]
     assert tok.decode(tok.encode(["fly"], unknown="read")) == ["read"]
     assert tok.encode(EVENTS[0], boundaries=[2]).tolist() == [*tok.encode(EVENTS[0][:2]), *tok.encode(EVENTS[0][2:])]

@@ -1,7 +1,6 @@
 """The fit against the plain reference, under every rule, in rounds of any size, continued, and within a limit of memory."""
 
 import contextlib
-import functools
 import logging
 import sys
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from tables import each, refuses
 from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, UBPEClassic, count_documents, export
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting import fit as fitting, learn_more, memory, text as shards
-from ubpe_numba.fitting.kernels import choose, pair_table, text_cells
+from ubpe_numba.fitting.kernels import choose, pair_table, rounds, text_cells
 
 Marked = tuple[list[list[int]], int, dict[str, Any]]
 
@@ -38,6 +37,7 @@ class Way(NamedTuple):
     batch: int = fitting._SMALL  # occurrences that are merged at once
     most: int = fitting._FEW_PAIRS  # pairs that are kept
     first: int = 10**9  # merges after which the fit is continued by another call, in the middle of a round too
+    shared_above: int = rounds.PARALLEL_ABOVE  # visits of a batch; of 0, shards deal their neighbours in every one
     positions: float = shards._POSITIONS  # room for them
     one_epoch: int = fitting._ONE_EPOCH
     budget: int = shards.BUDGET  # the kernel may return to Python after any round
@@ -53,6 +53,7 @@ def made_so(way: Way) -> Iterator[None]:
         patch.setattr(fitting, "_SMALL", way.batch)
         patch.setattr(fitting, "_FEW_PAIRS", way.most)
         patch.setattr(text_cells, "DENSE", way.dense)
+        patch.setattr(rounds, "PARALLEL_ABOVE", way.shared_above)
         sizes = {"_NEAR": way.near, "_LARGE": 0, "_SHORT": 1, "_POSITIONS": way.positions, "BUDGET": way.budget}
         for name, value in sizes.items():
             patch.setattr(shards, name, value)
@@ -60,7 +61,8 @@ def made_so(way: Way) -> Iterator[None]:
 
 
 WAYS = st.tuples(
-    *map(st.sampled_from, ([1, 2, 3, 16], [16, 10**9], [1024, 0], [0, 10, 10**6], [4, 1 << 16], [0, 1, 2, 3, 8, 10**9]))
+    st.sampled_from([1, 2, 3, 16, 64]),
+    *map(st.sampled_from, ([16, 10**9], [1024, 0], [0, 10, 10**6], [4, 1 << 16], [0, 1, 2, 3, 8, 10**9], [0, 400])),
 ).map(lambda drawn: Way(*drawn))
 PLAIN: dict[str, Any] = {"weights": None, "boundaries": None}
 
@@ -167,17 +169,9 @@ def test_counts_past_what_floats_tell_apart(ties: str) -> None:
 
 def test_threads_are_chosen_by_size() -> None:
     plan = fitting.plan
-    assert plan(10_000, 8) == (1, 1) and plan(1_200_000, 8) == (2, 2) and plan(10**9, 8) == (8, 8)
+    assert plan(10_000, 8) == (1, 1) and plan(1_200_000, 8) == (2, 2) and plan(20_000_000, 64) == (22, 22)
     assert plan(10**10, 2) == (2, 10)  # more cells than one shard can number
     assert plan(2**30, 1) == (1, 2)
-
-
-def test_public_fit_on_threads() -> None:
-    """One document long enough that threads share it, and the same cut into many."""
-    values = np.minimum(np.random.default_rng(8).zipf(1.4, 1_300_000), 99).astype(np.uint8)
-    for cls, docs in ((BPE, [values]), (functools.partial(UBPEClassic, n_candidates=1), np.array_split(values, 1000))):
-        made = (cls(300, alphabet=100, n_threads=threads).fit(docs, progress=False) for threads in (1, 2, 5))
-        assert len({tok.fingerprint for tok in made}) == 1
 
 
 @each("n_candidates", [1, 5])
@@ -427,15 +421,6 @@ def test_what_the_docstring_says_is_enough(seed: int, request: pytest.FixtureReq
     assert BPE(1600, alphabet=1500).fit(docs, **given, progress=False).fingerprint == weighed.fingerprint
 
 
-@each("options", [{}, {"sample_weight": [2]}])
-def test_refused_up_front(options: dict[str, Any]) -> None:
-    tok = BPE(20, alphabet=4).fit([[0, 1, 0, 1]], progress=False)
-    before = tok.fingerprint
-    with pytest.raises(MemoryError, match=r"^memory_limit: 1000002 symbols and separators need at least [\d.]+ MB"):
-        tok.fit([np.zeros(1_000_000, np.int32)], memory_limit=1000, **options)
-    assert tok.fingerprint == before
-
-
 PEAK = """
 import resource, sys
 import numpy as np
@@ -453,17 +438,3 @@ print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
 def test_the_process_keeps_to_it() -> None:
     limit = 135_000_000
     assert int(python(PEAK, str(limit))) < limit
-
-
-def test_the_least_and_the_most_that_a_limit_can_be() -> None:
-    """Positions may be left out but for one of four bytes for every fourth cell; where they may not, less is refused."""
-    n = 1_000_000
-    ample, short = (memory.Memory.within(k * n, n, 10, True, n_tokens=500) for k in (53, 30))
-    assert ample.fixed - short.fixed == 24 * 1024**2 + 150 * (65_536 - 8192)
-    assert memory.Memory.within(30 * n, n, 10, True, n_tokens=1500).fixed == short.fixed + 200 * 1000
-    least, most = short.fixed + n, ample.fixed + 21 * n
-    assert memory.Memory.within(least, n, 10, True, n_tokens=500).limit == least
-    for limit, divisible in ((least - 1, True), (most - 1, False)):
-        refuses(MemoryError, "", memory.Memory.within, limit, n, 10, divisible, n_tokens=500)
-    assert memory.Memory.within(most - 1, n, 10, True, n_tokens=500) is not None
-    assert all(memory.Memory.within(most, n, 10, divisible, n_tokens=500) is None for divisible in (True, False))

@@ -145,6 +145,7 @@ def test_what_has_no_mirror_is_refused_by_name() -> None:
         (lambda: plain(mirror={"A": "T", "T": "C"}), ValueError, r"^mirror: 'T' has two, 'A' and 'C'"),
         (lambda: plain("gpt2", mirror={}), ValueError, r"^mirror: .* pretokenizer cuts or changes"),
         (lambda: fit(preprocessing=plain(mirror={"A": "U"})), ValueError, r"^mirror: 'A' is .* 'U' is not; give alphabet="),
+        (lambda: fit(preprocessing=plain(mirror={"a": "t", "c": "g"})), ValueError, r"^mirror: expected symbols of the doc"),
         (lambda: fit(preprocessing=plain(mirror={0: "T"})), TypeError, r"^mirror: expected symbols as documents have them"),
         (lambda: fit(alphabet={"A": 0, "C": 0, "G": 1, "T": 2}), ValueError, r"^mirror: symbols of one id"),
         (lambda: fit(preprocessing=plain(mirror=DNA.mirror, break_tokens="A")), ValueError, r"^break_tokens: the mirror of"),

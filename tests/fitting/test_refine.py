@@ -19,7 +19,7 @@ from ubpe_numba import BPE, UBPE, FitRules, Ragged, count_documents
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.errors import NotFittedError, UnknownSymbolError
 from ubpe_numba.fitting.refine import likelihood_losses
-from ubpe_numba.fitting.units import units_in_batches, units_of
+from ubpe_numba.fitting.units import units_of
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
@@ -174,7 +174,7 @@ def test_of_a_part_of_the_documents_an_eighth_is_held_out_too() -> None:
     assert len(units_of(ids, None, weights).sample(1).documents) == 1
     for n, largest in ((128, 64), (8192, 128)):  # segments of one document, in a part: of 4096 symbols, or a 64th
         segments = Ragged.from_lists([[0] * 64] * n)
-        assert units_in_batches([(segments, np.zeros(n, int), None)], segments.total).most.tolist() == [largest]
+        assert units_of(segments, np.zeros(n, int), None).most.tolist() == [largest]
 
 
 def test_where_there_is_room_for_all_words_each_is_one_token() -> None:

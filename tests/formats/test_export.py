@@ -117,13 +117,13 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: load(model([*PIECES, ("a", -1.0, UNUSED)])), "sentencepiece", "export refused: sentencepiece does not read it"),
     (lambda: merges([[1, 1], [0, 1], [3, 1]]), "sentencepiece", "export refused"),  # a b b is not what its parts are merged to
     (lambda: words(["[UNK]"]), "tokenizer.json", "pretokenizer: a tokenizer.json says how text becomes words; for BERT's give"),
-    (lambda: words(AB, special_tokens={"ab": 99}, **CUT), "tokenizer.json", "'ab' is a piece with another id"),
-    (lambda: words(AB, special_tokens={"[x]": 1}, **CUT), "tokenizer.json", "has the id of another piece"),
+    (lambda: words(AB, special_tokens={"ab": 99}, **CUT), "tokenizer.json", "one is a piece with another id"),
+    (lambda: words(AB, special_tokens={"[x]": 1}, **CUT), "tokenizer.json", "or has that of another piece"),
     (lambda: words(["[UNK]", "\ud800"], pretokenizer=BERT), "tokenizer.json", "a piece is no text"),
-    (lambda: WordPiece({"a": 0, "b": 2}, unknown="a"), "vocab.txt", r"ids of a vocab.txt are 0..1, these go up to 2"),
-    (lambda: words(["a\nb"], "a\nb"), "vocab.txt", "cannot hold a line break"),
-    (lambda: words(["a\u3000"], "a\u3000"), "vocab.txt", "or white space at the end: 'a"),
-    (lambda: words(["a\ud800"], "a\ud800"), "vocab.txt", "cannot hold the surrogate"),
+    (lambda: WordPiece({"a": 0, "b": 2}, unknown="a"), "vocab.txt", "cannot hold 'b' with the id 2: ids are"),
+    (lambda: words(["a\nb"], "a\nb"), "vocab.txt", r"cannot hold 'a\\nb' with"),
+    (lambda: words(["a\u3000"], "a\u3000"), "vocab.txt", "white space at the end is lost"),
+    (lambda: words(["a\ud800"], "a\ud800"), "vocab.txt", "lines are UTF-8"),
     (lambda: merges([[0, 1]], known_words=["b"]), "ubpe", "known_words: in a dump they have the ids after the alphabet"),
     (lambda: merges([[0, 1]], normalizer="Lowercase"), "ubpe", "export refused: a dump has no place for normalizer"),
     (lambda: merges([[0, 1]], special_tokens=["b"]), "ubpe", "no place for special tokens"),
@@ -186,20 +186,8 @@ def test_an_export_that_encodes_differently_names_the_sample(monkeypatch: pytest
     assert not path.exists()
 
 
-SPECIAL = ["[UNK]", "[CLS]", "[SEP]"]
-
-
-def test_all_ids_move_without_gaps() -> None:
-    words = {"<b>": 700, "<a>": 600}
-    tok = BPE.for_text(300, pretokenizer="gpt2", special_tokens=words, known_words=["the"]).fit(TEXTS, progress=False)
-    other = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", special_first=True))
-    size = len(tok._model.vocabulary)
-    assert sorted(other.get_vocab().values()) == list(range(size + 3))
-    assert [other.id_to_token(i) for i in (0, 1)] == ["<a>", "<b>"]
-    old = {600: 0, 700: 1} | {i: i + 2 for i in range(size)}
-    old[tok.vocabulary.special["the"]] = size + 2
-    for doc in [*TEXTS, "<a>the<b>"]:
-        assert other.encode(doc).ids == [old[i] for i in tok.encode(doc, allowed_special="all").tolist()]
+def test_samples_are_what_they_say() -> None:
+    tok = BPE.for_text(300, pretokenizer="gpt2").fit(TEXTS, progress=False)
     for made in (tok, BPE(300).fit([*TEXTS], progress=False)):  # of bytes, and of characters
         docs = samples_of(made._model)
         assert {*TEXTS} <= {*texts_of(made._model.alphabet, (docs, docs))[2]}
@@ -207,39 +195,6 @@ def test_all_ids_move_without_gaps() -> None:
     many = BPE.from_merges(pairs, alphabet="abc", preprocessing=Preprocessing(special_tokens=["<x>"]))
     docs = samples_of(many._model)
     assert (len(docs), max(map(len, docs)), digest(docs)) == (5105 + 1, 4096, "2953170aea86")  # as it says
-
-
-def test_special_tokens_come_first_before_bytes_and_pieces() -> None:
-    """Bytes for unknown characters stay the rule, whatever is said; scores stay those of their pieces."""
-    names = ["a", "b", "ab", "<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), "<s>"]
-    vocab = {name: i for i, name in enumerate(names)}
-    model = {"type": "BPE", "vocab": vocab, "merges": ["a b"], "unk_token": "<unk>", "byte_fallback": True}
-    added = [{"id": vocab[word], "content": word, "special": True} for word in ("<unk>", "<s>")]
-    tok = BPE.load(json.dumps({"model": model, "added_tokens": added}))
-    assert export(tok, "tokenizer.json", unk_token="<s>") == export(tok, "tokenizer.json")
-    text = export(tok, "tokenizer.json", special_first=True)
-    again, other = BPE.load(text), tokenizers.Tokenizer.from_str(text)
-    assert again.vocabulary.special == {"<unk>": 0, "<s>": 1}
-    assert again.encode("abé").tolist() == other.encode("abé").ids == [4, 5 + 0xC3, 5 + 0xA9]
-    likely = fitted(["abab", "ab", "abcb"], 8, UBPE, objective="tokenizers", special_tokens=SPECIAL)
-    other = tokenizers.Tokenizer.from_str(export(likely, "tokenizer.json", special_first=True))
-    assert other.encode("abcab[SEP]").ids == [*(likely.encode("abcab") + 3).tolist(), 2]
-
-
-def test_what_is_first_stays() -> None:
-    tok = merges([[0, 1]], special_tokens=SPECIAL)
-    first = BPE.load(export(tok, "tokenizer.json", unk_token="[UNK]", special_first=True))
-    assert export(first, "tokenizer.json", special_first=True) == export(first, "tokenizer.json")
-    with pytest.raises(ValueError, match="special_first: the special tokens of this tokenizer come first"):
-        export(first, "tokenizer.json", special_first=False)
-
-
-def test_arguments_that_say_nothing() -> None:
-    plain = BPE.for_text(257).fit(["abab"], progress=False)
-    with pytest.raises(ValueError, match="special_first: this tokenizer has no special tokens"):
-        export(plain, "tokenizer.json", special_first=True)
-    refuses(TypeError, "special_first: expected True, False or None, got 3", export, plain, "tokenizer.json", special_first=3)
-    assert export(plain, "tokenizer.json", special_first=False) == export(plain, "tokenizer.json")
 
 
 SPECIAL_OF_POST_PROCESSOR = ["[UNK]", "[CLS]", "[SEP]", "<s>", "<a:1>"]
@@ -269,7 +224,7 @@ def test_exports_with_a_template(tok: Any) -> None:
         other, again = tokenizers.Tokenizer.from_str(text), type(tok).load(text)
         assert again.encode("abba").tolist() == tok.encode("abba").tolist()
         for texts in (("abba",), ("abba", "ab")):
-            theirs, ours = other.encode(*texts), again(*texts)
+            theirs, ours = other.encode(*texts), again(*texts, return_token_type_ids=True)
             assert (ours.input_ids.tolist(), ours.token_type_ids.tolist()) == (theirs.ids, theirs.type_ids), template
         assert json.loads(export(again, "tokenizer.json"))["post_processor"] == json.loads(text)["post_processor"]
     theirs = tokenizers.Tokenizer.from_str(export(tok, "tokenizer.json", template=TEMPLATES[0], **unknown)).encode("abba", "ab")
@@ -297,7 +252,7 @@ FIRST_BY_NFC = {"alphabet": "abc \u0301", "normalizer": "NFC", "special_tokens":
 #: Tokenizers, and what makes a special token the unknown one; the last have a symbol for it.
 UNKNOWN: list[tuple[Callable[[], Any], dict[str, Any]]] = [
     *(
-        (functools.partial(letters, **params), {"unk_token": "[UNK]", "special_first": first})
+        (functools.partial(letters, special_first=first, **params), {"unk_token": "[UNK]"})
         for first in (False, True)
         for params in (
             {"pretokenizer": "gpt2"}, {"pretokenizer": METASPACE}, {"normalizer": ["NFKC", "Lowercase"]},
@@ -337,9 +292,8 @@ def test_unknown_characters_become_the_token(make: Any, options: dict[str, Any])
     assert unk in found
     if isinstance(tok, BPE):  # scores of a UBPE are near
         assert json.loads(export(again, "tokenizer.json"))["model"] == json.loads(text)["model"]
-    if not options.get("special_first"):
-        doc = "".join(known[:3])
-        assert tok.encode(doc).tolist() == other.encode(doc).ids
+    doc = "".join(known[:3])
+    assert tok.encode(doc).tolist() == other.encode(doc).ids
 
 
 LOSSY = [

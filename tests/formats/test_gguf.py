@@ -102,7 +102,7 @@ def array(kind: int, n: int, data: bytes = b"") -> bytearray:
 
 BAD = {
     "ends within the beginning": b"GG", "does not begin with GGUF": b"GGML" + bytes(20),
-    "not supported: version 1;": gguf([], 1), "not supported: the high bytes of its numbers are first": gguf([], 3 << 24),
+    "version 1 of gguf is not supported": gguf([], 1), "version 50331648 of gguf is not supported": gguf([], 3 << 24),
     "1099511627776 fields; expected at most": gguf([], n_fields=1 << 40),
     "ends within the name of field 1": gguf([("a.x", 1)], n_fields=2) + struct.pack("<Q", 2**64 - 1) + b"ab",
     "the name of field 0: string 0 is not UTF-8": gguf([(b"\xff", 1)]), "'a.x' is there twice": gguf([("a.x", 1), ("a.x", 1)]),
@@ -318,7 +318,7 @@ def test_words_of_bert(tmp_path: pathlib.Path) -> None:
     tokenizer = WordPiece.load(of_bert(tmp_path / "m.gguf", [*BERT, "ÄB"]))
     assert tokenizer.pieces == {piece: i for i, piece in enumerate([*BERT, "ÄB"])}
     assert tokenizer._prepared.special_tokens == {"[PAD]": 0, "[CLS]": 3, "[UNK]": 2}
-    assert tokenizer.encode("[CLS]Unable unable!").tolist() == [3, 2, 4, 5, 8]
+    assert tokenizer.encode("[CLS]Unable unable!", allowed_special="all").tolist() == [3, 2, 4, 5, 8]
     again: Any = load(of_bert(tmp_path / "n.gguf", BERT))  # without letters of upper case they are changed
     assert isinstance(again, WordPiece) and again.encode("Unable Áb b").tolist() == [4, 5, 6, 7, 2]
     older = written(tmp_path / "p.gguf", "bert", ["[UNK]", "[unused0]", "▁a", "b"], unknown_token_id=0)

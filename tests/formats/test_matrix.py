@@ -19,6 +19,7 @@ from sentencepiece_models import BYTE, CONTROL, NORMAL, UNKNOWN, USER
 from tables import refuses
 
 from ubpe_numba import BPE, UBPEClassic, export, load
+from ubpe_numba.errors import SpecialTokenError
 from ubpe_numba.formats import table
 from ubpe_numba.formats.table import Source
 from ubpe_numba.text.patterns import NAMED
@@ -162,11 +163,6 @@ def ranks_of_text() -> list[str]:
     return [row.split()[0].decode() for row in export(of_text(), "tiktoken").splitlines()]
 
 
-def npm() -> str:
-    known = {"pat_str": NAMED["gpt2"], "special_tokens": {END: 300}, "bpe_ranks": f"! 0 {' '.join(ranks_of_text())}"}
-    return f"export default {json.dumps(known)};"
-
-
 def tekken() -> str:
     vocab = [{"rank": i, "token_bytes": token, "token_str": None} for i, token in enumerate(ranks_of_text())]
     sizes = {"num_vocab_tokens": len(vocab), "default_vocab_size": len(vocab) + 3, "default_num_special_tokens": 3}
@@ -180,7 +176,7 @@ FORMATS: dict[str, tuple[str, Callable[[], Any], dict[str, Any]]] = {
     "tokenizer.json, unigram": ("Hugging Face", unigram, {}), "tokenizer.json, words": ("Hugging Face", words, {}),
     "tokenizer.json, suffixes": ("Hugging Face", suffixes, {}), "tokenizer.json, characters": ("Hugging Face", characters, {}),
     "tiktoken": ("tiktoken", lambda: export(of_text(), "tiktoken"), {"pretokenizer": "gpt2", "special_tokens": {END: 300}}),
-    "npm": ("npm", npm, {}), "tekken": ("tekken", tekken, {}),
+    "tekken": ("tekken", tekken, {}),
     "vocab+merges": ("merges.txt", lambda: tuple(export(of_text(), "vocab+merges").values()), {"pretokenizer": "gpt2"}),
     "ubpe": ("ubpe", lambda: export(UBPEClassic(40).fit(TRAIN, progress=False), "ubpe"), {"kind": "str"}),
     **{
@@ -276,6 +272,46 @@ def test_one_is_as_many_and_streams_are_the_whole(case: tuple[str, Any, list[str
     assert [tok.decode(one) for one in ids] == whole == [*tok.decode_iter(iter(ids))]
 
 
+def unknown_ids(tok: Any) -> set[int]:
+    """What unknown symbols become: the one special id that a text may make."""
+    rule, word = tok._model.segmenter.unknown, getattr(tok, "unknown", "raise")
+    named = set() if word in ("raise", "skip") or not isinstance(word, str) else {tok.token_to_id(word)}
+    return named | (set() if rule is None else {rule.id})
+
+
+def ways(tok: Any) -> dict[str, Callable[..., Any]]:
+    """Every entry point that makes ids of one text, by name."""
+    return {
+        "encode": tok.encode,
+        "spans": lambda text, **options: tok.spans([text], **options).ids,
+        "encode_batch": lambda text, **options: tok.encode_batch([text, text], **options)[1],
+        "encode_iter": lambda text, **options: next(tok.encode_iter(iter([text]), **options)),
+        "out": lambda text, **options: tok.encode_batch([text], out=np.zeros(999, np.int32), **options)[0],
+        "call": lambda text, **options: tok(text, add_special_tokens=False, **options).input_ids,
+        "usage": lambda text, **options: np.flatnonzero(tok.usage([text], **options).counts),
+        "count": lambda text, **options: tok.encode(text, **options)[: tok.count([text], **options)[0]],
+    }
+
+
+def test_no_text_makes_a_special_id_that_is_not_allowed(case: tuple[str, Any, list[str]]) -> None:
+    _, tok, texts = case
+    words = {word: i for word, i in (tok.vocabulary.special or {}).items() if isinstance(word, str)}
+    never = {*words.values()} - unknown_ids(tok)
+    for word, text in itertools.product(words, texts[:2]):
+        for doc in (word, f"{text}{word}", f"{word} {text}{word.upper()} {word.lower()}"):
+            for name, encode in ways(tok).items():
+                told = ""
+                try:
+                    ids = encode(doc)
+                except SpecialTokenError as error:
+                    told = str(error)
+                assert told or never.isdisjoint(ids.tolist()), (name, doc)
+                assert never.isdisjoint(encode(doc, disallowed_special="none").tolist()), (name, doc)
+                assert name in ("usage", "count") or words[word] in encode(doc, allowed_special="all").tolist(), (name, doc)
+        few = tok.encode(f"{text}{word}", allowed_special=[word], disallowed_special="none").tolist()
+        assert {words[word]} >= never & {*few}
+
+
 def test_every_id_has_a_name_and_bytes(case: tuple[str, Any, list[str]]) -> None:
     _, tok, _ = case
     names = {i: tok.id_to_token(i) for i in range(tok.vocab_size)}
@@ -298,12 +334,14 @@ def test_random_ids_are_decoded_in_parts_as_at_once(case: tuple[str, Any, list[s
     _, tok, _ = case
     rng = np.random.default_rng(0)
     known = np.array([i for i in range(tok.vocab_size) if tok.id_to_token(i) is not None])
-    spaces = [i for i in known.tolist() if tok.id_to_token(i).strip("▁Ġ ") == ""]
+    first = [i for i in known.tolist() if tok.id_to_token(i).strip("▁Ġ ") == ""]
+    of_bytes = [i for i in map(tok.token_to_id, ("<0xC3>", "▁", "<0xA9>", "<0xE4>")) if i is not None]
     for n in range(60):
         ids = rng.choice(known, n % 12).tolist()
-        ids = [*rng.choice(spaces, n % 3).tolist(), *ids] if spaces else ids
+        ids = [*rng.choice(first, n % 3).tolist(), *ids] if first else ids
+        ids = [*rng.choice(of_bytes, n % 7).tolist(), *ids] if of_bytes else ids
         stream = tok.decode_stream()
-        found = "".join([*(stream.push(i) for i in ids), stream.finish()])
+        found = "".join([stream.push(ids[: n % 4]), *map(stream.push, ids[n % 4 :]), stream.finish()])
         assert found == tok.decode(ids) == tok.decode_batch([ids])[0], ids
 
 

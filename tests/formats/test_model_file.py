@@ -22,7 +22,7 @@ from tables import refuses
 from text_samples import TEXT
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Preprocessing, Quantization, UBPEClassic, WordPiece, load
+from ubpe_numba import BPE, UBPE, Preprocessing, Scale, UBPEClassic, WordPiece, load
 from ubpe_numba.errors import ModelFormatError
 from ubpe_numba.text.pretokenizer import Pretokenizer
 
@@ -62,7 +62,7 @@ def test_metadata_comes_back_whatever_is_made_of_the_tokenizer(suffix: str, tmp_
 NO_JSON = [
     ([1], "expected a dict, got list"), ({1: 2}, "metadata: 1: "), ({"a": np.int64(3)}, r"'a': .* got 3 .*; use tolist\(\)"),
     ({"a": float("nan")}, "'a': .* got nan"), ({"b": 1, "a": (1, 2)}, r"'a': .* use list\(\)"), ({"a": [{1: 2}]}, "'a': "),
-    ({"a": Quantization(step=(1,), low=(0,), high=(2,))}, r"'a': .* got Quantization; use state\(\)"),
+    ({"a": Scale()}, r"'a': .* got Scale; use state\(\)"),
 ]  # fmt: skip
 
 
@@ -160,7 +160,7 @@ SETTINGS: list[tuple[str, Any, str]] = [
     ("text.special_tokens", RESERVED | {"words": [{"bytes": [256]}]}, "words: expected str"),
     ("text.encoding", "latin-1", "encoding: expected 'utf-8'"),
     ("text.token_ids", [1, 2], "token_ids: expected 300 ids, got shape"),
-    ("text.token_ids", [0] * 299 + [2**31 - 1], r"token_ids\[299\]: expected 0..66135, got 2147483647"),
+    ("text.token_ids", [0] * 299 + [2**31 - 1], r"token_ids\[299\]: expected 0..262743, got 2147483647"),
     ("text.token_ids", "x", "token_ids: expected integers"), ("text.surprise", 1, "text: unexpected field 'surprise'"),
 ]  # fmt: skip
 

@@ -71,7 +71,7 @@ def test_hostile_dumps(place: str, value: Any, match: str) -> None:
     for cls in (UBPEClassic, UBPE):
         dump = published(cls)
         spoil(dump, place, value)
-        refuses(ModelFormatError, match, read, json.dumps(dump), None, cls is UBPEClassic)
+        refuses(ModelFormatError, match, read, dump, 9999, None, cls is UBPEClassic)
 
 
 def test_empty_extras_of_a_dump_are_fine(cls: Any) -> None:
@@ -101,7 +101,7 @@ def test_cycles_in_a_dump() -> None:
         dump = published(BPE)
         dump["mapper"] |= pairs
         refuses(ModelFormatError, match, BPE.load, json.dumps(dump))
-    refuses(ModelFormatError, "expected a JSON object", read, "[]", None, True)
+    refuses(ModelFormatError, "alphabet: expected a JSON object", read, {}, 2, None, True)
 
 
 # what ubpe-native 0.3.0 wrote, and the ids that it gives after reading that again

@@ -103,7 +103,9 @@ def test_a_tokenizer_json_without_added_tokens(tmp_path: Path) -> None:
         (b"{", "x: not valid JSON"), (b'{"a":' * 100_000, "x: not valid JSON"), (b"{} {}", "not valid JSON"),
         (b'{"\xe9"', "not valid JSON"), (b'{"a": ' + b"9" * 5000, "not valid JSON"),
         (b'{"a": NaN}', "the number NaN is not allowed"), (b'{"format": -Infinity}', "the number -Infinity is not allowed"),
-        (b"#version: 0.2\na b\n", "which is none of"), (b"YQ== 0 1\n", "which is none of"),
+        (b"#version: 0.2\na b\n", "vocab.json"), (b"a b</w> 9\n", "fastBPE"), (b"a 9\nb 8\nc 7\n", "fairseq"),
+        (b"#version: 0.2\na b\na b</w>\n", "subword-nmt"), (b"minbpe v1\n", "minbpe"), (b"a\t0\n\xc3\t-3.1\nb\t0\n", r"\.model"),
+        (b"YQ== 0 1\n", "which is none of"),
         (b'{"format": "other", "tokenizer": "BPE"}', "a model of this library as JSON: not a model of this library"),
         (b'{"format": "ubpe-numba", "tokenizer": "BPE", "version": 99}', "as JSON: version 99; this library reads"),
         (b"PK\x05\x06" + bytes(18), "which is none of"),
@@ -115,10 +117,10 @@ def test_a_tokenizer_json_without_added_tokens(tmp_path: Path) -> None:
         (b"\n\x05\n\x03abcd", "a model of sentencepiece: "), (b"\n\x0e\n\x05<unk>\x15", "a model of sentencepiece: "),
         (b"[UNK]\n\xff\n", "a vocab.txt of WordPiece: line 2: not UTF-8"),
         (b"<unk>\n##a\n", r"there is no piece \[UNK\], .*WordPiece\(pieces, unknown=...\) takes a dict"),
-        (b"GGUF" + bytes(20), "version 0; there are versions 2 and 3"),
+        (b"GGUF" + bytes(20), "version 0 of gguf is not supported: there are versions 2 and 3"),
         (b'export default {"pat_str": 5', "not valid JSON|which is none of"),
     ],
-    ids=range(32),
+    ids=range(37),
 )  # fmt: skip
 def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(data)
@@ -130,7 +132,9 @@ def test_files_that_are_refused(data: bytes, match: str, tmp_path: Path) -> None
 def test_what_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     refuses(ModelFormatError, "not a regular file", lambda: load(tmp_path / "pipe"))
-    with pytest.raises(ValueError, match="tokenizer: expected BPE, UBPEClassic, UBPE, WordPiece or None, got 'GPT'"):
+    with pytest.raises(
+        ValueError, match="tokenizer: expected BPE, UBPEClassic, UBPE, WordPiece, SignalTokenizer or None, got 'GPT'"
+    ):
         load(tmp_path, tokenizer="GPT")
 
 

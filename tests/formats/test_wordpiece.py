@@ -37,6 +37,7 @@ def bert(pieces: list[str] = PIECES, lowercase: bool = True, **fields: Any) -> s
 
 
 FLAGS = ["lstrip", "rstrip", "single_word", "normalized"]
+EVERY: Any = {"allowed_special": "all"}
 WORDS = ["ab", "É", "[m]", "<S>", "a ", "中", "[MASK]", "Un"]
 FLAGGED = st.lists(
     st.tuples(st.sampled_from(WORDS), st.sets(st.sampled_from(FLAGS)), st.booleans()), max_size=4, unique_by=lambda t: t[0]
@@ -66,25 +67,26 @@ def test_added_tokens_with_flags_are_found_as_there_and_written_again(docs: list
     peer, tokenizer = tokenizers.Tokenizer.from_str(text), WordPiece.load(text)
     docs += ["[CLS] unaffable [SEP]ab[MASK] ab!", "a" * 101 + " a"]
     theirs = peer.encode_batch(docs, add_special_tokens=False)
-    ids, starts = tokenizer.encode_batch(docs, return_offsets=True)
+    ids, starts = tokenizer.encode_batch(docs, return_offsets=True, **EVERY)
     assert ids.to_lists() == [found.ids for found in theirs]
     assert starts.to_lists() == [[start for start, _ in found.offsets] for found in theirs]
-    assert tokenizer.encode_batch(docs) == ids and [tokenizer.encode(doc).tolist() for doc in docs] == ids.to_lists()
+    assert tokenizer.encode_batch(docs, **EVERY) == ids
+    assert [tokenizer.encode(doc, **EVERY).tolist() for doc in docs] == ids.to_lists()
     for doc, mine in zip(docs, zip(ids, starts, strict=True), strict=True):
-        assert [part.tolist() for part in tokenizer.encode(doc, return_offsets=True)] == [part.tolist() for part in mine]
+        assert [part.tolist() for part in tokenizer.encode(doc, return_offsets=True, **EVERY)] == [part.tolist() for part in mine]
     written = export(tokenizer, "tokenizer.json")
     peer = tokenizers.Tokenizer.from_str(written)
     assert [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)] == ids.to_lists()
     state = json.loads(json.dumps(wordpiece.state_of(tokenizer._words())))
     kept = WordPiece._of_words(wordpiece.Words(**wordpiece.from_state(state)))
     for other in (kept, pickle.loads(pickle.dumps(tokenizer)), WordPiece.load(written)):
-        assert other._words() == tokenizer._words() and other.encode_batch(docs) == ids
+        assert other._words() == tokenizer._words() and other.encode_batch(docs, **EVERY) == ids
 
 
 def test_words_and_texts_may_be_mixed_where_words_have_flags() -> None:
     tokenizer = WordPiece.load(with_words([("É", {"normalized", "lstrip"}, False), ("<S>", {"rstrip"}, True)], True))
     docs = ["Ünb É<S> ab", ["un", "ab"], "", iter(["b", "abe"]), "<S> b"]
-    ids, starts = tokenizer.encode_batch(docs, return_offsets=True)
+    ids, starts = tokenizer.encode_batch(docs, return_offsets=True, **EVERY)
     assert ids.to_lists() == [[5, 12, 24, 25, 18], [5, 18], [], [11, 18, 17], [25, 11]]
     assert starts.to_lists() == [[0, 2, 3, 5, 9], [0, 2], [], [0, 1, 3], [0, 4]]
 
@@ -112,7 +114,7 @@ def test_own_vocabularies_are_written(cut: Any, lines: list[str], tmp_path: Any)
     peer, again = tokenizers.Tokenizer.from_str(text), WordPiece.load(tmp_path / "tokenizer.json")
     docs = [*lines[500:900], *MIXED, "a[CLS]b [MASK] x" + "y" * 40]
     want = [found.ids for found in peer.encode_batch(docs, add_special_tokens=False)]
-    assert tokenizer.encode_batch(docs).to_lists() == again.encode_batch(docs).to_lists() == want
+    assert tokenizer.encode_batch(docs, **EVERY).to_lists() == again.encode_batch(docs, **EVERY).to_lists() == want
     assert [peer.decode(ids, skip_special_tokens=False) for ids in want] == tokenizer.decode_batch(want)
     assert export(again, "tokenizer.json") == text
 

@@ -114,7 +114,6 @@ def test_columns_of_polars() -> None:
         (pl.Series(["a", None]), ValueError, "docs: document 1 is null"),
         (pl.Series([1, None]), ValueError, "docs: position 1 is null"),
         (pl.DataFrame({"a": [1], "b": ["x"]}), TypeError, "a table of 'a', 'b'; give one column of it"),
-        (pl.DataFrame({"a": [1], "b": [2]}), TypeError, r"a table of 'a', 'b'; .* or numpy.asarray\(table\), whose rows"),
     ])  # fmt: skip
 
 
@@ -203,7 +202,6 @@ def test_columns_of_pandas_that_are_no_documents() -> None:
     pd = needed("pandas")
     dates = pd.Series(pd.date_range("2020", periods=3))
     are_refused([
-        (pd.array([1, None], dtype="Int64"), ValueError, "docs: position 1 is missing; drop missing values first"),
         (pd.array([1.0, None], dtype="Float64"), TypeError, "docs: "),
         (pd.Series([1, None], dtype="int8[pyarrow]"), ValueError, "docs: position 1 is null"),
         (pd.Series([1, None]), TypeError, "documents are integers, got an array of float64"),
@@ -213,7 +211,6 @@ def test_columns_of_pandas_that_are_no_documents() -> None:
         (dates, TypeError, "integers, got an array of datetime64"), (dates.dt.tz_localize("UTC"), TypeError, "got Timestamp"),
         (dates.astype("timestamp[ns][pyarrow]"), TypeError, "got Arrow's timestamp"),
         (dates - dates, TypeError, "integers, got an array of timedelta64"), (dates.dt.to_period("D"), TypeError, "got Period"),
-        (pd.Series([True, False]), TypeError, r"integers, got an array of bool, shape \(2,\); use astype\('uint8'\)"),
         (pd.Series([True, None], dtype="boolean"), TypeError, "got True"),
         (pd.Series([True], dtype="bool[pyarrow]"), TypeError, "got Arrow's bool; cast to uint8"),
         (pd.Series([1, 2], dtype=object), TypeError, "a flat list of integers; for one document"),

@@ -234,7 +234,8 @@ def test_tokens_added_after_a_training_are_miditoks_own() -> None:
         assert tokenizer(PRELUDE).ids
         tokenizer.add_to_vocab("Late_1")
     assert mine(PRELUDE).ids == theirs(PRELUDE).ids
-    refuses(ValueError, "other basic tokens than its vocabulary", lambda: mine.bpe)
+    refuses(AttributeError, "bpe: .*other basic tokens than its vocabulary", lambda: mine.bpe)
+    assert not hasattr(mine, "bpe")
 
 
 def test_what_needs_training_is_refused_before_it() -> None:
@@ -315,6 +316,7 @@ def test_a_vocabulary_of_unigram_is_refused() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tokenizer.train(len(tokenizer.vocab) + 50, "Unigram", files_paths=[PRELUDE])
+    assert not hasattr(tokenizer, "bpe")
     with pytest.raises(ValueError, match="not as one character of its own, as after a training of Unigram"):
         tokenizer.train(len(tokenizer.vocab) + 50, "BPE", files_paths=[PRELUDE])
 

@@ -4,6 +4,8 @@ import importlib.util
 import itertools
 import json
 import pathlib
+import random
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,8 @@ from integrations.conftest import needed
 from tables import each, refused, refuses
 
 from ubpe_numba import BPE, UBPE, Preprocessing, WordPiece, export, load
-from ubpe_numba.errors import ModelFormatError
+from ubpe_numba.errors import ModelFormatError, UnknownSymbolError
+from ubpe_numba.formats import tokenizer_config
 
 tokenizers = needed("tokenizers")
 transformers = needed("transformers")
@@ -24,7 +27,7 @@ CUT: dict[str, Any] = {"pretokenizer": {"type": "BertPreTokenizer"}, "normalizer
 
 @pytest.fixture(scope="module")
 def tok() -> BPE:
-    return BPE.for_text(300, pretokenizer="gpt2", special_tokens=SPECIAL).fit(TEXTS * 3, progress=False)
+    return BPE.for_text(300, pretokenizer="gpt2", special_tokens=SPECIAL, special_first=True).fit(TEXTS * 3, progress=False)
 
 
 def words() -> WordPiece:
@@ -34,7 +37,7 @@ def words() -> WordPiece:
 
 
 def grams() -> UBPE:
-    return UBPE(12, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL)).fit(
+    return UBPE(12, objective="tokenizers", preprocessing=Preprocessing(special_tokens=SPECIAL, special_first=True)).fit(
         ["abab", "abcb", "cab"], progress=False
     )
 
@@ -42,14 +45,14 @@ def grams() -> UBPE:
 def test_all_that_a_model_needs(tok: BPE, tmp_path: pathlib.Path) -> None:
     roles = {"bos_token": "<|bos|>", "eos_token": "<|eos|>", "pad_token": "<|pad|>"}
     rest = {"template": "<|bos|> $A", "model_max_length": 8, "padding_side": "left", "chat_template": CHAT}
-    fast = export(tok, "transformers", tmp_path, **roles, **rest, special_first=True)
+    fast = export(tok, "transformers", tmp_path, **roles, **rest)
     saved = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
     for made in (fast, saved):
         assert (made.bos_token_id, made.eos_token_id, made.pad_token_id, made.unk_token) == (0, 1, 2, None)
         assert len(made) == len(tok._model.vocabulary) + len(SPECIAL)
         batch = made(["a", TEXTS[0]], padding=True, truncation=True)
-        assert batch["input_ids"][1] == [0, *(tok.encode(TEXTS[0]) + len(SPECIAL)).tolist()[:7]]
-        assert batch["input_ids"][0] == [2] * 6 + [0, *(tok.encode("a") + len(SPECIAL)).tolist()]
+        assert batch["input_ids"][1] == [0, *tok.encode(TEXTS[0]).tolist()[:7]]
+        assert batch["input_ids"][0] == [2] * 6 + [0, *tok.encode("a").tolist()]
         asked = [{"role": "user", "content": "the earth"}]
         assert made.apply_chat_template(asked, tokenize=False) == "<|user|>the earth<|eos|>"
         assert made.decode(made(TEXTS[1], truncation=False)["input_ids"], skip_special_tokens=True) == TEXTS[1]
@@ -69,31 +72,19 @@ def test_the_unknown_token_is_that_of_the_file() -> None:
 
 
 @each("params, match", [
-    ({"eos_token": "<end>"}, "eos_token: '<end>' is not a special token of this tokenizer .* no model knows"),
+    ({"eos_token": "<end>"}, "eos_token: '<end>' is not a special token of this tokenizer: .* no model knows"),
     ({"pad_token": "the"}, "pad_token: 'the' is not a special token"),
     ({"unk_token": "<unk>"}, "unk_token: '<unk>' is neither a symbol nor a special token"),
     ({"image_token": "<image>"}, "image_token: '<image>' is not"),
     ({"extra_special_tokens": ["<|bos|>", "<x>"]}, "extra_special_tokens: '<x>' is not"),
     ({"extra_special_tokens": {"x_token": "<x>"}}, "extra_special_tokens: '<x>' is not"),
     ({"padding_side": "middle"}, "padding_side: expected 'left' or 'right', got 'middle'"),
-    ({"model_max_length": 0}, "model_max_length: expected a positive int, got 0"),
-    ({"model_max_length": True}, "model_max_length: expected a positive int"),
+    ({"model_max_length": 0}, "model_max_length: expected a number of at least 1, got 0"),
+    ({"model_max_length": True}, "model_max_length: expected a number of at least 1"),
     ({"template": "[CLS] $A"}, r"template: '\[CLS\]' is not a special token"),
 ])  # fmt: skip
 def test_what_is_no_special_token_is_refused(tok: BPE, params: dict[str, Any], match: str) -> None:
     refuses(ValueError, match, export, tok, "transformers", **params)
-
-
-def test_words_and_unigrams() -> None:
-    roles = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    fast = export(words(), "transformers", template="[CLS] $A [SEP]", model_max_length=5, **roles)
-    assert fast("The earth. xyz", truncation=True)["input_ids"] == [2, 4, 5, 6, 3]
-    assert fast.convert_ids_to_tokens(fast("xyz")["input_ids"]) == ["[CLS]", "[UNK]", "[SEP]"]
-    assert len(fast) == words().vocab_size
-    roles = {"bos_token": "<|bos|>", "eos_token": "<|eos|>", "unk_token": "<|pad|>"}
-    fast = export(grams(), "transformers", template="<|bos|> $A <|eos|>", special_first=True, **roles)
-    assert fast("abcab")["input_ids"] == [0, *(grams().encode("abcab") + 4).tolist(), 1]
-    assert fast("é")["input_ids"] == [0, 2, 1] and fast.unk_token == "<|pad|>"
 
 
 @each("cls", [BPE, UBPE, WordPiece])
@@ -223,3 +214,77 @@ def test_a_model_takes_it(marked: BPE) -> None:
     with torch.no_grad():
         found = transformers.GPT2Model(config).eval()(**inputs).last_hidden_state
     assert found.shape == (len(DOCS), int(inputs.attention_mask.sum(1).max()), 16)
+
+
+CLASSES = tokenizer_config._table()
+CUT_LEFT = {"direction": "Left", "max_length": 6, "strategy": "LongestFirst", "stride": 0}
+NASTY = [
+    "", "  ", "Hello, World! naïve", "e\u0301 ﬁ ½",
+    "a<s>b </s> <mask> [MASK] [SEP]x", "x\u200b\ufeffz", "\U0001f600 a\tb\n\n end ",
+    "İstanbul ǅ ß", "don't 123456", " lead", "<pad> <unk> ``q'' ▁low", "lazy dog<x1>fox",
+]  # fmt: skip
+
+
+def model_of(kind: str, words: list[str]) -> dict[str, Any]:
+    """A small model of a kind, in which these words have the first ids."""
+    letters = [*"abcdefghilnoqrstuwxyTHé▁,'1", "lo", "low", "he"]
+    if kind == "Unigram":
+        return {
+            "type": kind,
+            "unk_id": 0,
+            "vocab": [[word, 0.0] for word in words] + [[c, -9.5 - i] for i, c in enumerate(letters)],
+        }
+    letters += [f"##{letter}" for letter in letters] if kind == "WordPiece" else tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    more = (
+        {"unk_token": words[0], "max_input_chars_per_word": 100, "continuing_subword_prefix": "##"}
+        if kind == "WordPiece"
+        else {"merges": ["l o", "lo w", "h e"]}
+    )
+    return {"type": kind, **more, "vocab": {name: i for i, name in enumerate(dict.fromkeys([*words, *letters]))}}
+
+
+def folder(seed: int, path: pathlib.Path) -> None:
+    """A tokenizer.json and a tokenizer_config.json of a class of transformers, with random fields."""
+    rng = random.Random(seed)
+    name = rng.choice([*CLASSES["classes"]])
+    row = CLASSES["classes"][name]
+    words = list(dict.fromkeys(token["content"] for token in row["tokens"].values())) or ["<unk>"]
+    file: dict[str, Any] = {"model": model_of(CLASSES["parts"][row["model"][1]["[]"]]["type"], words)}
+    file["added_tokens"] = [{**WORD, "id": i, "content": word} for i, word in enumerate(words)]
+    config: dict[str, Any] = {"tokenizer_class": name}
+    config |= {field: rng.choice([True, False]) for field in row["fields"] if rng.random() < 0.6}
+    some = {
+        "model_input_names": ["input_ids", "token_type_ids"], "padding_side": "left", "truncation_side": "left",
+        "model_max_length": 8, "extra_special_tokens": ["<x1>", "fox"], "add_bos_token": True, "eos_token": "<new>",
+        "clean_up_tokenization_spaces": True,
+        "added_tokens_decoder": {i: {**WORD, "content": word, "lstrip": rng.random() < 0.3} for i, word in enumerate(words)},
+    }  # fmt: skip
+    config |= {field: value for field, value in some.items() if rng.random() < 0.25}
+    file |= {"pre_tokenizer": {"type": "BertPreTokenizer"}, "truncation": rng.choice([None, CUT_LEFT])}
+    (path / "tokenizer.json").write_text(json.dumps(file))
+    (path / "tokenizer_config.json").write_text(json.dumps(config))
+
+
+@each("seed", range(60))
+def test_a_folder_is_what_transformers_makes_of_it(seed: int, tmp_path: pathlib.Path) -> None:
+    """Ids, text, and arrays of calls; or it is refused, or warned of."""
+    folder(seed, tmp_path)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), load(tmp_path)
+        except (TypeError, ValueError):  # a flag that its class does not take, or what is not supported
+            return
+    if any("tokenizer_config.json" in str(warning.message) for warning in said):
+        return
+    for text in NASTY:
+        try:
+            ids = ours.encode(text, allowed_special="all").tolist()
+        except UnknownSymbolError:  # which is left out there
+            return
+        assert ids == theirs.encode(text, add_special_tokens=False) and ours.decode(ids) == theirs.decode(ids)
+    text, many = NASTY[2], {"padding": theirs.pad_token is not None, "truncation": theirs.model_max_length < 100}
+    for docs, options in (([NASTY[2:5]], many), ([text], {}), ([text, NASTY[5]], {}), ([text, ""], {})):
+        want, got = theirs(*docs, **options), ours(*docs, **options, allowed_special="all")
+        as_lists = {name: [np.array(row).tolist() for row in value] for name, value in got.items()}
+        assert [*want] == [*got] and dict(want) == as_lists

@@ -130,6 +130,19 @@ def encode(doc: list[int], vocabulary: Vocabulary, weights: dict[int, float], ob
     return tails[0][1]
 
 
+def longest_first(doc: list[int], vocabulary: Vocabulary) -> Path:
+    """The longest token from the beginning on, then again after it.
+
+    >>> longest_first([0, 1, 0, 1], {(1, 0): 5, (0, 1): 6, (0, 1, 0): 7})
+    (7, 1)
+    """
+    path, start = [], 0
+    while start < len(doc):
+        token, start = matches(doc, start, vocabulary)[-1]
+        path.append(token)
+    return tuple(path)
+
+
 def encode_forward(doc: list[int], vocabulary: Vocabulary, scores: dict[int, float], single: bool = True) -> Path:
     """The path of the largest sum of scores as sentencepiece finds it: from the beginning, in float32.
 

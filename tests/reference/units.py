@@ -161,25 +161,31 @@ def losses(lattices: Sequence[Lattice], weights: Sequence[int], most: Sequence[i
 
 
 def gains(
-    lattices: Sequence[Lattice], candidates: Sequence[Lattice], weights: Sequence[int], most: Sequence[int]
+    lattices: Sequence[Lattice], candidates: Sequence[Lattice], weights: Sequence[int], most: Sequence[int], prefer: Sequence[int]
 ) -> dict[int, Worth]:
     """What the occurrences of candidates would save, each alone; of those that would and overlap the first one counts.
 
-    >>> gains([[[], [], [], []]], [[[(2, 5)], [(2, 5)], [], []]], [10], [1])
+    With `prefer`, a number for each candidate, none overlap at all: one that overlaps the last that counts replaces it if its
+    candidate's number is larger, else it does not count.
+
+    >>> gains([[[], [], [], []]], [[[(2, 5)], [(2, 5)], [], []]], [10], [1], [])
     {5: Worth(saved=10, most=1, count=10)}
+    >>> gains([[[], [], [], []]], [[[(2, 0)], [(2, 1)], [], []]], [10], [1], [3, 4])
+    {1: Worth(saved=10, most=1, count=10)}
     """
     worth: dict[int, Worth] = {}
     for lattice, edges, weight, own in zip(lattices, candidates, weights, most, strict=True):
         ahead, behind = distances(lattice)
-        reached: dict[int, int] = {}
-        found = []
+        counted: list[tuple[int, int, int]] = []  # the token, what it saves, and its end
         for v, here in enumerate(edges):
             for length, token in here:
                 saved = behind[0] - (ahead[v] + 1 + behind[v + length])
-                if weight and saved > 0 and reached.get(token, v) <= v:
-                    reached[token] = v + length
-                    found.append((token, saved))
-        _add(worth, found, weight, own)
+                over = [one for one in counted if one[2] > v and (prefer or one[0] == token)]
+                if not weight or saved <= 0 or (prefer and prefer[token] <= max([0, *(prefer[one[0]] for one in over)])):
+                    continue
+                if prefer or not over:
+                    counted = [one for one in counted if one not in over] + [(token, saved, v + length)]
+        _add(worth, [one[:2] for one in counted], weight, own)
     return worth
 
 

@@ -18,7 +18,7 @@ TOK = BPE.from_merges([[0, 1]], alphabet="ab")
 def known() -> set[str]:
     """Names that a hint may begin with: members, arguments, and functions of the library."""
     found = {*dir(BPE), *dir(UBPE), *dir(WordPiece), *ubpe_numba.__all__, "tok", "bounds", "ubpe_numba", "normalizer"}
-    for call in (BPE, UBPE, WordPiece, Preprocessing, BPE.fit, BPE.__call__, BPE.encode, ubpe_numba.quantize):
+    for call in (BPE, UBPE, WordPiece, Preprocessing, BPE.fit, BPE.__call__, BPE.encode, ubpe_numba.Scale):
         found |= inspect.signature(call).parameters.keys()
     return found | EncodeOptions.__optional_keys__
 
@@ -55,7 +55,7 @@ def test_arguments_of_other_libraries_name_what_is_here() -> None:
     (lambda: BPE().fit([[1]], progres=False), TypeError, "did you mean 'progress'"),
     (lambda: TOK.encode("a", smaple=0.1), TypeError, "did you mean 'sample'"),
     (lambda: TOK.truncate(3, bye="idf"), TypeError, "did you mean 'by'"),
-    (lambda: ubpe_numba.quantise, AttributeError, "did you mean 'quantize'"),
+    (lambda: ubpe_numba.Scales, AttributeError, "did you mean 'Scale'"),
     (lambda: TOK._nothing, AttributeError, "'BPE' object has no attribute '_nothing'$"),
 ])  # fmt: skip
 def test_what_is_near_is_named(call: Any, error: type[Exception], message: str) -> None:

@@ -2,12 +2,15 @@
 
 import pathlib
 import platform
+import shutil
 
+import kernels_wheel
 import pytest
 from llvmlite import binding as llvm
 from processes import COMPILED, python
+from tables import each
 
-from ubpe_numba.runtime.compiler import cache, prebuilt
+from ubpe_numba.runtime.compiler import cache
 
 USE = """
 from ubpe_numba import BPE
@@ -37,11 +40,10 @@ def use(packages: pathlib.Path, cache: pathlib.Path, before: str = "") -> tuple[
 def packages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A folder with a package of the kernels of one script."""
     processor, needed = cache.TARGETS.get(platform.machine().lower(), (None, ()))
-    has = llvm.get_host_cpu_features() if needed else {}
-    if processor is None or not all(has.get(f) for f in needed):
+    if processor is None or not all(map(llvm.get_host_cpu_features().get, needed)):
         pytest.skip("no package can be built for this processor")
     folder = tmp_path_factory.mktemp("kernels") / "build"
-    prebuilt.build(folder, USE)
+    kernels_wheel.build(folder, USE)
     return folder
 
 
@@ -53,20 +55,23 @@ def test_without_the_package_kernels_are_compiled(tmp_path: pathlib.Path) -> Non
     assert use(tmp_path, tmp_path / "cache") == (True, 0)
 
 
-@pytest.mark.parametrize("before", [
-    "import numba; numba.__version__ = '0.0'",
-    "from ubpe_numba.runtime.compiler import cache as c; c.TARGETS = {m: (t, ('x',)) for m, (t, _) in c.TARGETS.items()}",
-    "import platform; platform.machine = lambda: 'toaster'",
-    "from numba.core import config; config.CPU_NAME = 'x86-64'",
+@each("before, warnings", [
+    ("import llvmlite; llvmlite.__version__ = '0.0'", 1),
+    ("from ubpe_numba.runtime.compiler import cache as c; c.TARGETS = {m: (t, ('x',)) for m, (t, _) in c.TARGETS.items()}", 1),
+    ("import platform; platform.machine = lambda: 'toaster'", 1),
+    ("from numba.core import config; config.CPU_NAME = 'x86-64'", 0),  # asked for by the user
 ])  # fmt: skip
-def test_what_does_not_fit_is_not_used(packages: pathlib.Path, tmp_path: pathlib.Path, before: str) -> None:
-    assert use(packages, tmp_path / "cache", before) == (True, 0)
+def test_what_does_not_fit_is_not_used_and_told_once(
+    packages: pathlib.Path, tmp_path: pathlib.Path, before: str, warnings: int
+) -> None:
+    assert use(packages, tmp_path / str(hash(before)), before) == (True, warnings)
 
 
 def test_damaged_files_give_one_warning(packages: pathlib.Path, tmp_path: pathlib.Path) -> None:
     folder = tmp_path / cache.PACKAGE
     folder.mkdir()
     (folder / "__init__.py").touch()
+    shutil.copy(packages / cache.PACKAGE / cache.STAMP, folder)
     for file in (packages / cache.PACKAGE).glob("*.nbc"):
         (folder / file.name).write_bytes(file.read_bytes()[:-1])
     assert use(tmp_path, tmp_path / "cache") == (True, 1)

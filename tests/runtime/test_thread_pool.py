@@ -1,6 +1,7 @@
 """Work on threads and Ctrl-C."""
 
 import os
+import pathlib
 import signal
 import threading
 
@@ -9,7 +10,7 @@ import pytest
 from tables import refuses
 
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import MOST_THREADS, resolve_threads
+from ubpe_numba.runtime.arrays import MOST_THREADS, THREAD_VARIABLES, processors, resolve_threads
 
 
 def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: pytest.MonkeyPatch):
@@ -21,13 +22,30 @@ def test_more_threads_than_any_machine_has_processors_are_refused(monkeypatch: p
     refuses(ValueError, f"^n_threads: expected at most {most}, got 999999$", resolve_threads, 999_999)
     monkeypatch.setenv("UBPE_NUM_THREADS", "0" * 30 + str(most))
     assert resolve_threads(None) == most
-    for name in ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    for name in THREAD_VARIABLES:
         monkeypatch.delenv(name)
-    monkeypatch.setattr(os, "sched_getaffinity", [{0, 2, 5}].__getitem__, raising=False)  # the processors of this process
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert resolve_threads(None) == 3
-    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     assert resolve_threads(None) == 1
+
+
+V1 = "/sys/fs/cgroup/cpu/cpu.cfs_"
+
+
+@pytest.mark.parametrize("groups, limits, n", [
+    ("0::/a/b", {"/sys/fs/cgroup/a/cpu.max": "150000 100000", "/sys/fs/cgroup/a/b/cpu.max": "max 100000"}, 2),
+    ("2:cpuset:/\n3:cpu,cpuacct:/not/seen/here", {V1 + "quota_us": "9000\n", V1 + "period_us": "10000\n"}, 1),
+])  # fmt: skip
+def test_quotas_and_cores(monkeypatch: pytest.MonkeyPatch, groups: str, limits: dict[str, str], n: int):
+    """Of four CPUs two are one core: a fit takes cores, unless more threads are requested, and never more than the quota."""
+    files = {"/proc/self/cgroup": groups, **limits}
+    files |= {f"/sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list": "2,5" for i in (2, 5)}
+    monkeypatch.setattr(pathlib.Path, "read_text", lambda path: files.get(path.as_posix(), ""))
+    for name in THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", [{0, 2, 5, 7}].__getitem__, raising=False)
+    processors.cache_clear()
+    assert [resolve_threads(i, fit) for fit in (False, True) for i in (None, 64, 1)] == [n, 64, 1, min(n, 3), n, 1]
 
 
 def test_ctrl_c_does_not_wait_for_a_kernel():

@@ -159,7 +159,7 @@ def test_a_thread_that_waits_keeps_no_result() -> None:
 
 
 def test_groups_retire_with_their_tasks_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    groups: dict[tuple[int, int], Any] = {}
+    groups: dict[int, Any] = {}
     monkeypatch.setattr(thread_pool, "_groups", groups)
     hold, ended = threading.Event(), []
 

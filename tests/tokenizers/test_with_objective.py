@@ -54,7 +54,8 @@ def test_weights_of_the_user_come_along() -> None:
 
 def test_objectives_that_cannot_be_had_are_refused() -> None:
     tok = UBPE(9, alphabet=3, rules=FitRules.ARTICLE).fit(DOCS, progress=False)
-    refuses(ValueError, "objective: expected one of", tok.with_objective, "longest")
+    refuses(ValueError, "objective: expected one of", tok.with_objective, "greedy")
+    refuses(ValueError, "ranks no segmentations", tok.with_objective("longest").encode_nbest, DOCS, 2)
     flat = tok.refine(DOCS, progress=False)
     refuses(ValueError, "flat sequences only", flat.with_objective, "rank")
     refuses(NotFittedError, "", lambda: BPE().with_objective("rank"))

@@ -58,24 +58,25 @@ def cutting() -> WordPiece:
 
 def test_what_other_tokenizers_can() -> None:
     tok = cutting()
-    ids, spans = tok.encode_batch(TEXTS, return_offsets="spans")
-    assert ids == tok.encode_batch(TEXTS) and ids.to_lists() == [[1, 3, 9, 1, 5, 0], [], [9], [0, 1]]
+    every: Any = {"allowed_special": "all"}
+    ids, spans = tok.encode_batch(TEXTS, return_offsets="spans", **every)
+    assert ids == tok.encode_batch(TEXTS, **every) and ids.to_lists() == [[1, 3, 9, 1, 5, 0], [], [9], [0, 1]]
     assert spans.tolist() == [[0, 2], [2, 6], [7, 10], [11, 13], [13, 14], [14, 21], [0, 3], [0, 4], [5, 7]]
-    assert tok.encode_batch(TEXTS, return_offsets="spans", units="bytes")[1].tolist() == [*spans.tolist()[:-1], [5, 8]]
+    assert tok.encode_batch(TEXTS, return_offsets="spans", units="bytes", **every)[1].tolist() == [*spans.tolist()[:-1], [5, 8]]
     assert tok.encode(["un", "unable"], return_offsets="spans")[1].tolist() == [[0, 2], [2, 4], [4, 8]]
-    found = tok.spans(TEXTS)
+    found = tok.spans(TEXTS, **every)
     assert found.ids.tolist() == ids.values.tolist() and (found.starts + found.lengths).tolist() == spans[:, 1].tolist()
-    assert tok.usage(TEXTS).counts.tolist() == tok.usage(ids=ids).counts.tolist() == [2, 3, 0, 1, 0, 1, 0, 0, 0, 2]
+    assert tok.usage(TEXTS, **every).counts.tolist() == tok.usage(ids=ids).counts.tolist() == [2, 3, 0, 1, 0, 1, 0, 0, 0, 2]
     assert tok.index(ids)[3].documents.tolist() == [0]
-    assert [i.tolist() for i in tok.encode_iter(iter(TEXTS), batch=9)] == ids.to_lists()
+    assert [i.tolist() for i in tok.encode_iter(iter(TEXTS), batch=9, **every)] == ids.to_lists()
     assert list(tok.decode_iter(iter(ids))) == tok.decode_batch(ids) == ["unable [X] un , [UNK]", "", "[X]", "[UNK] un"]
     stream = tok.decode_stream()
     assert "".join(stream.push(i) for i in ids[0]) == tok.decode(ids[0])
     assert tok.decode([9, 1, -1, 3], skip=-1, skip_special_tokens=True) == "unable"
     assert tok(TEXTS[:1], allowed_special="all", return_offsets=True)["offset_mapping"][0].tolist() == spans[:6].tolist()
-    options = {"allowed_special": "none", "disallowed_special": "all"}
-    refuses(SpecialTokenError, "document 2, position 0", tok.encode_batch, ["un", "", "[X]"], **options)
-    assert tok.encode("[X]", allowed_special="none").tolist() == [0, 0, 0]
+    refuses(SpecialTokenError, "document 2, position 0", tok.encode_batch, ["un", "", "[X]"])
+    refuses(SpecialTokenError, "document 1, position 2", tok.encode_batch, [["un"], ["un", "[X]"]])
+    assert tok.encode("[X]", disallowed_special="none").tolist() == [0, 0, 0]
     refuses(ValueError, "stream: a tokenizer with a normalizer", tok.stream)
 
 
@@ -85,7 +86,7 @@ def test_arguments_by_name() -> None:
     assert other == tok and hash(other) == hash(tok) and pickle.dumps(other) == pickle.dumps(tok)
     assert other.fingerprint == tok.fingerprint and tok.vocab_size == 10
     assert other.set_params(longest=1) is other and other != tok and other.encode("un able").tolist() == [0, 0]
-    tok.usage(TEXTS)
+    tok.usage(TEXTS, disallowed_special="none")
     assert pickle.dumps(pickle.loads(pickle.dumps(tok))) == pickle.dumps(tok) == pickle.dumps(cutting())
     refuses(ValueError, "n_tokens: not a parameter of WordPiece", tok.set_params, n_tokens=3)
 
@@ -191,7 +192,7 @@ def test_training_begins_with_special_tokens() -> None:
     special = ["[PAD]", "[UNK]", "[CLS]"]
     tok = WordPiece.train({"low": 5, "lower": 2, "[CLS]": 9}, 12, special_tokens=special)
     assert [*tok.pieces][:3] == special and len(tok.pieces) == 12 and tok.encode(["[CLS]", "low"]).tolist()[0] == 2
-    assert [*WordPiece.train(["a"], 9, special_tokens=["[CLS]"], unknown="?").pieces] == ["?", "[CLS]", "a"]
+    assert [*WordPiece.train([["a"]], 9, special_tokens=["[CLS]"], unknown="?").pieces] == ["?", "[CLS]", "a"]
     assert [*WordPiece.train(["a"], 3, special_tokens=special).pieces] == special
     refuses(ValueError, "n_tokens: expected at least the 3 special .* got 2", WordPiece.train, ["a"], 2, special_tokens=special)
     refuses(TypeError, "special_tokens: expected words, .* got str", WordPiece.train, ["a"], 9, special_tokens="[CLS]")

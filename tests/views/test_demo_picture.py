@@ -10,7 +10,7 @@ import pytest
 from pictures import picture_of
 from tables import refuses
 
-from ubpe_numba import BPE, quantize
+from ubpe_numba import BPE, Scale
 from ubpe_numba.views import demo_picture
 from ubpe_numba.views.colours import DARK
 from ubpe_numba.views.demo_picture import Found, Shapes, draw
@@ -34,7 +34,8 @@ def record(n: int) -> Found:
 
 def levels_of(found: Found) -> tuple[BPE, np.ndarray, float]:
     """The record in levels of two units."""
-    levels, scale = quantize(found.signal, step=2)
+    scale = Scale(step=2)
+    levels = scale.fit_transform(found.signal)
     return BPE(40, alphabet=scale.n_symbols).fit(levels, progress=False), levels, 1.0
 
 

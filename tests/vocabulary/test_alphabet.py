@@ -153,7 +153,7 @@ def test_unknown_symbols(alphabet: Alphabet, docs: list[Any], where: tuple[Any, 
     known = [alphabet.lookup(documents.values[start:stop]) for start, stop in spans]
     document, position, symbol = where
     message = f"document {document}, position {position}: symbol {symbol!r} is not in the alphabet{hint}"
-    with pytest.raises(UnknownSymbolError, match=re.escape(message) + "; encode with unknown= ") as caught:
+    with pytest.raises(UnknownSymbolError, match=re.escape(message) + "; encode with unknown=") as caught:
         alphabet.to_ids(documents)
     assert (caught.value.document, caught.value.position, caught.value.symbol) == where
     assert type(caught.value.document) is type(caught.value.position) is int

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from reference import encode_paths, fit
 from tables import each, refuses
 
-from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, export, load, quantize
+from ubpe_numba import BPE, UBPE, FitRules, Preprocessing, Scale, export, load
 from ubpe_numba.errors import ModelFormatError
 
 MATCHES = encode_paths.matches
@@ -68,6 +68,8 @@ def test_encodings_equal_the_references(
         if any(weights.values()):
             found = tok.with_objective("tfidf").encode_batch(more).to_lists()
             assert found == [[*encode_paths.encode_nbest(doc, vocabulary, weights)[0][0]] for doc in more]
+        longest = tok.with_objective("longest").encode_batch(more).to_lists()
+        assert longest == [[*encode_paths.longest_first(d, vocabulary)] for d in more]
         likely = tok.with_objective("shortest").reweight(docs)
         logs = dict(enumerate(likely._model.vocabulary.log_probabilities.tolist()))
         for objective, single in (("sentencepiece", True), ("tokenizers", False)):
@@ -100,7 +102,8 @@ def test_channels_of_a_recording_stay_together(tmp_path: Path) -> None:
     """Eleven channels: many tokens of several instants, none from within one to within another; files and parts of it too."""
     rng = np.random.default_rng(0)
     waves = rng.normal(0, 0.01, (4000, 11)) + np.sign(np.sin(np.arange(4000)[:, None] / (40 + 7 * np.arange(11))))
-    symbols, scale = quantize(waves, levels=4, channels="separate")
+    scale = Scale(levels=4, channels="separate")
+    symbols = scale.fit_transform(waves)
     tok = BPE(600, alphabet=scale.n_symbols).fit(symbols.ravel(), frame=11)
     spans = tok.spans([symbols.ravel()])
     ends = spans.starts + spans.lengths

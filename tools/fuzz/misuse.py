@@ -41,7 +41,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(pathlib.Path(__file__).parents[1]), str(pathlib.Path(__file__).parents[2])]
 
 import ubpe_numba
-from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, Quantization, Ragged, UBPEClassic, WordPiece, bounds
+from ubpe_numba import BPE, UBPE, Counts, FitRules, Preprocessing, Ragged, Scale, UBPEClassic, WordPiece, bounds
 
 DOCS = [[0, 1, 2, 0, 1, 2, 1, 0], [1, 2, 0, 1], [2, 2, 0, 1, 2, 0]]
 TEXTS = ["low lower lowest", "newer low", "low"]
@@ -694,13 +694,9 @@ def _of_callable(label: str, method: str, subject: Subject, get: Callable[[], An
         values["ids"] = [0, 1]
     if method == "index" or (method == "usage" and "ids" in parameters):
         values["ids"] = subject.values["batch"]
-    if method == "quantize":
-        values |= {"signal": GIVEN["signal"], "step": 0.5, "values": GIVEN["signal"]}
     if method == "Ragged":
         values["offsets"] = np.array(CUTS)
     required = {name: values.get(name, GIVEN.get(name)) for name, p in parameters.items() if p.default is p.empty}
-    if "step" in parameters and method == "quantize":
-        required["step"] = 0.5
     if any(value is None for value in required.values()):
         return
     if "progress" in parameters:
@@ -818,7 +814,7 @@ def digest(result: Any) -> Any:
         return result.fingerprint if "_model" in vars(result) else repr(result)
     if isinstance(result, Counts):
         return [result.to_lists(), result.weights.tolist()]
-    if isinstance(result, Quantization):
+    if isinstance(result, Scale):
         return repr(result)
     if isinstance(result, dict):
         return {str(k): digest(v) for k, v in result.items()}

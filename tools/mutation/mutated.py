@@ -21,30 +21,28 @@ from numba.core import event
 from ubpe_numba.runtime.compiler import cache
 
 _TASK = json.loads(os.environ.get("UBPE_MUTANT", "null"))
-_attach = cache.attach
+_Cache = cache.Cache
 HANGS = 200  # seconds of the processor in one test; the exit code of a process that is ended then
 IDLE = 180  # seconds in which it does nothing at all: it waits for what does not come
 
 
-class _OfMutant(cache._KernelCache):
+class _OfMutant(_Cache):
     """Keeps kernels in the folder of the mutant."""
 
     def path(self, key: object, folder: pathlib.Path | None = None) -> pathlib.Path:
         return super().path(key, pathlib.Path(_TASK["kept"]))
 
 
-def _attach_or_compile(dispatcher: Any) -> Any:
-    function = dispatcher.py_func
+def _cache_of(function: Any) -> Any:
     names = [name for module, name in _TASK["mutated"] if module == function.__module__]
     others = _TASK["kept"] and not function.__module__.startswith("ubpe_numba.")  # kernels of tests, made of what is mutated
     if not others and (not names or (function.__name__ not in names and "<locals>" not in function.__qualname__)):
-        return _attach(dispatcher)
-    dispatcher._cache = _OfMutant(dispatcher.py_func)
-    return dispatcher
+        return _Cache(function)
+    return _OfMutant(function)
 
 
 if _TASK is not None:
-    cache.attach = _attach_or_compile
+    cache.Cache = _cache_of  # type: ignore[assignment, misc]
     cache._stamp = lambda: _TASK["stamp"]  # type: ignore[assignment]
 
 

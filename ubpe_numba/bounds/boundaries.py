@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import told
 from ubpe_numba.tokenizers.base import given_tokenizer
+from ubpe_numba.tokenizers.seam import lattice_of, whole_ids
 from ubpe_numba.tokenizers.ubpe import UBPE
 
 __all__ = ["boundary_probabilities"]
@@ -23,7 +24,7 @@ def boundary_probabilities(tok: UBPE, doc: Any, *, alpha: float = 1.0, unknown: 
     tok
         A fitted tokenizer.
     doc, unknown
-        As for `UBPE.encode`. ValueError if the tokenizer changes or cuts documents, or has special tokens.
+        As for `UBPE.encode`. ValueError if the tokenizer changes or splits documents, or has special tokens.
     alpha
         As `sample` of `UBPE.encode`, which draws from the same distribution.
 
@@ -35,5 +36,5 @@ def boundary_probabilities(tok: UBPE, doc: Any, *, alpha: float = 1.0, unknown: 
     [1.0, 0.48, 0.83, 0.48]
     """
     tok = given_tokenizer(tok, UBPE)
-    ids = tok._whole(doc, None, True, unknown, what="boundary_probabilities")
-    return tok._lattice(alpha).boundaries(ids.values)
+    ids = whole_ids(tok, doc, unknown, "boundary_probabilities")
+    return lattice_of(tok, alpha).boundaries(ids.values)

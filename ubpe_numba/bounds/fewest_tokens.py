@@ -1,6 +1,6 @@
 """How few tokens any vocabulary of n learned tokens needs for documents: prices of symbols, improved step by step.
 
-Prices of at most 1 token for every symbol of the documents certify such a number (kernels/symbol_prices.py, with the proof). Any
+Prices of at most 1 token for every symbol of the documents certify this number (kernels/symbol_prices.py, with the proof). Any
 prices do, so they are sought in floating point, and the number is computed from the best of them in integers. Sums that threads
 share are those of parts that do not depend on how many threads there are.
 
@@ -20,19 +20,20 @@ import numpy as np
 
 from ubpe_numba.bounds.kernels import symbol_prices
 from ubpe_numba.documents.counts import distinct
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, own_offsets, trusted
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.fitting.substrings import Substrings
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import positive
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer, given_tokenizer, seconds_of, segments_of
+from ubpe_numba.tokenizers.seam import corpus_of_fit, model_of, plan_of
 
 __all__ = ["LowerBound", "lower_bound"]
 
 _TAUS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)  # of the stages, in tokens: excess from which an edge counts fully
 _ALL = 2_000_000  # edges: of more, a stage chooses the candidates that exceed by a share of the excess of the n-th largest,
-_WORTH, _LARGE = 0.25, 4  # this one, and those that could exceed most, so many for each token
+_WORTH, _LARGE = 0.25, 4  # this candidate, and so many per token that could exceed most
 _GAMMA = 0.1  # of tau, for shares of the vocabulary
 _FIRST, _LEAST, _MOST_STEP = 0.05, 0.03, 0.5  # the step, of tau
 _KEPT = 0.97  # of the estimate of the curvature, in a round
@@ -45,7 +46,7 @@ _SAFE = 2.0**61
 #: Bytes that a node and an edge cost at most while candidates are found, and then in the ascent, where there may be as many
 #: candidates as edges.
 NODE, EDGE, CANDIDATE = 200, 24, 48
-_MOST = 2 << 30  # bytes, where no limit is given
+_MOST = 2 << 30  # bytes, by default
 _PARTS, _PARTS_FROM = 4, 400_000  # parts of the edges, and from how many edges on
 
 log = logging.getLogger("ubpe_numba")
@@ -64,7 +65,7 @@ class LowerBound:
     n_tokens : int
         The size of the vocabularies, alphabet included.
     max_token_length : int or None
-        Symbols of their longest tokens, but for those that are tokens of the tokenizer; None for any number.
+        Length of their longest tokens, except tokens of the tokenizer; None for any length.
     min_count : int
         How often each of their learned tokens occurs at least.
     n_edges : int
@@ -74,7 +75,7 @@ class LowerBound:
     seconds : float
         Duration, the encoding of the documents included.
     converged : bool
-        Whether more time would hardly have raised the bound.
+        Whether more time would scarcely raise the bound.
 
     Examples
     --------
@@ -129,21 +130,20 @@ def lower_bound(
     Parameters
     ----------
     tok
-        A tokenizer with a vocabulary: its alphabet is that of the vocabularies, and text is changed and cut as it does.
+        A tokenizer with a vocabulary: its alphabet is that of the vocabularies, and it decides how text is changed and split.
     docs, offsets, sample_weight, boundaries, progress
         As for `fit`.
     n_tokens
         The size of the vocabularies, alphabet included; None for that of `tok`.
     max_token_length
-        How many symbols their tokens have at most, but for tokens of `tok`, which may be longer; None for any number, or for as
-        many as there is memory for.
+        Maximal length of their tokens, except tokens of `tok`, which may be longer; None for any length, or as memory allows.
     min_count
         How often each of their learned tokens occurs in the documents at least, by weight; occurrences that overlap count.
     seconds
-        When the search ends; None: when it hardly gains, which may take minutes for millions of symbols.
+        The time of the search; None: until gains are small, which may take minutes for millions of symbols.
     memory_limit
-        Bytes that it may use beside the documents: 200 a symbol of distinct segments, and 72 for each place of a token. None:
-        2 GB.
+        Bytes that it may use in addition to the documents: 200 per symbol of distinct segments, and 72 per occurrence of a
+        token. None: 2 GB.
 
     Returns
     -------
@@ -160,15 +160,15 @@ def lower_bound(
     -----
     The claim: take any vocabulary of this alphabet and of `n_tokens` tokens, of which those that are learned have at most
     `max_token_length` symbols, or are tokens of `tok`, and occur at least `min_count` times within segments of these documents
-    (or are not used). Whatever encoder cuts the documents into its tokens, they are at least `tokens`. So `tok` itself, if
+    (or are not used). Any encoder needs at least `tokens` of its tokens for the documents. So `tok` itself, if
     `n_tokens` and `min_count` leave it its vocabulary, is never below. The proof, by prices of symbols, is in
     ``bounds/kernels/symbol_prices.py``; the number is computed in integers, so no rounding makes it wrong. No token crosses the
     end of a segment, and special tokens belong to none.
 
     The search ends near the optimum of a linear programme in which tokens may belong to a vocabulary in part. For text that is
-    cut into words that is close to what can be reached. For whole texts and for signals it is not: a gap there may say more about
-    the bound than about the tokenizer. Of whole documents give `max_token_length` or `min_count`, or tokens may be as long as
-    these. With `seconds` None the bound is the same for any number of threads and on any machine.
+    split into words the bound is close to the best vocabulary. For whole texts and for signals it is not: a gap there may say
+    more about the bound than about the tokenizer. Of whole documents give `max_token_length` or `min_count`, or tokens may be
+    as long as these. With `seconds` None the bound is the same for any number of threads and on any machine.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def lower_bound(
     (40, 54, 0.35, True)
     """
     began, tok = time.monotonic(), given_tokenizer(tok)
-    alphabet, vocabulary, segmenter = tok._fitted()
+    alphabet, vocabulary, segmenter = model_of(tok)
     n = vocabulary.n_alphabet
     size = len(vocabulary) if n_tokens is None else positive(n_tokens, "n_tokens")
     if size < n:
@@ -188,10 +188,10 @@ def lower_bound(
     least = positive(min_count, "min_count")
     limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
     allowed, bar = seconds_of(seconds), Progress(progress, "lower bound")
-    corpus = tok._corpus(docs, offsets, sample_weight, boundaries)
+    corpus = corpus_of_fit(tok, docs, offsets, sample_weight, boundaries)
     units, weights = distinct_segments(segments_of(corpus, alphabet), corpus.weights)
-    lengths = tok._plan().encode(units).lengths
-    given = Ragged._trusted(vocabulary.arena.astype(np.int32), vocabulary.offsets)
+    lengths = plan_of(tok).encode(units).lengths
+    given = trusted(vocabulary.arena.astype(np.int32), vocabulary.offsets)
     if segmenter.whole_words:  # segments that are tokens are not merged
         whole = {token.tobytes() for token in given}
         lengths = np.where([unit.astype(np.int32).tobytes() in whole for unit in units], 1, lengths)
@@ -202,7 +202,7 @@ def lower_bound(
 
 
 def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Ragged, np.ndarray]:
-    """Distinct segments of one symbol or more, in order of first appearance, and how often each occurs, int64.
+    """Distinct nonempty segments, in order of first appearance, and their counts, int64.
 
     >>> units, weights = distinct_segments(Ragged.from_lists([[0, 1], [], [0], [0, 1]]), None)
     >>> units.to_lists(), weights.tolist()
@@ -210,7 +210,7 @@ def distinct_segments(segments: Ragged, weights: np.ndarray | None) -> tuple[Rag
     """
     given = segments.compact()
     total = np.ones(len(given), np.int64) if weights is None else weights
-    stay, total = distinct(Documents(given.values, given._offsets, "int"), total)
+    stay, total = distinct(Documents(given.values, own_offsets(given), "int"), total)
     inside = given.lengths[stay] > 0
     return given.take(stay[inside]).compact(), total[inside]
 
@@ -241,7 +241,7 @@ def bound_of_units(
     """The bound for `n` learned tokens and units of one alphabet id or more each, which occur `weights` times, int64 above 0.
 
     There are fewer than 2**62 symbols in all, by weight. Of `tokens`, those longer than `longest` are candidates too. Raises
-    MemoryError if `longest` or such tokens are given, and their lattice does not keep to the limit.
+    MemoryError if `longest` or own tokens are passed, and their lattice exceeds the limit.
 
     >>> units, weights = distinct_segments(Ragged.from_lists([[0, 1, 0, 1], [0, 1]]), None)
     >>> bound_of_units(units, weights, 2, 1, None, 1, None, None, 1, Progress(False)).tokens
@@ -281,7 +281,9 @@ def _lattice_of(
     fixed, cap = NODE * (units.total + len(units)), 2**31 - 1 if longest is None else longest
     needed = fixed + (EDGE + CANDIDATE) * n_edges_of(units.lengths, cap)
     most = 2**62 if needed <= limit else max(0, (limit - fixed) // place)
-    found = Substrings(units.values.astype(np.int32, copy=False), units._offsets, weights, n_alphabet, longest, min_count, most)
+    found = Substrings(
+        units.values.astype(np.int32, copy=False), own_offsets(units), weights, n_alphabet, longest, min_count, most
+    )
     if found.longest < cap and _is_cut(found):
         if longest is not None or found.longest < 2:
             least = needed if longest is not None else fixed + place * n_edges_of(units.lengths, 2)

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from ubpe_numba.bounds.kernels import path_prices
 from ubpe_numba.coding.n_best import NBest, n_best_paths
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, own_offsets
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of, positive
 from ubpe_numba.tokenizers.base import given_tokenizer
+from ubpe_numba.tokenizers.seam import model_of
 from ubpe_numba.tokenizers.ubpe import UBPE
 
 __all__ = ["encode_nbest"]
@@ -51,14 +52,14 @@ def encode_nbest(
     docs, n, offsets, distinct, unknown
         As for `UBPE.encode_nbest`.
     beam
-        As for `UBPE.encode_nbest`; None for 16 or `n`, if that is more, where the search is exact or guided.
+        As for `UBPE.encode_nbest`; if the search is exact or guided, None means 16, or `n` if that is more.
     exact
         Find the truly best, with ties broken by fewer tokens, then the shorter first token, then the shorter second one, and so
         on. For documents of up to about 120 symbols: the effort grows fast with their length, and a ValueError says when a
         document needs too much of it.
     guided
-        Search a second time, by what tokens weigh beyond what they would fetch elsewhere in the document, and give the best of
-        both. Nearer to the true best in long documents, at several times the cost.
+        Search a second time, by the weight of tokens beyond their price elsewhere in the document, and return the best of both.
+        Nearer to the true best in long documents, at several times the cost.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def encode_nbest(
     if beam is None and (exact or guided):
         beam = max(positive(n, "n"), 16)
     given = tok.encode_nbest(docs, n, offsets, beam=beam, distinct=distinct, unknown=unknown)
-    vocabulary = tok._fitted().vocabulary
+    vocabulary = model_of(tok).vocabulary
     encoder = PathEncoder(vocabulary)
     if not encoder.weighs:  # all segmentations weigh 0
         return given, np.zeros(len(given))
@@ -93,7 +94,7 @@ def encode_nbest(
         return [certified(encoder, doc, given[i][0], n, beam or n, *ways, i) for i, doc in enumerate(firsts, begin)]
 
     heads = given.candidates.take(given.offsets[:-1]).compact()
-    starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[heads._offsets]  # of documents, in symbols
+    starts = np.append(0, np.cumsum(tokens.lengths[heads.values]))[own_offsets(heads)]  # of documents, in symbols
     chunks = thread_pool.chunks_of(starts, tok.n_threads)
     found = [one for some in thread_pool.run(part, chunks, tok.n_threads) for one in some]
     best = NBest.of((candidates, weights) for candidates, weights, _ in found)
@@ -131,7 +132,7 @@ def certified(
         candidates, weights = both.take(np.array(chosen)), weights[chosen]
     if not exact:
         return candidates, weights, float(prices.bound - weights[0])
-    least = weights[-1] if len(weights) == n else -1.0  # fewer than n: there are no others
+    least = weights[-1] if len(weights) == n else -1.0  # fewer than n: all of them
     return *_exact(encoder, prices, float(least), n, by_bag, number), 0.0
 
 
@@ -139,7 +140,7 @@ def _weigh(encoder: PathEncoder, paths: Ragged) -> np.ndarray:
     """Weights of paths in fixed point."""
     weights, paths = np.empty(len(paths)), paths.compact()
     counts = np.zeros(encoder.scaled_idf.size, np.int32)
-    path_prices.weigh_paths(paths.values, paths._offsets, encoder.scaled_idf, encoder.logs, counts, weights)
+    path_prices.weigh_paths(paths.values, own_offsets(paths), encoder.scaled_idf, encoder.logs, counts, weights)
     return weights
 
 
@@ -147,7 +148,7 @@ class Prices(NamedTuple):
     """The lattice of a document, prices of its tokens, and the most that a path of it weighs, in fixed point."""
 
     bounds: np.ndarray  # int64[n + 1], of `matches`
-    matches: np.ndarray  # tokens by where they begin
+    matches: np.ndarray  # tokens by their start
     prices: np.ndarray  # float64[V]
     value: np.ndarray  # float64[n + 1], the most that a way from the start to a position costs
     bound: float  # that no path weighs more than

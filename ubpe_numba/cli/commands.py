@@ -22,6 +22,7 @@ from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.export import export
 from ubpe_numba.tokenizers.saving import class_of, load
+from ubpe_numba.tokenizers.seam import model_of, preprocessing_of
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 from ubpe_numba.views.explorer import report as explorer
 from ubpe_numba.vocabulary.rules import FitRules
@@ -47,17 +48,17 @@ def fit(options: Namespace) -> None:
         warnings.warn(
             f"{reader.masked}: letters in lower case (masked) are symbols of their own; {way}", UserWarning, stacklevel=2
         )
-    n, asked = len(tokenizer._model.vocabulary), options.n_tokens
+    n, asked = len(model_of(tokenizer).vocabulary), options.n_tokens
     if asked is not None and n < 0.9 * asked:
         least = 2 if options.min_count is None else options.min_count
         within = "" if options.max_token_length is None else " and would make a token within --max-token-length"
         told = f"--n-tokens: {asked} asked for, {n} made: no pair is left that occurs at least {least} times{within}"
         warnings.warn(told, UserWarning, stacklevel=2)
-    sizes, ratios = tokenizer.history_.compression(tokenizer._model.vocabulary.n_alphabet)
+    sizes, ratios = tokenizer.history_.compression(tokenizer.vocabulary.n_alphabet)
     if options.curve is not None:
         write_atomically(options.curve, _curve(options.curve, sizes, ratios))
     if options.progress:
-        what = f"{type(tokenizer).__name__} of {len(tokenizer._model.vocabulary)} tokens"
+        what = f"{type(tokenizer).__name__} of {len(model_of(tokenizer).vocabulary)} tokens"
         merged = " as merged" if options.tokenizer == "UBPE" else ""  # its encodings differ from the merged corpus
         print(f"{options.output}: {what}, {ratios[-1]:.4g} symbols a token{merged}", file=sys.stderr)
 
@@ -69,7 +70,7 @@ def _loaded(name: str, **options: Any) -> Any:
 
 def _kind(tokenizer: Any) -> str:
     """The kind of the symbols of a model."""
-    alphabet = tokenizer._model.alphabet
+    alphabet = model_of(tokenizer).alphabet
     return "words" if alphabet.names is not None else str(alphabet.kind)
 
 
@@ -79,9 +80,9 @@ def encode(options: Namespace) -> None:
     reader = Reader(options.files, _form(options), kind=_kind(tokenizer))
     to = Form(options.to or ("ids" if options.output == STANDARD else None), ids=True)
     is_words = isinstance(tokenizer, WordPiece)
-    if is_words and tokenizer._prepared.pretokenizer is None:
+    if is_words and preprocessing_of(tokenizer).pretokenizer is None:
         raise ValueError(f"{options.model}: it does not say how text becomes words; take the tokenizer.json of the model")
-    chosen = SPECIAL[options.special or ("allow" if is_words else "refuse")]
+    chosen = SPECIAL[options.special or "refuse"]
     special: dict[str, Any] = {"allowed_special": chosen[0], "disallowed_special": chosen[1]}
     with _placed(reader):
         write_documents(options.output, to, tokenizer.encode_iter(reader, **special), np.dtype(np.int32))
@@ -96,9 +97,7 @@ def decode(options: Namespace) -> None:
     to = Form(options.to or (None if options.output != STANDARD else PIPED[kind]), options.lines)
     dtype = None if options.out_dtype is None else integer_type(options.out_dtype, "--out-dtype")
     with _placed(reader):
-        escape = (
-            "surrogateescape" if tokenizer._model.segmenter.encoding is not None else "surrogatepass"
-        )  # keeps what is not UTF-8
+        escape = "surrogateescape" if tokenizer._model.segmenter.encoding is not None else "surrogatepass"  # keeps invalid UTF-8
         docs = tokenizer.decode_iter(reader, errors=escape)
         found = (doc.encode("utf-8", escape) if isinstance(doc, str) else doc for doc in docs)
         write_documents(options.output, to, found, dtype, kind)
@@ -119,7 +118,7 @@ def inspect(options: Namespace) -> None:
 
 
 def explore(options: Namespace) -> None:
-    """Write a report of a model and what it does to documents: a page for a browser."""
+    """Write a report of a model and of encoded documents: a page for a browser."""
     if options.output != STANDARD and pathlib.Path(options.output).suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"-o: expected a name that ends in .html, got {options.output}")
     for name in ("max_symbols", "rate"):
@@ -160,7 +159,7 @@ def convert(options: Namespace) -> None:
         raise ValueError(f"-o: {options.output}: its name does not tell the form, say it with --to")
     if to in ("json", "npz") and suffix != f".{to}":
         raise ValueError(f"-o: expected a name that ends in .{to}, got {options.output}")
-    said = {"unk_token": options.unk_token, "template": options.template, "special_first": options.special_first}
+    said = {"unk_token": options.unk_token, "template": options.template}
     asked = {name: value for name, value in said.items() if value is not None}
     if asked and to != "tokenizer.json":
         raise ValueError(f"--{next(iter(asked)).replace('_', '-')}: for tokenizer.json only, not for {to}")
@@ -229,7 +228,7 @@ def _unfitted(options: Namespace, kind: str) -> Tokenizer:
 
 
 def _symbols(rows: str) -> dict[bytes, int]:
-    """The alphabet that --symbols says: characters of one byte, and as ids their places in the rows that commas separate."""
+    """The alphabet of --symbols: characters of a byte, with their places in the rows between commas as ids."""
     alphabet: dict[bytes, int] = {}
     first, *others = rows.split(",")
     if not first:
@@ -267,7 +266,7 @@ def _placed(reader: Reader | None) -> Iterator[None]:
 
 
 def _symbol(symbol: str, kind: str, name: str) -> Any:
-    """A symbol of documents of this kind; ValueError, with the name of the option, for what is no integer where all are."""
+    """A symbol of documents of this kind; ValueError, with the name of the option, for others than integers if all are."""
     try:
         return int(symbol) if kind == "integers" else symbol
     except ValueError:
@@ -291,7 +290,7 @@ def _suffix(path: str, option: str, known: tuple[str, ...]) -> str:
 
 
 def _curve(path: str, sizes: np.ndarray, ratios: np.ndarray) -> bytes:
-    """The content of the file of a compression curve: a picture or CSV, by the suffix of its path."""
+    """The content of the file of a compression curve: a figure or CSV, by the suffix of its path."""
     if path.lower().endswith(".png"):
         from ubpe_numba.plot import CompressionDisplay
         from ubpe_numba.views.colours import LIGHT

@@ -14,27 +14,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.quantization import Quantization, quantize
+from ubpe_numba.documents.scale import Scale
 from ubpe_numba.signals.tokenizer import SignalTokenizer
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
+from ubpe_numba.tokenizers.seam import way_of_encoding
 from ubpe_numba.tokenizers.ubpe import UBPE
 from ubpe_numba.views.demo_picture import Found, Shapes, draw
 
-RATE = 360  # samples a second of the record
+RATE = 360  # samples per second of the record
 BEAT_RATE = 120  # of what the demo tokenizes
 _STEP = 6  # units of the record: the noise of its rests is smaller
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDEST = 40  # characters of a sketch
 _LOWEST = 36  # the range of a sketch at least, so that rests do not look like waves
-_SLOW = 60  # samples a second of what is tokenized within a tolerance
+_SLOW = 60  # samples per second of the signal that is tokenized within a tolerance
 _COARSE, _SIZES = 20, 300  # the step of the levels of the skyline, and tokens of the largest vocabulary
 _SHAPES, _ERROR = 128, 12  # tokens of it, and how far a sample may be from its token, in units of the record
 _LEARNED, _LONG = 120, 0.3  # seconds that they are learned from, and of a token that may be a beat
 
 
 def load_ecg() -> tuple[np.ndarray, np.ndarray]:
-    """The bundled record: samples uint8[108000] at 360 Hz, and offsets int64[301] of its 300 documents of one second.
+    """The bundled record: samples uint8[108000] at 360 Hz, and offsets int64[301] of its 300 documents of a second each.
 
     >>> values, offsets = load_ecg()
     >>> values.size, len(offsets) - 1
@@ -46,7 +47,7 @@ def load_ecg() -> tuple[np.ndarray, np.ndarray]:
 
 
 def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
-    """The bundled record averaged to `rate` samples a second, a divisor of 360, and without drift, in units of the record.
+    """The bundled record averaged to `rate` samples per second, a divisor of 360, and without drift, in units of the record.
 
     Of the samples that become one the mean of the second around is subtracted (beyond the ends of the record its first and last
     sample are repeated). Sums are those of integers, so that the result is the same on every machine.
@@ -57,38 +58,37 @@ def load_signal(rate: int = BEAT_RATE) -> NDArray[np.float64]:
     averaged, window = RATE // rate, rate + 1
     sums = load_ecg()[0].reshape(-1, averaged).sum(axis=1, dtype=np.int64)
     before = np.concatenate([[0], np.cumsum(np.pad(sums, window // 2, mode="edge"))])
-    signal: NDArray[np.float64] = (window * sums - (before[window:] - before[:-window])) / (window * averaged)
-    return signal
+    return np.asarray((window * sums - (before[window:] - before[:-window])) / (window * averaged))
 
 
-def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Quantization]:
+def load_beats() -> tuple[NDArray[np.int32], NDArray[np.int64], Scale]:
     """`load_signal` at 120 Hz rounded to the nearest multiple of 6.
 
-    Returns `levels` (int32[36000]): symbols of the quantisation: 0 is the lowest level; `offsets` (int64[301]): of the 300
-    documents of one second; `quantization`: the values of the levels, in units of the record.
+    Returns `levels` (int32[36000]): symbols, 0 is the lowest level; `offsets` (int64[301]): of the 300 documents of one second;
+    `scale`: the values of the levels, in units of the record.
 
     >>> levels, offsets, scale = load_beats()
     >>> levels.size, len(offsets) - 1, scale.n_symbols, scale.max_error
     (36000, 300, 27, array([3.]))
     """
-    levels, quantization = quantize(load_signal(), step=_STEP)
-    return levels, load_ecg()[1] // (RATE // BEAT_RATE), quantization
+    scale = Scale(step=_STEP)
+    return scale.fit_transform(load_signal()), load_ecg()[1] // (RATE // BEAT_RATE), scale
 
 
 def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "auto") -> int:
-    """Fit, encode, decode, compare, print the figures and the beats. Returns 0 if all that is said of errors is so, 1 otherwise.
+    """Fit, encode, decode, compare, print the figures and the beats. Returns 0 if all printed error bounds hold, 1 otherwise.
 
-    `plot` is the path of a picture to write, None for none.
+    `plot` is the path of a figure to write, None for none.
     """
     began = time.perf_counter()
-    levels, offsets, quantization = load_beats()
+    levels, offsets, scale = load_beats()
     print(
         f"ECG, record 208 of the MIT-BIH Arrhythmia Database: {load_ecg()[0].size:,} samples at {RATE} Hz, five minutes,\n"
         f"averaged to {BEAT_RATE} Hz, without drift (the mean of one second around), rounded to levels of {_STEP}, at most"
-        f" {quantization.max_error[0]:g} away:\n{levels.size:,} samples of {quantization.n_symbols} levels in"
+        f" {scale.max_error[0]:g} away:\n{levels.size:,} samples of {scale.n_symbols} levels in"
         f" {offsets.size - 1} documents of one second. Lossless after quantising: what follows gives back every level.\n"
     )
-    options: dict[str, Any] = {"alphabet": quantization.n_symbols, "n_candidates": 1}
+    options: dict[str, Any] = {"alphabet": scale.n_symbols, "n_candidates": 1}
     tokenizers: dict[str, Tokenizer] = {
         "classic": UBPEClassic(n_tokens, **options),
         "universal": UBPE(n_tokens, **options),
@@ -106,9 +106,9 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
         same = np.array_equal(back.values, levels) and np.array_equal(back.offsets, offsets)
         exact &= same
         pause = max(first + first_encode + first_decode - fit - encode - decode, 0.0)
-        way = {"tfidf": "tf-idf", "shortest": "fewest tokens"}.get(tokenizer._encodes_by, "merge rank")
+        way = {"tfidf": "tf-idf", "shortest": "fewest tokens"}.get(way_of_encoding(tokenizer), "merge rank")
         rows.append((name, way, encoded.total, fit, encode, decode, pause, same))
-    print(f"vocabulary of {len(tokenizer._model.vocabulary)} tokens, the levels among them")
+    print(f"vocabulary of {len(tokenizer.vocabulary)} tokens, the levels among them")
     print("           encodes by     tokens  samples a token      fit   encode   decode  compile  round trip")
     for name, way, n, fit, encode, decode, pause, same in rows:
         print(
@@ -117,7 +117,7 @@ def run(n_tokens: int = 1024, plot: str | None = None, progress: bool | str = "a
         )
     found, bound = whole_beats()
     lengths, error = found.lengths / _SLOW, np.abs(found.decoded - found.signal)
-    is_bound = bool(error.max() <= bound)
+    is_bound = error.max() <= bound
     unseen = found.starts >= _LEARNED * _SLOW
     share, of_unseen = (lengths[part & (lengths >= _LONG)].sum() / lengths[part].sum() for part in (lengths > 0, unseen))
     print(
@@ -141,15 +141,15 @@ def whole_beats() -> tuple[Found, float]:
     signal = load_signal(_SLOW)
     tok = SignalTokenizer(_SHAPES, max_error=_ERROR, representation="both")
     tok.fit(signal[: _LEARNED * _SLOW], low=signal.min(), high=signal.max(), sampling_rate=_SLOW)
-    ids = tok.encode(signal)
-    starts, ends = tok.spans(ids).T
-    return Found(signal, tok.decode(ids), ids, starts, ends - starts), tok.error_bound()
+    spans = tok.spans(signal)
+    return Found(signal, tok.decode(spans.ids), spans.ids, spans.starts, spans.lengths), tok.error_bound()
 
 
 def coarse(signal: NDArray[np.float64]) -> tuple[BPE, NDArray[np.int32], float]:
     """A tokenizer of 300 tokens for the signal in levels of 20 units, by which exact tokens are long; the levels, their bound."""
-    levels, quantization = quantize(signal, step=_COARSE)
-    return BPE(_SIZES, alphabet=quantization.n_symbols).fit(levels, progress=False), levels, float(quantization.max_error[0])
+    scale = Scale(step=_COARSE)
+    levels = scale.fit_transform(signal)
+    return BPE(_SIZES, alphabet=scale.n_symbols).fit(levels, progress=False), levels, scale.max_error.item()
 
 
 def beats(found: Found) -> list[str]:

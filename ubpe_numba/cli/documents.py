@@ -1,4 +1,4 @@
-"""Documents of files for the command line: a reader for each format, and what is written.
+"""Documents of files for the command line: readers and writers by format.
 
 Files of lines are read line by line, those of sequences record by record; arrays and single texts are mapped into memory. A name
 that ends in .gz is that of a compressed file of any format, whose arrays and single texts are held in memory. Files are written
@@ -26,9 +26,10 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
+from ubpe_numba.documents.flat import GrowingArray
 from ubpe_numba.documents.read import Documents, as_document, as_documents
 from ubpe_numba.errors import quoted, shortened
-from ubpe_numba.runtime.arrays import GrowingArray, describe, offsets_of
+from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.files import atomically, naming_target
 
 STANDARD = "-"
@@ -56,15 +57,15 @@ class Form(NamedTuple):
     """How documents are stored in files, as the options of the command line say."""
 
     format: str | None = None  # None: by the suffix of each file
-    lines: bool = False  # text: a document a line
+    lines: bool = False  # text: one document per line
     field: str = "text"  # jsonl: the field of the document in lines that are objects
     dtype: str | None = None  # raw: the type of integers
-    record: int | None = None  # raw, npy: symbols a document; None: one document, of npy of two axes a row each
+    record: int | None = None  # raw, npy: symbols per document; None: one document, or the rows of an npy of two axes
     ids: bool = False  # the documents are ids of a tokenizer: .txt then means lines of numbers
 
 
 def format_of(path: str, form: Form, option: str = "--format", kind: str | None = None) -> str:
-    """The format of a file: the one that the option gives, else by its suffix. ValueError if neither decides.
+    """The format of a file: that of the option, else by its suffix. ValueError if neither decides.
 
     Standard input is what other options, or the kind of the model, say.
     """
@@ -82,10 +83,10 @@ def format_of(path: str, form: Form, option: str = "--format", kind: str | None 
 class Reader:
     """The documents of some files, one after the other: text as bytes, integers as arrays, words as lists.
 
-    `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a model, what its symbols
-    are: ``"int"``, ``"words"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of another kind are refused,
-    but for integers that `form` says to be bytes (``dtype="uint8"``). ValueError for options that do not fit the files; during
-    iteration, with file and line, for a document that is not valid; UserWarning for a file without a symbol.
+    `paths`: the files; ``"-"`` is standard input; `form`: how documents are stored in them; `kind`: for a model, what its
+    symbols are: ``"int"``, ``"words"``, or ``"bytes"`` or ``"str"``, which documents then become. Documents of a different kind
+    are rejected, except integers that are bytes by `form` (``dtype="uint8"``). ValueError for options that do not fit the
+    files; during iteration, with file and line, for a document that is not valid; UserWarning for a file without a symbol.
     """
 
     def __init__(self, paths: list[str], form: Form, *, kind: str | None = None) -> None:
@@ -204,7 +205,7 @@ def _documents(path: str, name: str, form: Form) -> Iterator[Any]:
 
 
 def _of_integers(f: BinaryIO, path: str, form: Form) -> Iterator[np.ndarray]:
-    """Integers between blanks or commas, a document a line; a name that ends in | is none of them."""
+    """Integers between spaces or commas, one document per line; a name that ends in | is ignored."""
     for i, line in enumerate(f, 1):
         try:
             yield np.array([int(word) for word in line.rpartition(b"|")[2].replace(b",", b" ").split()], np.int64)
@@ -381,7 +382,7 @@ def _content(path: str) -> Any:
 
 
 def _warn_if_empty(path: str, n_documents: int, n_symbols: int) -> None:
-    """UserWarning if there is no symbol in a file."""
+    """UserWarning if a file is empty."""
     if not n_symbols:
         what = "no document" if not n_documents else "no symbol"
         warnings.warn(f"{path}: empty, there is {what} in it", UserWarning, stacklevel=2)
@@ -429,7 +430,7 @@ def _identity(path: str, standard: Any) -> tuple[int, int] | None:
     """Device and number of a regular file, or of that which is the `standard` stream; None for anything else."""
     try:
         status = os.fstat(standard.fileno()) if path == STANDARD else os.stat(path)
-    except (OSError, ValueError):  # there is none; the stream is no file
+    except (OSError, ValueError):  # the stream is missing, or is not a file
         return None
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.seam import model_of, preprocessing_of, way_of_encoding
 from ubpe_numba.tokenizers.wordpiece import WordPiece
 
 _WIDTH = 60  # characters of a token that the text shows
@@ -27,7 +28,7 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
     >>> found["tokens"][0]["token"], found["encoded"]["symbols_per_token"]
     ('ab', 1.6666666666666667)
     """
-    alphabet, vocabulary, segmenter = tokenizer._model
+    alphabet, vocabulary, segmenter = model_of(tokenizer)
     special = tokenizer.vocabulary.special
     found: dict[str, Any] = {
         "tokenizer": type(tokenizer).__name__,
@@ -52,8 +53,8 @@ def describe_model(tokenizer: Tokenizer, top: int, sort: str, documents: Iterabl
         for name, symbols in zip(("break_tokens", "stop_tokens"), segmenter.lone.symbol_arguments(), strict=True):
             if symbols:
                 found[name] = [_shown(bytes([b])) for b in symbols] if isinstance(symbols, bytes) else list(symbols)
-    if tokenizer._encodes_by != "rank":
-        found["objective"] = tokenizer._encodes_by
+    if way_of_encoding(tokenizer) != "rank":
+        found["objective"] = way_of_encoding(tokenizer)
     order = np.arange(vocabulary.n_alphabet, len(vocabulary))
     if sort != "id":  # ties by id
         keys = {"count": vocabulary.counts, "length": np.diff(vocabulary.offsets), "weight": vocabulary.weights}
@@ -110,7 +111,7 @@ def describe_words(tokenizer: WordPiece, top: int, sort: str, documents: Iterabl
     key = {"length": lambda item: (-len(item[0]), item[1]), "id": lambda item: item[1]}[sort]
     pieces = sorted(tokenizer.pieces.items(), key=key)
     steps = {
-        name: None if (step := getattr(tokenizer._prepared, name)) is None else step.state()
+        name: None if (step := getattr(preprocessing_of(tokenizer), name)) is None else step.state()
         for name in ("normalizer", "pretokenizer")
     }
     found: dict[str, Any] = {
@@ -120,13 +121,13 @@ def describe_words(tokenizer: WordPiece, top: int, sort: str, documents: Iterabl
         "unknown": tokenizer.unknown,
         "prefix": tokenizer.prefix,
         **steps,
-        "special_tokens": dict(tokenizer._prepared.special_tokens or {}),
+        "special_tokens": dict(preprocessing_of(tokenizer).special_tokens or {}),
         "tokens": [{"id": i, "length": len(piece), "token": piece} for piece, i in pieces[:top]],
     }
     if documents is not None:
-        if tokenizer._prepared.pretokenizer is None:
+        if preprocessing_of(tokenizer).pretokenizer is None:
             raise ValueError("--on: the file does not say how text becomes words; take the tokenizer.json of the model")
-        sizes = [(len(doc), tokenizer.encode(doc).size) for doc in documents]
+        sizes = [(len(doc), tokenizer.encode(doc, disallowed_special="none").size) for doc in documents]
         symbols, tokens = sum(a for a, _ in sizes), sum(b for _, b in sizes)
         ratio = _per_token(symbols, tokens)
         found["encoded"] = {"documents": len(sizes), "symbols": symbols, "tokens": tokens, "symbols_per_token": ratio}
@@ -165,7 +166,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _token(tokenizer: Tokenizer, i: int) -> dict[str, Any]:
-    alphabet, vocabulary, segmenter = tokenizer._model
+    alphabet, vocabulary, segmenter = model_of(tokenizer)
     ids = segmenter.token_ids
     symbols = alphabet.output(alphabet.to_symbols(vocabulary.sequence(i)))
     return {
@@ -190,12 +191,12 @@ def _encoded(tokenizer: Tokenizer, documents: Iterable[Any]) -> dict[str, Any]:
     held = list(documents)
     n_symbols = sum(
         len(doc.encode("utf-8", "surrogatepass"))
-        if isinstance(doc, str) and tokenizer._model.segmenter.encoding is not None
+        if isinstance(doc, str) and model_of(tokenizer).segmenter.encoding is not None
         else len(doc)
         for doc in held
     )
     figures: list[tuple[int, int]] = []
-    size, whole = 2 * tokenizer._model.vocabulary.n_alphabet, len(tokenizer._model.vocabulary)
+    size, whole = 2 * tokenizer.vocabulary.n_alphabet, len(model_of(tokenizer).vocabulary)
     while not figures or figures[-1][0] < whole:
         try:
             shorter = tokenizer.truncate(size) if size < whole else tokenizer

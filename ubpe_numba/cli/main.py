@@ -114,7 +114,7 @@ def _open_standard() -> None:
 
 
 def _printable(text: str) -> str:
-    r"""A text of a line: characters that move the cursor, or set colours, as names of files may hold, are written out.
+    r"""A text as a single line: characters that move the cursor or set colors, as file names may contain, are written out.
 
     >>> _printable("a\n\x1b[31m é")
     'a\\n\\x1b[31m é'
@@ -170,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     fit.add_argument("--min-count", type=int, metavar="N", help="no pair that occurs less often (default 2)")
     fit.add_argument(
         "--objective",
-        choices=("tfidf", "shortest", "additive", "likelihood", "sentencepiece", "tokenizers"),
+        choices=("tfidf", "shortest", "additive", "longest", "likelihood", "sentencepiece", "tokenizers"),
         help="of UBPE (default tfidf)",
     )
     fit.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="bytes beside the documents, such as 500M or 2G")
@@ -182,7 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("model", metavar="MODEL")
     _add_input(encode, "FILE", _DOCUMENTS)
     _add_output(encode, _IDS, "npz (values int32, offsets int64), npy, jsonl, ids (text, a line a document), raw (int32)", "ids")
-    special = "special tokens in the text: refuse (default; WordPiece: allow), allow, or take them for ordinary text"
+    special = "special tokens in the text: refuse (default), allow, or take them for ordinary text"
     encode.add_argument("--special", choices=("refuse", "allow", "ordinary"), help=special)
     _add_threads(encode)
 
@@ -236,8 +236,6 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--unk-token", metavar="WORD", help=unknown)
     around = "for tokenizer.json: the parts of an input there, such as '[CLS] $A [SEP]'; a second one is for pairs"
     convert.add_argument("--template", action="append", metavar="TEXT", help=around)
-    first = "for tokenizer.json: special tokens have the ids 0, 1, ... there, and all others follow"
-    convert.add_argument("--special-first", action="store_true", default=None, help=first)
 
     demo = commands.add_parser("demo", help="tokenize a bundled ECG, decode it, compare, and print what was found")
     demo.add_argument("--tokens", type=int, default=1024, metavar="N", help="size of the vocabulary (default %(default)s)")

@@ -1,4 +1,4 @@
-"""Documents that are cut, hold special tokens, or have ids of their own, as ids.
+"""Documents that are split, contain special tokens, or have ids of their own, as ids.
 
 Special tokens are taken out of a document, what is left between them is cut into segments, each segment is encoded as if it were
 a document, and the ids are put together and renumbered:
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.coding.places import Places, traced_places
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.places import Places, place_in, traced_places
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents
-from ubpe_numba.errors import UnknownSymbolError
+from ubpe_numba.errors import SpecialTokenError, UnknownSymbolError
 from ubpe_numba.runtime.arrays import offsets_of, places_of
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.reserved import SpecialChoice
@@ -42,7 +42,7 @@ def encode_cut(
     name: str,
     trace: bool,
 ) -> tuple[Ragged, Places | None]:
-    """The ids of documents that are cut, hold special tokens, or have ids in an order of their own.
+    """The ids of documents that are split, contain special tokens, or have ids in an order of their own.
 
     `encode` takes segments of alphabet ids; `words`, if there is one, segments of bytes. `unstable`: as `Tables.unstable`, the
     tokens that a segment equal to them becomes. With `trace` also the place of each token where text is rewritten, so that it
@@ -56,7 +56,7 @@ def encode_cut(
     if words is not None and pattern is not None and as_given and given.kind == "bytes":
         found = words.encode(given.values, given.offsets, pattern, n_threads)  # nothing to take out, nothing to copy
         ids = segmenter.token_ids
-        return (found if ids is None else Ragged._trusted(ids[found.values], found._offsets)), None
+        return (found if ids is None else trusted(ids[found.values], found._offsets)), None
     pieces = segmenter.stretches(given, name, special, trace)
     known: NDArray[np.bool_] | None = None
     if words is None and (unknown == "skip" or isinstance(unknown, tuple)):  # by words all symbols are known
@@ -69,6 +69,8 @@ def encode_cut(
         found = words.encode(pieces.values, pieces.cuts, pattern or segmenter.segments(pieces), n_threads)
     else:
         found = _encode_segments(model, encode, unstable, given, pieces, unknown, special, name)
+    if segmenter.special is not None and segmenter.special.shared:
+        found = _without_refused(model, found, pieces, special)
     values, offsets = found.values, found._offsets[pieces.first]
     places: Places | None = None
     if pieces.origins is not None:
@@ -98,7 +100,40 @@ def encode_cut(
         offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
     if places is not None:
         places = places + np.repeat(given.offsets[0] - given.offsets[:-1], np.diff(offsets))
-    return Ragged._trusted(values, offsets), places
+    return trusted(values, offsets), places
+
+
+def _without_refused(model: Model, found: Ragged, pieces: Stretches, special: SpecialChoice) -> Ragged:
+    """The tokens of stretches, where those with the id of a special token that is not allowed are what they are made of.
+
+    Words may have the ids of tokens, which pairs make of text that a normalizer or a flag hides from the search for words.
+    SpecialTokenError for a symbol that has the id of a forbidden word; its position is that of the stretch.
+    """
+    alphabet, vocabulary, segmenter = model
+    words, unknown = segmenter.special, segmenter.unknown
+    assert words is not None  # called if there are some
+    active, forbidden = words.active(special)
+    refused = words.ids[~active | forbidden]
+    refused = refused[refused != (-1 if unknown is None else unknown.id)]
+    token_ids = np.arange(len(vocabulary)) if segmenter.token_ids is None else segmenter.token_ids
+    values, offsets = found.values[found._offsets[0] : found._offsets[-1]], found._offsets - found._offsets[0]
+    while (at := np.flatnonzero(np.isin(token_ids[values], refused))).size:
+        tokens = values[at]
+        if (alone := np.flatnonzero(tokens < alphabet.size)).size:
+            stretch = int(np.searchsorted(offsets, at[alone[0]], side="right")) - 1
+            document = int(np.searchsorted(pieces.first, stretch, side="right")) - 1
+            word = words.words[int(np.flatnonzero(words.ids == token_ids[tokens[alone[0]]])[0])]
+            raise SpecialTokenError(document, int(pieces.cuts[stretch] - pieces.cuts[pieces.first[document]]), word)
+        parts = [vocabulary.sequence(t) for t in tokens.tolist()]
+        if vocabulary.merges is not None:
+            parts = list(vocabulary.merges[tokens - alphabet.size])
+        sizes = np.ones(values.size, np.int64)
+        sizes[at] = [part.size for part in parts]
+        starts = offsets_of(sizes)
+        values = np.repeat(values, sizes)
+        values[places_of(starts[at], sizes[at])] = np.concatenate(parts)
+        offsets = starts[offsets]
+    return trusted(values, offsets)
 
 
 def _of_runs(model: Model, tokens: NDArray[np.int32], places: Places, segments: NDArray[np.int64]) -> Places:
@@ -146,12 +181,11 @@ def _encode_segments(
         assert origins is not None  # it is traced
         at = int(origins[at])
         starts = given.offsets - given.offsets[0]
-        document = int(np.searchsorted(starts, at, side="right")) - 1
-        raise UnknownSymbolError(document, at - int(starts[document]), error.symbol, error.hint) from None
+        raise UnknownSymbolError(*place_in(starts, at), error.symbol, error.hint) from None
     found = encode(ids)
     if unstable:
         found = _whole_words(unstable, ids, found, np.diff(cuts) == ids.lengths)
-    return Ragged._trusted(found.values, found._offsets[np.searchsorted(cuts, pieces.cuts)])
+    return trusted(found.values, found._offsets[np.searchsorted(cuts, pieces.cuts)])
 
 
 def _whole_words(unstable: dict[bytes, int], segments: Ragged, found: Ragged, complete: NDArray[np.bool_]) -> Ragged:
@@ -169,7 +203,7 @@ def _whole_words(unstable: dict[bytes, int], segments: Ragged, found: Ragged, co
     keep[places_of(starts + 1, lengths[equal[:, 0]] - 1)] = False
     values[starts] = equal[:, 1]
     lengths[equal[:, 0]] = 1
-    return Ragged._trusted(values[keep], offsets_of(lengths))
+    return trusted(values[keep], offsets_of(lengths))
 
 
 def _ids_of(model: Model, tokens: NDArray[np.int32], pieces: Stretches) -> tuple[NDArray[np.int32], NDArray[np.int64] | None]:

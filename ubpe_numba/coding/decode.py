@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.coding.kernels import decode
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.places import place_in
+from ubpe_numba.coding.run import put_together
+from ubpe_numba.documents.flat import Named
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, code_points, text_of
 from ubpe_numba.errors import UnknownTokenError
 from ubpe_numba.runtime import thread_pool
@@ -35,7 +38,8 @@ class Decoder:
     """Decoding with the tables of a vocabulary, of special tokens and of ids given by the user, if there are any.
 
     `dtype` of the symbols: uint8 for bytes, uint32 code points for str, int32 or int64 for integers; `gaps` bool[V], mask of the
-    ids without a token, or None; `lengths` int64[V], symbols of each id; `sizes`, `starts`, `arena`, `slots`: drawn in
+    ids without a token, or None; `alphabet`: that of the symbols, where documents are words with special tokens after the words;
+    `lengths` int64[V], symbols of each id; `sizes`, `starts`, `arena`, `slots`: drawn in
     kernels/decode.py; `tables`: the last three as the kernel takes them. ValueError if a token has 2**31 bytes or more.
     """
 
@@ -43,10 +47,14 @@ class Decoder:
         self.vocabulary, self.segmenter = vocabulary, segmenter
         symbols, offsets = alphabet.to_symbols(vocabulary.arena), vocabulary.offsets
         self.gaps: np.ndarray | None = None
+        self.alphabet = alphabet
         if segmenter.decoding is not None:
             symbols, offsets = _shown(symbols, offsets, segmenter.decoding)
         if segmenter.special is not None or segmenter.token_ids is not None:
-            symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter)
+            symbols, offsets, self.gaps = _by_id(symbols, offsets, segmenter, alphabet)
+            if alphabet.names is not None and segmenter.special is not None:
+                names = *alphabet.names, *segmenter.special.words
+                self.alphabet = Alphabet(Named(names), len(names))
         symbols = np.ascontiguousarray(symbols)
         self.dtype = symbols.dtype
         self.starts, self.lengths = offsets * symbols.itemsize, np.diff(offsets)
@@ -66,21 +74,9 @@ class Decoder:
         values, offsets = writable(ids.values), ids._offsets
         if self.gaps is not None:
             self.check(values, offsets, int(offsets[0]))
-        ends = np.zeros(len(ids) + 1, np.int64)
         chunks = thread_pool.chunks_of(offsets, n_threads)
-        parts = thread_pool.run(lambda a, b: self._decode(values, offsets, a, b, ends), chunks, n_threads, values.size)
-        out = parts[0]
-        if len(parts) > 1:
-            out = np.empty(sum(part.size for part in parts), np.uint8)
-            starts = np.cumsum([0] + [part.size for part in parts])
-            part_of = {chunk: (part, int(start)) for chunk, part, start in zip(chunks, parts, starts, strict=False)}
-
-            def join(begin: int, end: int) -> None:
-                part, start = part_of[begin, end]
-                out[start : start + part.size] = part
-                ends[begin + 1 : end + 1] += start
-
-            thread_pool.run(join, chunks, n_threads)
+        parts = thread_pool.run(lambda a, b: self._decode(values, offsets, a, b), chunks, n_threads, values.size)
+        out, ends = parts[0] if len(parts) == 1 else put_together(parts, n_threads)
         return out.view(self.dtype), ends // self.dtype.itemsize
 
     def places(self, ids: Ragged, symbols: np.ndarray, ends: np.ndarray) -> list[tuple[int, int]]:
@@ -98,8 +94,8 @@ class Decoder:
     def decode_into(self, ids: Ragged, out: np.ndarray, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
         """As `decode`, into the beginning of `out`; the rest may be overwritten.
 
-        After an UnknownTokenError nothing is written. TypeError if `out` is no array of the symbols' dtype, ValueError if it is
-        not 1-D, contiguous, aligned and writable, or too small.
+        After an UnknownTokenError nothing is written. TypeError if `out` is not an array of the symbols' dtype; ValueError if
+        it is not 1-D, contiguous, aligned and writable, or too small.
         """
         if not isinstance(out, np.ndarray) or out.dtype != self.dtype:
             raise TypeError(f"out: expected an array of {self.dtype}, got {describe(out)}")
@@ -107,40 +103,11 @@ class Decoder:
             raise ValueError(f"out: expected a 1-D, contiguous and aligned array, got {describe(out)}")
         if not out.flags.writeable:
             raise ValueError("out: expected an array that can be written to, got a read-only one")
-        values, offsets = ids.values.copy(), ids._offsets  # nobody changes them after the check
-        self.check(values, offsets, int(offsets[0]))  # before anything is written to `out`
-        chunks = thread_pool.chunks_of(offsets, n_threads)
-        ends = np.zeros(len(ids) + 1, np.int64)
-        room = np.asarray(out).view(np.uint8)
-        edges = [0, room.size]
-        if len(chunks) > 1:  # each writes to its own part of `out`, so sizes are found first: a third more work, nothing to join
-            sizes = thread_pool.run(lambda a, b: self._size(values, int(offsets[a]), int(offsets[b])), chunks, n_threads)
-            self._check_room(sum(sizes), room.size)
-            edges = np.cumsum([0, *sizes]).tolist()
-        parts = dict(zip(chunks, itertools.pairwise(edges), strict=True))
-
-        def one(begin: int, end: int) -> None:
-            (start, stop), bounds, place = parts[begin, end], offsets[begin : end + 1], ends[begin + 1 : end + 1]
-            here, last = room[start:stop], int(bounds[-1])
-            done, size = decode.decode(values, bounds, int(bounds[0]), *self.tables, here, 0, place)
-            if done < last:  # the kernel needs some bytes free after the last id, so it writes the rest to a buffer
-                needed = self._size(values, done, last)
-                self._check_room(size + needed, here.size)
-                rest = np.empty(needed + SPARE, np.uint8)
-                document = int(np.searchsorted(bounds, done, side="right")) - 1
-                decode.decode(values, bounds[document:], done, *self.tables, rest, 0, place[document:])
-                place[document:] += size
-                here[size : size + needed] = rest[:needed]
-            place += start
-
-        thread_pool.run(one, chunks, n_threads)
-        ends //= self.dtype.itemsize
-        return out[: ends[-1]], ends
-
-    def _check_room(self, size: int, room: int) -> None:
-        if size > room:
-            width = self.dtype.itemsize
-            raise ValueError(f"out: expected room for {size // width} symbols, got {room // width}")
+        symbols, ends = self.decode(ids, n_threads)  # at first: a copy takes less time than a check of ids and sizes
+        if symbols.size > out.size:
+            raise ValueError(f"out: expected room for {symbols.size} symbols, got {out.size}")
+        out[: symbols.size] = symbols
+        return out[: symbols.size], ends
 
     def _size(self, values: np.ndarray, first: int, last: int) -> int:
         """The bytes of the ids first to last, which are in range."""
@@ -149,7 +116,7 @@ class Decoder:
     def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = False) -> Ragged:
         """Ids given by the user as int32, without those that are `gone`, such as padding; `known`: all must have a token.
 
-        TypeError for text; an id that does not even fit int32 is an UnknownTokenError, whose position is that among those given.
+        TypeError for text; an id beyond int32 raises an UnknownTokenError with its position in the input.
         """
         values, offsets, kind = documents
         if kind == "str":
@@ -160,12 +127,11 @@ class Decoder:
             bad = np.flatnonzero((values < 0) | (values >= self.sizes.size))
             bad = bad[(bad >= offsets[0]) & (bad < offsets[-1])]
             if bad.size:
-                document = int(np.searchsorted(offsets, bad[0], side="right")) - 1
-                raise UnknownTokenError(document, int(bad[0] - offsets[document]), int(values[bad[0]]), self.sizes.size)
+                raise UnknownTokenError(*place_in(offsets, bad[0]), int(values[bad[0]]), self.sizes.size)
         values = values.astype(np.int32, copy=known or values.size < _SHORT)  # as they are now: others may write to them
         if known:
             self.check(values, offsets, int(offsets[0]))
-        return Ragged._trusted(values, offsets)
+        return trusted(values, offsets)
 
     def check(self, values: np.ndarray, offsets: np.ndarray, first: int) -> None:
         """UnknownTokenError for an id outside the vocabulary, the `first` or later, naming document and position."""
@@ -175,15 +141,15 @@ class Decoder:
             wrong = self.gaps[given]
         if wrong.any():
             at = first + int(wrong.argmax())
-            document, special = int(np.searchsorted(offsets, at, side="right")) - 1, self.segmenter.special
-            name = ""
+            name, special = "", self.segmenter.special
             if special is not None and (named := np.flatnonzero(special.named & (special.ids == values[at]))).size:
                 name = str(special.words[named[0]])
-            raise UnknownTokenError(document, at - int(offsets[document]), int(values[at]), self.sizes.size, name)
+            raise UnknownTokenError(*place_in(offsets, at), int(values[at]), self.sizes.size, name)
 
-    def _decode(self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int, all_ends: np.ndarray) -> np.ndarray:
-        """The bytes of documents begin to end; `all_ends[1:]` gets where each ends in them. UnknownTokenError as `decode`."""
-        offsets, ends = all_offsets[begin : end + 1], all_ends[begin + 1 : end + 1]
+    def _decode(self, values: np.ndarray, all_offsets: np.ndarray, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """The bytes of documents begin to end, and their offsets in these. UnknownTokenError as `decode`."""
+        offsets, bounds = all_offsets[begin : end + 1], np.zeros(end - begin + 1, np.int64)
+        ends = bounds[1:]
         first, last = int(offsets[0]), int(offsets[-1])
         step = max(1, (last - first) // _SAMPLE)
         size, squares = decode.decoded_size(values, first, last, step, self.sizes)
@@ -200,10 +166,10 @@ class Decoder:
             larger = np.empty(size + self._size(values, done, last) + SPARE, np.uint8)
             larger[:size] = out[:size]
             out = larger
-            document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this one
+            document = int(np.searchsorted(offsets, done, side="right")) - 1  # decoding stopped within this document
             done, size = decode.decode(values, offsets[document:], done, *self.tables, out, size, ends[document:])
         # a view keeps the whole buffer alive, most of which is spare room if the document is short
-        return out[:size] if out.size - size <= size // 4 else out[:size].copy()
+        return out[:size] if out.size - size <= size // 4 else out[:size].copy(), bounds
 
 
 def left_ids(documents: Documents, gone: np.ndarray, read: Callable[[Documents], Ragged]) -> Ragged:
@@ -240,32 +206,30 @@ def _shown(symbols: np.ndarray, offsets: np.ndarray, decoding: Decoding) -> tupl
     return code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
 
 
-def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _by_id(
+    symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter, alphabet: Alphabet
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The symbols of all tokens, special ones too, in order of their ids; offsets; and which ids no token has."""
     size = offsets.size - 1
-    ids = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
-    starts, lengths = offsets[:-1], np.diff(offsets)
-    if (unknown := segmenter.unknown) is not None:
-        has_id = ids >= 0
-        ids, starts, lengths = ids[has_id], starts[has_id], lengths[has_id]
-        if unknown.byte_ids is not None:  # of some bytes there is a token that is a character, too
-            known = np.flatnonzero(unknown.byte_ids >= 0)
-            ids = np.concatenate([unknown.byte_ids[known], ids])
-            starts = np.concatenate([symbols.size + known, starts])
-            lengths = np.concatenate([np.ones(known.size, np.int64), lengths])
-            symbols = np.concatenate([symbols, np.arange(256, dtype=symbols.dtype)])
-    if (special := segmenter.special) is not None:  # a token that has the same id has precedence
-        given, bounds = special.values, special.offsets
+    own = np.arange(size) if segmenter.token_ids is None else segmenter.token_ids
+    parts = [(own, symbols, offsets)]  # ids (-1 for none), their symbols, and where those begin; of one id the last counts
+    if segmenter.unknown is not None and segmenter.unknown.byte_ids is not None:
+        parts.insert(0, (segmenter.unknown.byte_ids, np.arange(256, dtype=symbols.dtype), np.arange(257)))
+    if (special := segmenter.special) is not None:
+        of_words, bounds = special.values[: special.offsets[-1]], special.offsets
         if segmenter.decoding is not None:
-            given, bounds = _shown(given, bounds, segmenter.decoding)
-        own = ~special.named  # names have no symbols: their ids are gaps
-        ids = np.concatenate([special.ids[own], ids])
-        starts = np.concatenate([symbols.size + bounds[:-1][own], starts])
-        lengths = np.concatenate([np.diff(bounds)[own], lengths])
-        dtype = np.result_type(symbols, given)
-        symbols = np.concatenate([symbols.astype(dtype, copy=False), given.astype(dtype, copy=False)])
+            of_words, bounds = _shown(of_words, bounds, segmenter.decoding)
+        own = special.ids
+        if alphabet.names is not None:
+            of_words, bounds = np.arange(own.size, dtype=np.int32) + np.int32(alphabet.size), np.arange(own.size + 1)
+        elif special.named.any():  # names do not have symbols among integers: their ids are gaps
+            own = np.where(special.named, -1, own)
+        parts.insert(0, (own, of_words, bounds))
+    ids, symbols = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    lengths = np.concatenate([np.diff(part[2]) for part in parts])
+    starts, has_id = offsets_of(lengths)[:-1], np.flatnonzero(ids >= 0)
     token = np.full(max(int(ids.max()) + 1, segmenter.n_ids(size)), -1)
-    token[ids] = np.arange(ids.size)
+    token[ids[has_id]] = has_id
     gaps = token < 0
     sizes = np.where(gaps, 0, lengths[token])
     by_id = offsets_of(sizes)
@@ -274,7 +238,7 @@ def _by_id(symbols: np.ndarray, offsets: np.ndarray, segmenter: Segmenter) -> tu
 
 
 def joined(names: Iterable[str], decoding: Decoding) -> str:
-    """The text of tokens by their names, where a run of names of bytes that is no UTF-8 is a U+FFFD for each.
+    """The text of tokens by their names; in a run of bytes that is invalid UTF-8, each becomes a U+FFFD.
 
     >>> joined(["▁a", "<0xC3>", "<0xA9>", "b", "<0xC3>", "<0x20>"], Decoding((("▁", " "),), " ", 1))
     'aéb��'
@@ -298,17 +262,17 @@ def joined(names: Iterable[str], decoding: Decoding) -> str:
 def ids_to_skip(skip: Any, skip_special: bool, segmenter: Segmenter) -> np.ndarray | None:
     """The ids that `skip` names, one or several, and those of special tokens if asked for: int64, or None for nothing to do.
 
-    TypeError for what is no integer.
+    TypeError for other types than integers.
 
     >>> ids_to_skip((-1, 3), False, Segmenter())
     array([-1,  3])
     """
     if skip is None and not skip_special:
         return None
-    given = np.zeros(0, np.int64) if skip is None else np.atleast_1d(np.asarray(skip))
+    given = np.atleast_1d(np.asarray(() if skip is None else skip))
     if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
         raise TypeError(f"skip: expected an id or several, got {describe(skip)}")
-    own = np.zeros(0, np.int64)
+    given = given.astype(np.int64)
     if skip_special and segmenter.special is not None:
-        own = segmenter.special.left_out(segmenter.shown)
-    return np.concatenate([given.astype(np.int64), own])
+        given = np.append(given, segmenter.special.left_out(segmenter.shown))
+    return given

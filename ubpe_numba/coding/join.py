@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ubpe_numba.coding.run import Blocks
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.runtime.arrays import offsets_of
 
 _AROUND = 1024  # tokens at each side of a cut that are encoded again at first
@@ -53,7 +53,7 @@ def join(
         sizes[document] = sum(part.size for part in done)
         values.extend(done)
     values.append(parts.values[taken : parts._offsets[-1]])
-    return Ragged._trusted(np.concatenate(values), offsets_of(sizes))
+    return trusted(np.concatenate(values), offsets_of(sizes))
 
 
 def _append(

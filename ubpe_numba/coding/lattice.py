@@ -11,7 +11,7 @@ from ubpe_numba.coding.kernels import lattice as kernels
 from ubpe_numba.coding.kernels.lattice import LEAST, MOST, SUM
 from ubpe_numba.coding.path_encoder import PathEncoder
 from ubpe_numba.coding.run import Bounded, longest_of, over_documents
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import writable
 
@@ -110,5 +110,5 @@ class Lattice:
     def boundaries(self, document: np.ndarray) -> np.ndarray:
         """The probability that a token begins at each position of a document int32[n] of alphabet ids: float64[n]."""
         probabilities = np.empty(document.size)
-        self.expected_counts(Ragged._trusted(document, np.array([0, document.size])), None, 1, probabilities)
+        self.expected_counts(trusted(document, np.array([0, document.size])), None, 1, probabilities)
         return probabilities

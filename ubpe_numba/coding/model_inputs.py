@@ -11,28 +11,34 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import has_bytes, read_documents
-from ubpe_numba.errors import ModelFormatError, listed, quoted
+from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, places_of, positive
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.vocabulary.reserved import LSTRIP, NORMALIZED, RSTRIP
 from ubpe_numba.vocabulary.segmenter import Segmenter
 
-_PADDING = {False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
+_PADDING = {None: None, False: None, "do_not_pad": None, True: "longest", "longest": "longest", "max_length": "max_length"}
 _LEFT = {"left": True, "right": False}
-_TRUNCATION = dict.fromkeys([False, "do_not_truncate"]) | dict.fromkeys([True, "longest_first"], "longest_first")
+_TRUNCATION = dict.fromkeys([None, False, "do_not_truncate"]) | dict.fromkeys([True, "longest_first"], "longest_first")
 _TRUNCATION |= {name: name for name in ("only_first", "only_second")}
+_ADDS = {  # items beside the ids, and the arguments that ask for them
+    "offset_mapping": "return_offsets",
+    "attention_mask": "return_attention_mask",
+    "token_type_ids": "return_token_type_ids",
+    "special_tokens_mask": "return_special_tokens_mask",
+    "overflow_to_sample_mapping": "return_overflowing_tokens",
+}
 _PADS = ("[PAD]", "<pad>", "<|pad|>")
 FIRST, SECOND = 2**31, 2**31 + 1  # the documents of a template: beyond all ids
 _DOCUMENTS = {"$A": FIRST, "$B": SECOND}
-#: Post-processors that put special tokens around a text.
-_AROUND = ("TemplateProcessing", "BertProcessing", "RobertaProcessing")
 _PART = re.compile(r"(.+?)(?::([0-9]+))?", re.DOTALL)
 
 #: The ids of special tokens, and `FIRST` and `SECOND`, each with its type id.
@@ -82,49 +88,6 @@ def template_of(template: Any, special: Mapping[Any, int]) -> Template:
         after = found[0][[i for i, _ in found[0]].index(FIRST) + 1 :]
         found.append((*found[0], (SECOND, 1), *((i, 1) for i, _ in after)))
     return Template(found[0], found[1])
-
-
-def processed(processor: Any) -> Template:
-    """The template of the post-processor of a `tokenizer.json`, None for none; ModelFormatError if it is not valid."""
-    made, steps = Template(), [] if processor is None else [processor]
-    while steps:
-        step = steps.pop(0)
-        kind = step.get("type") if isinstance(step, dict) else None
-        if kind not in ("Sequence", "ByteLevel", *_AROUND):
-            raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
-        if kind in _AROUND and made[:2] != Template()[:2]:
-            raise ModelFormatError("post_processor: two steps that put tokens around a text are not supported")
-        try:
-            if kind == "Sequence":
-                steps[:0] = step["processors"]
-                continue
-            single, pair, types = made.single, made.pair, made.types
-            if kind == "TemplateProcessing":
-                ids: dict[str, list[int]] = {name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()}
-                parts = []
-                for side in (step["single"], step["pair"]):
-                    rows: list[tuple[int, int]] = []
-                    for part in side:
-                        ((what, value),) = part.items()
-                        many = ids[value["id"]] if what == "SpecialToken" else [{"A": FIRST, "B": SECOND}[value["id"]]]
-                        rows += [(i, int(value["type_id"])) for i in many]
-                    parts.append(tuple(rows))
-                single, pair = parts
-            elif kind in _AROUND:
-                cls, sep = ((int(step[name][1]), 0) for name in ("cls", "sep"))
-                t = int(kind == "BertProcessing")
-                single = cls, (FIRST, 0), sep
-                pair = *single, *([] if t else [sep]), (SECOND, t), (sep[0], t)
-                types = 0, t
-            trims = kind in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
-            added = [bool(step.get("add_prefix_space", True))] if trims else []
-            made = Template(single, pair, (*made.trims, *added), types)
-        except (TypeError, ValueError, LookupError, AttributeError) as error:
-            raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
-    for around, texts in ((made.single, [FIRST]), (made.pair, [FIRST, SECOND])):
-        if sorted(i for i, _ in around if i >= FIRST) != texts or any(t >= FIRST for _, t in around):
-            raise ModelFormatError("post_processor: expected every text once, and ids and type ids below 2**31")
-    return made
 
 
 def id_of(word: Any, special: Mapping[Any, int], name: str) -> int:
@@ -190,7 +153,7 @@ class ModelInputs(dict[str, Any]):
 
 
 class Shape(NamedTuple):
-    """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy.
+    """The checked arguments of the form of the ids; `width` is the argument `max_length`, `pad` the strategy, to `length` ids.
 
     `parts` are those of the template, for one document or for a pair; `adds`, the items beside `input_ids`.
     """
@@ -199,6 +162,7 @@ class Shape(NamedTuple):
     truncation: str | None
     stride: int
     pad: str | None
+    length: int | None
     fills: dict[str, int]
     multiple: int
     left: bool
@@ -211,70 +175,69 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        special: Mapping[Any, int],
-        file: Mapping[str, Any],
-        paired: bool,
-        *,
-        max_length: Any,
-        truncation: Any,
-        stride: Any,
-        padding: Any,
-        pad_id: Any,
-        pad_to_multiple_of: Any,
-        side: Any,
-        truncation_side: Any,
-        template: Any,
-        add_special_tokens: Any,
-        return_tensors: Any,
-        **adds: Any,
+        cls, special: Mapping[Any, int], file: Mapping[str, Any], around: Template, paired: bool, given: Mapping[str, Any]
     ) -> Shape:
-        """Read the arguments of a call; `file` has defaults. TypeError or ValueError, naming the argument."""
-        config = file.get("config", {})
-        strategy, pad = _one_of(truncation, _TRUNCATION, "truncation"), _one_of(padding, _PADDING, "padding")
-        sides = {"side": (side, "padding_side"), "truncation_side": (truncation_side, "truncation_side")}
+        """Read the arguments of a call by their names; `file` and `around` are defaults. TypeError or ValueError, naming one."""
+        config, template = file.get("config", {}), given["template"]
+        names, call = config.get("model_input_names"), config.get("call", {})
+        found = {name: call.get(name) if value is None else value for name, value in given.items()}
+        if given["truncation"] is True:
+            found["truncation"] = call.get("truncation", True)
+        padding, pad_id, max_length = (found[name] for name in ("padding", "pad_id", "max_length"))
+        strategy, pad = _one_of(found["truncation"], _TRUNCATION, "truncation"), _one_of(padding, _PADDING, "padding")
         left, cuts_left = (
-            _one_of(config.get(key, "right") if value is None else value, _LEFT, name) for name, (value, key) in sides.items()
+            _one_of(config.get(key, "right") if given[name] is None else given[name], _LEFT, name)
+            for name, key in (("side", "padding_side"), ("truncation_side", "truncation_side"))
         )
         width = None if max_length is None else positive(max_length, "max_length")
-        if width is None and (strategy or pad == "max_length") and (width := config.get("model_max_length")) is None:
-            asked = f"truncation={quoted(truncation)}" if strategy else f"padding={quoted(pad)}"
-            raise ValueError(f"max_length: expected a length with {asked}")
-        if width is not None and not strategy and pad != "max_length":
+        length = width if given["padding"] is not None else call.get("length", width)
+        if (strategy and width is None) or (pad == "max_length" and length is None):
+            width = length = config.get("model_max_length")
+            if width is None:
+                asked = f"truncation={quoted(given['truncation'])}" if strategy else f"padding={quoted(pad)}"
+                raise ValueError(f"max_length: expected a length with {asked}")
+        if given["max_length"] is not None and not strategy and pad != "max_length":
             raise ValueError("max_length: it does nothing without truncation=True or padding='max_length'")
         if strategy == "only_second" and not paired:
             raise ValueError("truncation: 'only_second' needs pairs")
-        multiple = 1 if pad_to_multiple_of is None else positive(pad_to_multiple_of, "pad_to_multiple_of")
-        if strategy and pad is not None and width is not None and width % multiple:
+        multiple = positive(found["pad_to_multiple_of"] or 1, "pad_to_multiple_of")
+        if strategy and pad is not None and given["pad_to_multiple_of"] is not None and width is not None and width % multiple:
             raise ValueError(
                 f"pad_to_multiple_of: documents are cut to max_length={width}, which is not a multiple of {multiple}"
             )
-        around = Template()
-        if template is not None:
-            around = template_of(template, special)
-        elif file.get("post_processor") is not None:
-            around = processed(file["post_processor"])
+        around = around if template is None else template_of(template, special)
         parts = around.pair if paired else around.single
-        parts = parts if add_special_tokens else tuple(part for part in parts if part[0] >= FIRST)
+        parts = parts if given["add_special_tokens"] else tuple(part for part in parts if part[0] >= FIRST)
         if strategy and width is not None and (n_around := sum(i < FIRST for i, _ in parts)) > width:
             raise ValueError(f"max_length: the template alone has {n_around} ids, got {width}")
-        if return_tensors not in (None, "np", "pt"):
-            raise ValueError(f"return_tensors: expected None, 'np' or 'pt', got {quoted(return_tensors)}")
-        if return_tensors == "pt":
-            require("torch", "return_tensors='pt'", "torch")
+        if (tensors := given["return_tensors"]) not in (None, "np", "pt"):
+            raise ValueError(f"return_tensors: expected None, 'np' or 'pt', got {quoted(tensors)}")
         if pad_id is None and pad is not None:
             pad_id = next((word for word in (config.get("pad_token"), *_PADS) if word in special), None)
             if pad_id is None:
                 raise ValueError(f"pad_id: expected an id or a special token: none is called {' or '.join(_PADS)}")
         filler = 0 if pad_id is None else id_of(pad_id, special, "pad_id")
-        fills = {"input_ids": filler, "token_type_ids": config.get("pad_token_type_id", 0), "special_tokens_mask": 1}
-        if adds["token_type_ids"] is None:
-            adds["token_type_ids"] = paired or (template is None and "post_processor" in file)
-        stride = 0 if not stride else positive(stride, "stride")
+        fills = {"input_ids": filler, "token_type_ids": call.get("pad_type_id", 0), "special_tokens_mask": 1}
+        typed = any(kind for _, kind in parts) if template is None and "post_processor" in file else paired
+        defaults = {"token_type_ids": typed, "attention_mask": True} if not names else dict.fromkeys(names, True)
+        adds = {name for name, flag in _ADDS.items() if (defaults.get(name) if given[flag] is None else given[flag])}
+        stride = positive(found["stride"], "stride") if found["stride"] else 0
         return cls(
-            width, strategy, stride, pad, fills, multiple, left, cuts_left, parts, around.trims,
-            around.types, return_tensors, frozenset(name for name, wanted in adds.items() if wanted),
-        )  # fmt: skip
+            width,
+            strategy,
+            stride,
+            pad,
+            length,
+            fills,
+            multiple,
+            left,
+            cuts_left,
+            parts,
+            around.trims,
+            around.types,
+            tensors,
+            frozenset(adds),
+        )
 
     @property
     def room(self) -> int | None:
@@ -336,12 +299,17 @@ class Shape(NamedTuple):
         return sample, rows
 
     def inputs(
-        self, first: tuple[Ragged, Any], second: tuple[Ragged, Any] | None, single: bool, docs: tuple[Any, Any],
-        segmenter: Segmenter, name_of: Callable[[int], Any],
-    ) -> ModelInputs:  # fmt: skip
+        self,
+        first: tuple[Ragged, Any],
+        second: tuple[Ragged, Any] | None,
+        single: bool,
+        docs: tuple[Any, Any],
+        segmenter: Segmenter,
+        name_of: Callable[[int], Any],
+    ) -> ModelInputs:
         """Documents of ids and the spans of their tokens, and the second ones of pairs, in this form; those of a `single` one."""
         if second is None:  # as if they were empty
-            second = Ragged._trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)), np.zeros((0, 2), np.int64)
+            second = trusted(np.zeros(0, np.int32), np.zeros(len(first[0]) + 1, np.int64)), np.zeros((0, 2), np.int64)
         given = [(ids.compact(), spans) for ids, spans in (first, second)]
         sample, rows = self._rows(given[0][0].lengths, given[1][0].lengths)
         starts = {of: ids._offsets[:-1][sample] + rows[of][0] for of, (ids, _) in zip((FIRST, SECOND), given, strict=True)}
@@ -393,13 +361,13 @@ class Shape(NamedTuple):
             return longest
         if self.pad is None:
             return None
-        if self.pad == "max_length" and self.width is not None:
-            if longest > self.width:
-                i = int(np.argmax(lengths > self.width))
+        if self.pad == "max_length" and self.length is not None:
+            if longest > self.length:
+                i = int(np.argmax(lengths > self.length))
                 raise ValueError(
-                    f"max_length: document {i} has {lengths[i]} ids, more than {self.width}; truncation=True cuts it"
+                    f"max_length: document {i} has {lengths[i]} ids, more than {self.length}; truncation=True cuts it"
                 )
-            longest = self.width
+            longest = self.length
         return -(-longest // self.multiple) * self.multiple
 
     def _formed(self, flat: NDArray[Any], lengths: NDArray[np.int64], width: int | None, fill: int, single: bool) -> Any:
@@ -422,7 +390,7 @@ def _spaces(
 ) -> NDArray[np.int64]:
     """White space at the beginning and the end of each token, int64[n, 2]; of words that take some, as in the documents."""
     from ubpe_numba.text.characters import WHITE_SPACE  # here only: integers need not wait for text
-    from ubpe_numba.text.steps import text_in
+    from ubpe_numba.text.pretokenizer import text_in
 
     def spaces_of(text: str) -> tuple[int, int]:
         return len(text) - len(text.lstrip(spaces)), len(text) - len(text.rstrip(spaces))
@@ -476,6 +444,6 @@ def is_one(docs: Any) -> bool:
 
 def _one_of(value: Any, choices: dict[Any, Any], name: str) -> Any:
     """The meaning of a choice; ValueError for another."""
-    if isinstance(value, (str, bool)) and value in choices:
+    if isinstance(value, (str, bool, NoneType)) and value in choices:
         return choices[value]
     raise ValueError(f"{name}: expected {', '.join(map(repr, choices))}, got {quoted(value)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Iterable, Iterator
 from typing import Any, overload
 
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 
 from ubpe_numba.coding.kernels import k_best as additive, n_best as kernels
 from ubpe_numba.coding.path_encoder import SCALE, PathEncoder
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.run import longest_of
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.runtime.arrays import integer, offsets_of
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -79,11 +79,7 @@ class NBest:
             offsets = self.offsets[start : max(start, stop) + 1]
             part = slice(int(offsets[0]), int(offsets[-1]))
             return NBest(self.candidates[part], offsets - offsets[0], self.weights[part])
-        try:
-            i = operator.index(index)
-        except TypeError:
-            raise TypeError(f"index: expected an integer or a slice, got {describe(index)}") from None
-        if not -len(self) <= i < len(self):
+        if not -len(self) <= (i := integer(index, "index")) < len(self):
             raise IndexError(f"index: expected a document in {-len(self)}..{len(self) - 1}, got {i}")
         i %= len(self)
         part = slice(int(self.offsets[i]), int(self.offsets[i + 1]))
@@ -119,7 +115,7 @@ def n_best_paths(
     ([[2, 0], [0, 1, 0]], [1.0, 0.0])
     """
     offsets = documents._offsets
-    longest = int(np.diff(offsets).max(initial=0))
+    longest = longest_of(offsets)
     if (nodes := (longest + 1) * beam) > _MAX_NODES:
         name = "n" if beam == n else "beam"
         raise ValueError(f"{name}: {beam} paths of {longest} symbols need {nodes} tails; at most {_MAX_NODES} are possible")
@@ -130,7 +126,7 @@ def n_best_paths(
 
     def chunk(begin: int, end: int) -> NBest:  # the tree and the results grow when they have to
         part = offsets[begin : end + 1]
-        d, total, longest = end - begin, int(part[-1] - part[0]), int(np.diff(part).max(initial=0))
+        d, total, longest = end - begin, int(part[-1] - part[0]), longest_of(part)
         scratch = (
             np.empty((ring, beam), kernels.TAIL), np.empty(ring, np.int64), np.empty(beam, kernels.ENTRY),
             np.empty(beam, kernels.NEW), np.zeros(encoder.values.size, kernels.COUNT), np.empty(kernels.WALKS, np.int64),
@@ -154,7 +150,7 @@ def n_best_paths(
             )  # fmt: skip
             _, paths, ids, _ = progress[0].tolist()
         # most of a buffer is not used: give it back
-        return NBest(Ragged._trusted(out[:ids].copy(), out_offsets[: paths + 1].copy()), bounds, weights[:paths])
+        return NBest(trusted(out[:ids].copy(), out_offsets[: paths + 1].copy()), bounds, weights[:paths])
 
     parts = thread_pool.run(chunk, thread_pool.chunks_of(offsets, n_threads), n_threads)
     ends = offsets_of(np.concatenate([np.diff(part.offsets) for part in parts]))

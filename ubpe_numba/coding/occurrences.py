@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.kernels.occurrences import count_tokens, list_places
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Corpus
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import checked_token, offsets_of, writable
@@ -99,18 +99,18 @@ def usage_in(encoded: Ragged, corpus: Corpus, size: int, n_threads: int | None) 
         first = np.flatnonzero(np.diff(corpus.document_of, prepend=-1))
         offsets = offsets[np.append(first, len(encoded))]
         weights = None if weights is None else weights[first]
-    return usage_of(Ragged._trusted(encoded.values, offsets), size, weights, n_threads)
+    return usage_of(trusted(encoded.values, offsets), size, weights, n_threads)
 
 
 class Spans(NamedTuple):
-    """The n tokens of documents in order, a row each: what a picture or a table of them needs.
+    """The n tokens of documents in order, one per row, for a plot or a table.
 
     Attributes
     ----------
     ids : int32[n]
         The token.
     starts : int64[n]
-        The position of its first symbol in its document (integers, code points, or bytes where text is encoded as UTF-8).
+        The position of its first symbol in its document (integers, code points, or bytes if text is encoded as UTF-8).
     lengths : int64[n]
         How many symbols of the document it covers.
     documents : int64[n]
@@ -178,7 +178,7 @@ class Occurrences(NamedTuple):
 
 
 class TokenIndex:
-    """All occurrences of all tokens in encoded documents; ``index[token]`` are the `Occurrences` of one.
+    """All occurrences of all tokens in encoded documents; ``index[token]`` are the `Occurrences` of a token.
 
     Made by `Tokenizer.index`, in O(ids). It holds 16 bytes for each id.
 
@@ -225,7 +225,7 @@ class TokenIndex:
         return self.counts.size
 
     def __getitem__(self, token: int) -> Occurrences:
-        """The occurrences of one token; IndexError if there is no such token, TypeError if it is no integer."""
+        """The occurrences of a token; IndexError if the token does not exist, TypeError if it is not an integer."""
         t = checked_token(token, len(self))
         group = slice(self._bounds[t], self._bounds[t + 1])
         at = self._places[group]

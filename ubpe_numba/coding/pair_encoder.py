@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +10,70 @@ from ubpe_numba.coding import run
 from ubpe_numba.coding.kernels import linear_bpe, merge_by_pass
 from ubpe_numba.coding.kernels.linear_bpe import MOST_OF_RUN, RUN_HEAD, SHORT
 from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.run import Bounded, Encoder, Header
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.runtime.tables.trie import EDGE
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
+
+
+class ByRank(NamedTuple):
+    """The linear search; `backward` bool[V] or None: tokens whose pair is merged from the ends of runs."""
+
+    tables: tuple[Any, ...]
+    backward: np.ndarray | None
+
+    def call(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+        """The kernel and its arguments."""
+        notes = np.empty(RUN_HEAD + max(SHORT, min(longest, MOST_OF_RUN)), np.int64)
+        args = self.tables, np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets
+        if self.backward is None:
+            return linear_bpe.encode_rank, args
+        from ubpe_numba.coding.kernels import linear_mirrored  # here only: few models have a mirror
+
+        return linear_mirrored.encode_rank, (*args, self.backward)
+
+    def header(self) -> Header:
+        """Without `backward`, which compiled code does not know."""
+        pairs, left, right, n, *rest = self.tables
+        return Header("by_rank", (pairs, left, right, *rest), n, fixed=8 * (RUN_HEAD + SHORT) + 16, each=9)
+
+
+class ByHeap(NamedTuple):
+    """The merge of the smallest rank at a time; `dropout` and `seed` as for `encode_dropout`."""
+
+    merges: tuple[Any, ...]
+    one_by_one: bool
+    dropout: float = 0.0
+    seed: int = 0
+
+    def call(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+        """The kernel and its arguments."""
+        links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
+        seed = np.uint64(self.seed)
+        return merge_by_heap, (first, self.merges, self.one_by_one, self.dropout, seed, links, heap, out, out_offsets)
+
+    def header(self) -> Header:
+        """One by one and without draws."""
+        *tables, n = self.merges
+        return Header("by_heap", tuple(tables), n, each=44)
+
+
+class ByPass(NamedTuple):
+    """All places of a pair at a time, or the articles' batch rule."""
+
+    merges: tuple[Any, ...]
+    conflicts: np.ndarray
+    batch: bool
+
+    def call(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+        """The kernel and its arguments."""
+        return merge_by_pass.encode_pairs, (*self, out, out_offsets)
+
+    def header(self) -> Header:
+        """The header; `most` is 1 by the articles' batch rule."""
+        *tables, n = self.merges
+        return Header("by_pass", (*tables, self.conflicts), n, int(self.batch))
 
 
 class PairEncoder:
@@ -76,7 +135,7 @@ class PairEncoder:
 
         vocabulary, prefixes = self.vocabulary, self.tables[5]
         stable = np.flatnonzero((prefixes >= 0) | (np.arange(prefixes.size) < vocabulary.n_alphabet))
-        tokens = Ragged._trusted(vocabulary.arena, vocabulary.offsets).take(stable)
+        tokens = trusted(vocabulary.arena, vocabulary.offsets).take(stable)
         first_and_last = np.repeat(tokens.offsets[:-1] + tokens.offsets[1:] - 1, tokens.lengths)
         turned = tokens.values[first_and_last - np.arange(tokens.total)]
         edges, states, _, longest = automaton_of(vocabulary.n_alphabet, turned, tokens.lengths)
@@ -86,12 +145,13 @@ class PairEncoder:
     def encode(self, documents: Ragged, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads. Giant ones go in blocks where that is exact."""
         if not self.linear or (blocks := run.blocks_of(documents._offsets, n_threads)) is None:
-            return run.over_documents(self.bound, documents, n_threads)
+            return run.over_documents(self.encoder().call, documents, n_threads)
         from ubpe_numba.coding.join import join  # here only: few documents are so long
 
-        parts = run.over_documents(self.bound, Ragged._trusted(documents.values, blocks[0]), n_threads)
+        call = self.encoder().call
+        parts = run.over_documents(call, trusted(documents.values, blocks[0]), n_threads)
         return join(
-            lambda text: run.over_documents(self.bound, Ragged._trusted(text, np.array([0, text.size])), 1).values,
+            lambda text: run.over_documents(call, trusted(text, np.array([0, text.size])), 1).values,
             documents, blocks, parts, self.lengths,
         )  # fmt: skip
 
@@ -100,28 +160,14 @@ class PairEncoder:
 
         `seed`, in 0..2**64 - 1, and the number of a document decide what is left out, whatever the number of threads.
         """
-        return run.over_documents(partial(self._by_heap, dropout, seed), documents, n_threads)
-
-    def bound(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int = 0) -> run.Bounded:
-        """The kernel and its arguments; a `run.Bound`."""
-        if self.linear:
-            notes = np.empty(RUN_HEAD + max(SHORT, min(longest, MOST_OF_RUN)), np.int64)
-            given = self.tables, np.empty((longest >> 3) + 1, np.uint8), notes, out, out_offsets
-            if self._backward is None:
-                return linear_bpe.encode_rank, given
-            from ubpe_numba.coding.kernels import linear_mirrored  # here only, as above
-
-            return linear_mirrored.encode_rank, (*given, self._backward)
-        if self.one_by_one:
-            return self._by_heap(0.0, 0, longest, out, out_offsets, first)
-        return merge_by_pass.encode_pairs, (self.merges, self.conflicts, self.batch, out, out_offsets)
-
-    def _by_heap(
-        self, dropout: float, seed: int, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int
-    ) -> run.Bounded:
-        links, heap = np.empty((5, longest), np.int32), np.empty(3 * longest, np.int64)
         merges = self.tables[:4] if self.linear else self.merges
-        return merge_by_heap, (first, merges, self.one_by_one, dropout, np.uint64(seed), links, heap, out, out_offsets)
+        return run.over_documents(ByHeap(merges, self.one_by_one, dropout, seed).call, documents, n_threads)
+
+    def encoder(self, n_symbols: int = 0) -> Encoder:
+        """The record of the rule, whatever the number of symbols."""
+        if self.linear:
+            return ByRank(self.tables, self._backward)
+        return ByHeap(self.merges, True) if self.one_by_one else ByPass(self.merges, self.conflicts, self.batch)
 
 
 def _buckets(m: int) -> np.ndarray:

@@ -5,7 +5,7 @@ path of a part would make the whole cheaper, and ties are decided token by token
 the last L places of a prefix one is a boundary of the whole, so where the encodings up to each of them begin with the same n ids,
 the whole does; with the suffixes that begin at the first L places it ends with the same n. A special token is a token like any
 other. With merges in order of creation, and where a pattern with a kernel cuts text, an `EncoderStream` gives the ids of a prefix
-that are certain. Places where a text surely is cut, whatever is before, are found by looks::
+that are certain. Certain splits of a text, whatever precedes them, are found by looks::
 
     "... ends here\nThen ..."          after a newline between a character of ASCII and a letter
     "... the cat ..."                  before a space between letters
@@ -79,7 +79,7 @@ def count(plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: M
 def _count_parts(
     plan: Plan | None, encode: Encode, docs: Any, offsets: Any, options: Mapping[str, Any]
 ) -> NDArray[np.int64] | None:
-    """The counts, group by group; None for documents in a form that has no slices, or of several types."""
+    """The counts, group by group; None for documents in a form without slices, or of several types."""
     if plan is not None and plan.model.alphabet.names is not None:  # a column may be one document or many
         return None
     if offsets is None and plan is not None and (isinstance(docs, (str, bytes)) or getattr(docs, "ndim", 0) == 1):
@@ -128,7 +128,7 @@ def _count_flat(
 
 
 def _stream(plan: Plan, doc: Any, options: Mapping[str, Any]) -> EncoderStream | None:
-    """A stream for the parts of a document; None where nothing is certain before the end of a text is known."""
+    """A stream for the parts of a document; None if nothing is certain before the end of a text is known."""
     said = options.get("unknown")
     unknown = choice_of(plan.unknown if said is None else said, plan.model.alphabet, plan.model.segmenter.special)
     if plan.final is not None and plan.tables.is_plain and isinstance(doc, _SLICED) and not isinstance(unknown, tuple):
@@ -179,7 +179,7 @@ def _part(plan: Plan, encode: Encode, doc: Any, n: int, left: bool, options: Map
         if stream is not None:
             fork = stream.copy()
             found = fork.push(part)
-            if is_text:  # at its end a special token may have begun, or be another one
+            if is_text:  # at its end a special token may have begun, or be longer
                 part = part[: fork._n_done]
                 found = stream.copy().push(part)
             if found.size >= n:
@@ -218,7 +218,7 @@ def _longest_word(plan: Plan) -> int:
 
 
 def _place(plan: Plan, text: bytes, special: SpecialChoice) -> int:
-    """The first place of a stretch of text where the whole surely is cut; 0 if none is known."""
+    """The first place of a stretch of text at which the whole is certainly split; 0 if unknown."""
     word = _longest_word(plan)
     found = (match.end() for match in _PLACES.finditer(text, word, max(word, min(_REACH, len(text) - word))))
     for place in islice(found, _TRIES):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ubpe_numba.coding.kernels import best_path, k_best, viterbi
-from ubpe_numba.coding.run import Bound, Bounded, over_documents
+from ubpe_numba.coding.kernels import best_path, k_best, viterbi, wordpiece
+from ubpe_numba.coding.run import Bounded, Encoder, Header, over_documents
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.arrays import writable
-from ubpe_numba.runtime.tables import automaton
+from ubpe_numba.runtime.tables import automaton, trie
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Matcher:
         self.edges, self.states, self._order, self.longest = automaton.automaton_of(self._n_alphabet, arena, lengths)
         self._read = 0
         self._following: tuple[np.ndarray, np.ndarray] | None = None
-        self._lists: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._lists: Any = None
 
     def tables(self, n_symbols: int) -> MatchTables:
         """The tables for `n_symbols` more symbols: the states that follow are listed once many were read."""
@@ -61,6 +61,74 @@ class Matcher:
 
 
 SCALE = 2.0**24  # fixed point of path weights
+
+
+_DESKS = 4  # calls by tf-idf at a time that need not clear counts
+
+
+class ByTfidf(NamedTuple):
+    """The objective ``"tfidf"``; fields as those of `PathEncoder`."""
+
+    matches: MatchTables
+    scaled_idf: np.ndarray
+    logs: np.ndarray
+    ring: int
+
+    def call(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+        """The kernel and its arguments."""
+        return best_path.best_paths, (
+            (*self.matches, self.scaled_idf, self.logs), np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
+            np.zeros(3 * self.scaled_idf.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
+        )  # fmt: skip
+
+    def header(self) -> Header:
+        """With desks of counts."""
+        desks = np.zeros((1 + _DESKS) * (8 + 3 * self.scaled_idf.size), np.int64)
+        tables = *self.matches, self.scaled_idf, self.logs, desks
+        return Header("by_tfidf", tables, self.ring, fixed=16 * self.ring + 8, each=best_path.NODE.itemsize)
+
+
+class Forward(NamedTuple):
+    """Sums from the beginning: of the tokens that end at each position, and their `scores`; `single`: in float32."""
+
+    matches: MatchTables
+    scores: np.ndarray
+    single: bool
+    ring: int
+
+    def call(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+        """The kernel and its arguments."""
+        sums, tree = np.empty(2 * self.ring), np.empty(longest, np.int32)
+        return viterbi.forward_paths, (*self.matches, self.scores, self.single, sums, tree, out, out_offsets)
+
+    def header(self) -> Header:
+        """The header; `most` is 1 where sums are float32."""
+        return Header("by_forward", (*self.matches, self.scores), self.ring, int(self.single), 16 * self.ring, 4)
+
+
+class Cheapest(NamedTuple):
+    """Sums from the end: `costs`, and `packed` ones, by matches, which are exact for documents of up to `most` symbols."""
+
+    matches: MatchTables
+    packed: np.ndarray
+    most: int
+    costs: np.ndarray
+    ring: int
+    longest: int
+
+    def call(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+        """The kernel and its arguments."""
+        if longest <= self.most:
+            sums, tree = np.empty(self.ring, np.uint64), np.empty(longest, np.int32)
+            return viterbi.packed_paths, (*self.matches, self.packed, sums, tree, out, out_offsets)
+        costs, kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
+        heads, trees = np.empty((2, self.longest + 1), np.int64), np.empty((2, longest + 1), np.int32)
+        return k_best.cheapest_paths, (*self.matches[:2], self.costs, costs, kept, heads, *trees, out, out_offsets)
+
+    def header(self) -> Header:
+        """Both costs."""
+        tables = *self.matches, self.packed, self.costs
+        return Header("by_sums", tables, self.ring, self.most, 40 * self.ring, 8)
 
 
 class PathEncoder:
@@ -84,6 +152,7 @@ class PathEncoder:
             vocabulary, weights = frames.vocabulary, None if weights is None else weights[frames.of]
         self.vocabulary = vocabulary
         self.matcher = Matcher(vocabulary)
+        self._ids = np.arange(len(vocabulary), dtype=np.int32) if frames is None else frames.first
         if frames is not None:
             tokens = self.matcher.states["token"]
             tokens[:] = np.where(tokens >= 0, frames.first[tokens], -1)
@@ -102,15 +171,18 @@ class PathEncoder:
         self.marks = ((x ^ (x >> np.uint64(31))) | np.uint64(1)).view(np.int64)
         self.weighs = bool(vocabulary.weights.any())
         self.packed: dict[str, tuple[np.ndarray, int]] = {}
-        self._ends: tuple[Matcher, np.ndarray, np.ndarray] | None = None
+        self._trie: Any = None
+        self._ends: Any = None
 
     def encode(self, documents: Ragged, objective: str, n_threads: int | None) -> Ragged:
         """Encode documents of alphabet ids; the same for any number of threads.
 
         By ``"tfidf"``; ``"shortest"``: fewest tokens, then the larger sum of idf; ``"additive"``: the largest sum of weights;
+        ``"longest"``: no best path, the longest token first;
         ``"sentencepiece"`` and ``"tokenizers"``: that from the beginning, as these have it (kernels/viterbi.py).
         """
-        return over_documents(self.bound(objective, documents.values.size), documents, n_threads)
+        call = self._longest if objective == "longest" else self.encoder(objective, documents.values.size).call
+        return over_documents(call, documents, n_threads)
 
     def weigh(self, paths: Ragged, objective: str) -> np.ndarray:
         """The weights of paths, float64[m]: the formula of the objective, ``"tfidf"`` or ``"additive"``, without fixed point."""
@@ -122,44 +194,28 @@ class PathEncoder:
         best_path.path_weights(writable(paths.values), paths._offsets, worth.copy(), logs, counts, weights)
         return weights
 
-    def bound(self, objective: str, n_symbols: int = 0) -> Bound:
-        """The kernel of an objective and its arguments, for `n_symbols` more symbols."""
-        if objective == "tfidf":
-            listed = *self.matcher.tables(n_symbols), self.scaled_idf, self.logs
+    def _longest(self, longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
+        """The kernel of the longest token from the beginning on, then again after it, and its arguments."""
+        if self._trie is None:
+            of = self.vocabulary
+            self._trie = trie.trie_of(of.n_alphabet, writable(of.arena), np.diff(of.offsets))
+        return wordpiece.cut_words, (0, 0, self._trie, self._ids, -1, longest, out, out_offsets)
 
-            def tfidf(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
-                return best_path.best_paths, (
-                    listed, np.empty(2 * self.ring), np.empty(longest + 1, best_path.NODE),
-                    np.zeros(3 * self.values.size, np.int64), out, out_offsets, np.empty(out_offsets.size - 1),
-                )  # fmt: skip
-
-            return tfidf
+    def encoder(self, objective: str, n_symbols: int = 0) -> Encoder:
+        """The record of an objective, for `n_symbols` more symbols; ``"longest"`` has none."""
         if objective in ("sentencepiece", "tokenizers"):
             if self._ends is None:  # the tokens that end at each position, and their scores, exact and rounded
                 matcher = Matcher(self.vocabulary, mirrored=True)
                 scores = self.added.astype(np.float64)[matcher.tables(0)[-1]["token"]]
                 self._ends = matcher, scores, scores.astype(np.float32).astype(np.float64)
             single = objective == "sentencepiece"
-            mirrored, scores = self._ends[0].tables(n_symbols), self._ends[2 if single else 1]
-
-            def forward(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
-                sums, tree = np.empty(2 * self.ring), np.empty(longest, np.int32)
-                return viterbi.forward_paths, (*mirrored, scores, single, sums, tree, out, out_offsets)
-
-            return forward
-        tables, costs = self.matcher.tables(n_symbols), self.costs[objective]
+            matcher, exact, rounded = self._ends
+            return Forward(matcher.tables(n_symbols), rounded if single else exact, single, self.ring)
+        tables = self.matcher.tables(n_symbols)
+        if objective == "tfidf":
+            return ByTfidf(tables, self.scaled_idf, self.logs, self.ring)
+        costs = self.costs[objective]
         if objective not in self.packed:
             packed, most = viterbi.pack(costs[::2], costs[1::2], self.longest)
             self.packed[objective] = packed[tables[-1]["token"]], most
-        packed, most = self.packed[objective]
-
-        def cheapest(longest: int, out: np.ndarray, out_offsets: np.ndarray, first: int) -> Bounded:
-            if longest <= most:
-                return viterbi.packed_paths, (
-                    *tables, packed, np.empty(self.ring, np.uint64), np.empty(longest, np.int32), out, out_offsets,
-                )  # fmt: skip
-            sums, kept = np.empty((self.ring, 1), k_best.COST), np.zeros(self.ring, np.int64)
-            heads, tree = np.empty((2, self.longest + 1), np.int64), np.empty((2, longest + 1), np.int32)
-            return k_best.cheapest_paths, (*tables[:2], costs, sums, kept, heads, *tree, out, out_offsets)
-
-        return cheapest
+        return Cheapest(tables, *self.packed[objective], costs, self.ring, self.longest)

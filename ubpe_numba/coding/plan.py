@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.places import UNITS, Places, in_units, places_of_tokens
-from ubpe_numba.coding.run import Bound
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.run import Encoder
+from ubpe_numba.documents.flat import Named
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, as_corpus, read_document, read_documents
 from ubpe_numba.errors import LocatedError, quoted
-from ubpe_numba.runtime.arrays import Named
+from ubpe_numba.runtime.arrays import integer
 from ubpe_numba.runtime.lazy import cached_property
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.unknown import UnknownChoice, choice_of
@@ -38,8 +39,6 @@ FIRST = 8  # calls of the general reader before there is a way for short documen
 BATCH = 1 << 22  # symbols, or ids, of documents of an iterator that are worked on at a time: enough for every thread
 #: Stands for the logarithms of probabilities where weights of tokens are expected.
 LIKELIHOOD = object()
-#: The objectives by which the best path of a document is that of its parts, wherever no token crosses.
-BY_SUMS = ("shortest", "additive")
 NOT_IN_FRAMES = "without a symbol others are no longer in their frames; expected 'raise', 'nearest', or a symbol"
 #: Turns documents of alphabet ids into ids of the vocabulary.
 Encode = Callable[[Ragged], Ragged]
@@ -60,7 +59,7 @@ class EncodeOptions(TypedDict, total=False):
 
 
 class Tables:
-    """The encoders and the decoder of one model, each made when it is first needed and then kept.
+    """The encoders and the decoder of a model, each made on demand and then stored.
 
     A model never changes, so nothing here becomes stale. What a user may still change, the batch rule and the weights of tokens,
     is an argument. Two threads may both make a table; they make the same.
@@ -70,7 +69,7 @@ class Tables:
         self.model = model
         self.kept: dict[str, Any] = {}  # by others that make something of a model
         segmenter, reserved = model.segmenter, model.segmenter.reserved
-        #: Whether documents and ids pass unchanged, but for their encoding.
+        #: Whether documents and ids pass unchanged, except for their encoding.
         self.is_plain = (
             segmenter.pretokenizer is None and segmenter.normalizer is None and (reserved is None or not reserved.found.any())
             and segmenter.token_ids is None and not segmenter.whole_words
@@ -81,7 +80,7 @@ class Tables:
             from ubpe_numba.vocabulary.frames import Frames  # here only: few models have frames
 
             self.frames = Frames.over(model.vocabulary, segmenter.frame)
-        #: The mirror of each token, int32[V], where documents count together with their mirrors.
+        #: The mirror of each token, int32[V], if documents count together with their mirrors.
         self.mirror: NDArray[np.int32] | None = None
         if segmenter.mirror is not None:
             from ubpe_numba.vocabulary.mirror import tokens_of  # here only: few models have one
@@ -89,12 +88,10 @@ class Tables:
             self.mirror = tokens_of(model)
         self._holds_isolated: bool | None = None
         self._pairs: dict[bool, PairEncoder] = {}
-        self._paths: tuple[Any, PathEncoder] | None = None
-        self._likely: PathEncoder | None = None
-        self._lattice: tuple[PathEncoder, float, Lattice] | None = None
+        self._paths: dict[bool, Any] = {}
 
     def pairs(self, batch: bool = False) -> PairEncoder:
-        """The encoder by merge rank, or by the articles' batch rule; for vocabularies that know pairs."""
+        """The encoder by merge rank, or by the batch rule of the UBPE articles; for vocabularies with pairs."""
         made = self._pairs.get(batch)
         if made is None:
             by_heap = self.model.segmenter.one_by_one and not batch
@@ -106,7 +103,7 @@ class Tables:
 
     @cached_property
     def words(self) -> WordEncoder | None:
-        """The encoder by merge rank of text in segments; None where there is no fast way: pairs out of order, bytes unknown."""
+        """The encoder by merge rank of text in segments; None if pairs are out of order, or bytes unknown."""
         alphabet, _, segmenter = self.model
         if alphabet.kind != "bytes" or alphabet.size != 256 or not self.pairs().linear:
             return None
@@ -120,19 +117,14 @@ class Tables:
     def paths(self, weights: Any) -> PathEncoder:
         """The encoder by best path; `weights` as the argument `token_weights` of `UBPE`, or LIKELIHOOD."""
         vocabulary = self.model.vocabulary
-        if weights is LIKELIHOOD:  # kept beside the other, since a call may sample and the next one not
-            if self._likely is None:
-                from ubpe_numba.coding.path_encoder import PathEncoder  # here, as below: merges need not wait for it
-                from ubpe_numba.vocabulary.weights import log_probabilities
-
-                self._likely = PathEncoder(vocabulary, log_probabilities(vocabulary), self.frames)
-            return self._likely
-        found = self._paths  # another thread may come with other weights meanwhile
+        is_likely = weights is LIKELIHOOD  # kept in addition to the other, since a call may sample and the next not
+        found = self._paths.get(is_likely)  # another thread may come with other weights meanwhile
         if found is None or found[0] is not weights:
-            from ubpe_numba.coding.path_encoder import PathEncoder
-            from ubpe_numba.vocabulary.weights import token_weights
+            from ubpe_numba.coding.path_encoder import PathEncoder  # here only: merges need not wait for it
+            from ubpe_numba.vocabulary.weights import log_probabilities, token_weights
 
-            self._paths = found = weights, PathEncoder(vocabulary, token_weights(vocabulary, weights), self.frames)
+            worth = log_probabilities(vocabulary) if is_likely else token_weights(vocabulary, weights)
+            self._paths[is_likely] = found = weights, PathEncoder(vocabulary, worth, self.frames)
         return found[1]
 
     def lattice(self, weights: Any, alpha: float) -> Lattice:
@@ -143,16 +135,17 @@ class Tables:
         from ubpe_numba.coding.lattice import Lattice  # here only: other encoders need not wait for it
 
         encoder = self.paths(weights)
-        found = self._lattice  # another thread may come with another alpha meanwhile
+        found = self.kept.get("lattice")  # another thread may come with another alpha meanwhile
         if found is None or found[:2] != (encoder, alpha):
-            self._lattice = found = encoder, alpha, Lattice.of(encoder, alpha)
-        return found[2]
+            found = self.kept["lattice"] = encoder, alpha, Lattice.of(encoder, alpha)
+        lattice: Lattice = found[2]
+        return lattice
 
     @cached_property
     def unstable(self) -> dict[bytes, int]:
         """The tokens that merging does not make of their own symbols, by these (int32, as bytes)."""
         vocabulary = self.model.vocabulary
-        alone = self.pairs().encode(Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy()), None).lengths
+        alone = self.pairs().encode(trusted(vocabulary.arena.copy(), vocabulary.offsets.copy()), None).lengths
         return {vocabulary.sequence(t).tobytes(): t for t in np.flatnonzero(alone != 1).tolist()}
 
     @cached_property
@@ -160,18 +153,11 @@ class Tables:
         """The decoder."""
         return Decoder(self.model.vocabulary, self.model.alphabet, self.model.segmenter)
 
-    @property
-    def decode_short(self) -> Callable[..., Any] | None:
-        """The decoder of one short document; None where there is none."""
-        from ubpe_numba.coding.short import decoder  # here only, as below: the first calls need not wait for it
-
-        return decoder(self)
-
     def isolated(self, one_by_one: bool) -> NDArray[np.bool_] | None:
-        """Symbols that documents are cut at before they are encoded, bool[alphabet]; None if there are none.
+        """Symbols at which documents are divided before they are encoded, bool[alphabet], or None.
 
         `one_by_one`: whether the encoding of a document in which no token crosses a place is that of both its parts, as by merge
-        rank and by sums of weights. Then nothing is cut if no token holds such a symbol, as after a fit.
+        rank and by sums of weights. Nothing is divided if these symbols occur in no token, as after a fit.
         """
         alphabet, vocabulary, segmenter = self.model
         reserved = segmenter.reserved
@@ -187,12 +173,13 @@ class Tables:
 
 
 class Plan:
-    """How documents become ids by one encoder; kept by the tokenizer as long as nothing that it depends on is set anew.
+    """How documents become ids by an encoder; the tokenizer keeps it until a setting changes.
 
-    `encode` takes documents of alphabet ids, by the kernel of `bound` (None if draws depend on the call); `words` encodes text in
-    segments as `encode` does, faster. `unknown` and `n_threads`: the options of the tokenizer. `isolated` bool[alphabet] or None:
-    symbols that `encode` cuts documents at (`one_by_one` as for `Tables.isolated`). `final`: `pairs`, the encoder if it makes the
-    beginning of a text final before its end is known, unless documents are cut. `paths`: the encoder by best path, and by what.
+    `encode` takes documents of alphabet ids, by the record that `encoder_for` gives for so many more symbols (None if draws
+    depend on the call); `words` encodes text in segments as `encode` does, faster. `unknown` and `n_threads`: the options of
+    the tokenizer. `isolated` bool[alphabet] or None: symbols at which `encode` divides documents (`one_by_one` as for
+    `Tables.isolated`). `final`: `pairs`, the encoder if it makes the beginning of a text final before its end is known, unless
+    documents are divided.
     """
 
     def __init__(
@@ -202,27 +189,26 @@ class Plan:
         unknown: Any,
         n_threads: int | None,
         *,
-        bound: Bound | None = None,
+        encoder_for: Callable[[int], Encoder] | None = None,
         words: WordEncoder | None = None,
         one_by_one: bool = True,
         pairs: PairEncoder | None = None,
-        paths: tuple[PathEncoder, str] | None = None,
     ) -> None:
         self.tables, self.model, self.unknown, self.n_threads, self.words = tables, tables.model, unknown, n_threads, words
-        self.encode, self.bound, self.paths = encode, bound, paths
-        #: The encoder of one short document without options, after `FIRST` calls.
+        self.encode, self.encoder_for = encode, encoder_for
+        #: The encoder of a short document without options, after `FIRST` calls.
         self.short: Callable[[Any], Any] | None = None
         self._calls = 0
         self.one_by_one, self.isolated = one_by_one, tables.isolated(one_by_one)
         self.final = pairs
         if tables.frames is not None:
-            self.bound, self.paths, self.encode = None, None, partial(tables.frames.encode, encode)
+            self.encoder_for, self.encode = None, partial(tables.frames.encode, encode)
         if self.isolated is not None:
             self.final, self.encode = None, partial(_cut_at, self.isolated, encode)  # streams are pickled with it
         if tables.mirror is not None:
             from ubpe_numba.vocabulary.mirror import encode_either  # here only: few models have one
 
-            self.final = self.bound = self.paths = None
+            self.final = self.encoder_for = None
             self.encode, self.one_by_one = partial(encode_either, self.encode, tables.mirror), False
 
     def _count(self) -> None:
@@ -241,7 +227,7 @@ class Plan:
             self.short = short_text(self.model, self.words)
 
     def one(self, doc: Any, return_offsets: Any, options: Mapping[str, Any]) -> Ids:
-        """The ids of one document; with `return_offsets` a pair of ids and starts, or of ids and spans."""
+        """The ids of a document; with `return_offsets` a pair of ids and starts, or of ids and spans."""
         if not options:
             self._count()
             with_lengths = return_offsets in (True, "spans") and self.model.segmenter.decoding is None  # ids tell them
@@ -273,7 +259,7 @@ class Plan:
             raise ValueError(
                 f"return_offsets: document {long[0]} has {lengths[long[0]]} symbols, beyond int32; use encode for it, or 'spans'"
             )
-        return encoded, Ragged._trusted(places[0].astype(np.int32), encoded._offsets)
+        return encoded, trusted(places[0].astype(np.int32), encoded._offsets)
 
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
@@ -298,8 +284,7 @@ class Plan:
         if units is not None and units not in UNITS:
             raise ValueError(f"units: expected {' or '.join(map(repr, UNITS))}, got {quoted(units)}")
         if units is not None and kind != "str" and encoding is None:
-            counted = "bytes" if kind == "bytes" else "integers"
-            raise ValueError(f"units: documents are {counted}, whose positions are counted in symbols")
+            raise ValueError("units: documents are bytes or integers, whose positions are counted in symbols")
         if units is not None and not return_offsets:
             raise ValueError("units: positions are given with return_offsets=True or 'spans' only; leave it out")
         trace = bool(return_offsets)
@@ -321,7 +306,7 @@ class Plan:
                 document = int(of[part])
                 position = error.position + int(starts[part] - starts[first[document]])
                 raise type(error)(document, position, *arguments[2:]) from None
-            encoded = Ragged._trusted(found.values, found._offsets[first])
+            encoded = trusted(found.values, found._offsets[first])
             places = None if places is None else places + np.repeat(starts[:-1] - starts[first[of]], found.lengths)
         if places is not None and units is not None:
             places = in_units(places, encoded._offsets, given, units)
@@ -351,22 +336,22 @@ class Plan:
 
 
 def _cut_at(isolated: NDArray[np.bool_], encode: Encode, ids: Ragged) -> Ragged:
-    """Encode documents that are cut before and after every isolated symbol."""
+    """Encode documents that are divided before and after every isolated symbol."""
     given = ids.compact()
     alone = np.flatnonzero(isolated[given.values])
     marked = np.zeros(given.values.size + 1, bool)
     marked[alone] = marked[alone + 1] = marked[given.offsets] = True
     cuts = np.flatnonzero(marked)
-    found = encode(Ragged._trusted(given.values, cuts))
-    return Ragged._trusted(found.values, found._offsets[np.searchsorted(cuts, given.offsets)])
+    found = encode(trusted(given.values, cuts))
+    return trusted(found.values, found._offsets[np.searchsorted(cuts, given.offsets)])
 
 
 def plan_by_rank(tables: Tables, unknown: Any = "raise", n_threads: int | None = None, batch: bool = False) -> Plan:
-    """The plan by merge rank, or by the articles' batch rule."""
+    """The plan by merge rank, or by the batch rule of the UBPE articles."""
     pairs = tables.pairs(batch)
     words = None if batch or tables.model.segmenter.pretokenizer is None else tables.words
     return Plan(
-        tables, partial(pairs.encode, n_threads=n_threads), unknown, n_threads, bound=pairs.bound, words=words,
+        tables, partial(pairs.encode, n_threads=n_threads), unknown, n_threads, encoder_for=pairs.encoder, words=words,
         one_by_one=not batch, pairs=pairs if pairs.linear else None,
     )  # fmt: skip
 
@@ -380,16 +365,13 @@ def plan_by_path(tables: Tables, weights: Any, objective: str, unknown: Any = "r
         partial(paths.encode, objective=effective, n_threads=n_threads),
         unknown,
         n_threads,
-        bound=paths.bound(effective),
-        one_by_one=effective in BY_SUMS,
-        paths=(paths, effective),
+        encoder_for=None if effective == "longest" else partial(paths.encoder, effective),
+        one_by_one=effective in ("shortest", "additive"),  # the best path of a document is that of its parts
     )
 
 
 def checked_seed(seed: Any) -> int:
     """The option `seed` of draws; TypeError or ValueError for another."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise TypeError(f"seed: expected an int, got {quoted(seed)}")
-    if not 0 <= seed < 2**64:
+    if not 0 <= (value := integer(seed, "seed")) < 2**64:
         raise ValueError(f"seed: expected 0..2**64 - 1, got {seed}")
-    return int(seed)
+    return value

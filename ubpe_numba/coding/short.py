@@ -1,13 +1,15 @@
-"""Short documents without a wait: functions of Python whose code is a kernel (kernels/short.py), and their headers.
+"""Short documents without a wait: functions that go straight to a kernel (kernels/short.py), and their headers.
 
 `encode` of twenty symbols spends a fraction of a microsecond in kernels; to go from Python into compiled code with all the arrays
-takes several, the general reader tens. Such a function takes a document and returns its ids, a new array; whatever is unusual
-(another type, an unknown symbol, a longer document) is answered with None, and the general reader takes it, which has the
-messages. There are none where `machine/objects.py` is not `READY`.
+takes several, the general reader tens. A function of this module takes a document and returns its ids, a new array; whatever is
+unusual (another type, an unknown symbol, a longer document) is answered with None, and the general reader takes it, which has the
+messages. Where `machine/objects.py` knows how Python has its objects the function is of C, without a frame of Python; elsewhere
+it makes arrays of its arguments and calls numba.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
@@ -17,29 +19,30 @@ import numpy as np
 from ubpe_numba.coding.headers import header_of, lasting, table_words
 from ubpe_numba.coding.kernels import short as kernels
 from ubpe_numba.coding.kernels.short import LONGEST
-from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import Named
-from ubpe_numba.runtime.machine.objects import READY, function_of, places, replace_method
+from ubpe_numba.documents.flat import Named
+from ubpe_numba.documents.ragged import Ragged, trusted
+from ubpe_numba.runtime.machine.objects import function_of, places, ready
 
-__all__ = ["LONGEST", "READY", "decoder", "encoder", "function", "kernels", "many", "replace_method", "table_words"]
+__all__ = ["LONGEST", "decoder", "encoder", "kernels", "many", "table_words", "text_encoder"]
 
 _MOST, _FEW = 1024, 16  # documents of a list, and of a `Ragged`, of which more are read in no time by the general reader
+_REPLACE = np.frombuffer(b"replace\0", np.uint8)  # a handler of errors that Python has in C
+_INTEGERS = frozenset(map(np.dtype, "bBhHiIlq"))  # that int64 holds, in the order of bytes of this machine
 #: Encodes one short document to int32 ids; None for what is unusual.
 One = Callable[[Any], "np.ndarray | None"]
 
 
-def function(kernel: Any, forms: int, header: list[int], *kept: Any) -> Any:
-    """The function of Python of a kernel, with memory of its own; `kept` lives as long."""
+def _header(forms: int, words: list[int], *kept: Any) -> np.ndarray:
+    """A header with memory of its own; `kept` lives as long."""
     memory = np.zeros(2 * kernels.MEMORY, np.uint8)
-    words = [places().ctypes.data, forms, memory.ctypes.data, *header]
-    return function_of(kernel, lasting(words, (memory, kept)))
+    return lasting([places().ctypes.data if ready() else 0, forms, memory.ctypes.data, *words], (memory, kept))
 
 
 def encoder(plan: Any) -> One | None:
-    """Make the encoder of one short document by a `Plan` that cuts none; None where there is no such way."""
+    """Make the encoder of a short document by a `Plan` that divides none; None if it is not supported."""
     alphabet, segmenter = plan.model.alphabet, plan.model.segmenter
-    is_whole = plan.bound is not None and plan.tables.is_plain and plan.isolated is None
-    if not READY or not is_whole or isinstance(alphabet.kind, Named):  # words are numbered before anything else
+    is_whole = plan.encoder_for is not None and plan.tables.is_plain and plan.isolated is None
+    if not is_whole or isinstance(alphabet.kind, Named):  # words are numbered before anything else
         return None
     forms = (
         kernels.POINTS
@@ -47,25 +50,97 @@ def encoder(plan: Any) -> One | None:
         else kernels.INTEGERS | kernels.OF_BYTES | (0 if segmenter.encoding is None else kernels.UTF8)
     )
     header = header_of(plan, "raise")
-    return function(kernels.encode, forms, [header.ctypes.data], header)  # type: ignore[no-any-return]
+    call = _header(forms, [header.ctypes.data], header)
+    if ready():
+        return function_of(kernels.encode, call)  # type: ignore[no-any-return]
+
+    def encode(doc: Any) -> np.ndarray | None:
+        values = _values(doc, forms)
+        return None if values is None else _ids(kernels.encode_integers, call, values.astype(np.int64))
+
+    return encode
+
+
+def text_encoder(forms: int, words: list[int], *kept: Any) -> One:
+    """Make the encoder of a short text by the words of a header of `encode_text`, from 3 on; `kept` lives as long."""
+    call = _header(forms, words, *kept)
+    if ready():
+        return function_of(kernels.encode_text, call)  # type: ignore[no-any-return]
+    lock = threading.Lock()  # of the memory of the header
+
+    def encode(doc: Any) -> np.ndarray | None:
+        values = _values(doc, forms)
+        if values is None or not lock.acquire(blocking=False):  # another thread, or a handler of a signal in this thread
+            return None
+        try:
+            return _ids(kernels.encode_bytes, call, values)
+        finally:
+            lock.release()
+
+    return encode
 
 
 def decoder(tables: Any) -> Callable[..., Any] | None:
-    """Make `decode(ids, errors)` of one short document, with None for `errors` to its bytes; None where there is no such way.
-
-    Its result is None for what is unusual.
-    """
+    """Make the decoder of a short document, None if it is not supported: its arguments are those of `kernels.decode`."""
     alphabet, _, segmenter = tables.model
-    if not READY or segmenter.restores or isinstance(alphabet.kind, Named):
+    if segmenter.restores or isinstance(alphabet.kind, Named):
         return None
-    made = tables.decoder
+    made, errors = tables.decoder, 0
     if segmenter.encoding is not None:
-        output = kernels.TEXT_OR_NOT if segmenter.has_bytes else kernels.TEXT  # bytes that are no text are replaced one by one
+        output = kernels.TEXT
+        errors = 0 if segmenter.has_bytes else _REPLACE.ctypes.data  # invalid bytes are replaced one by one
     else:
         output = {"str": kernels.CODE_POINTS, "bytes": kernels.PLAIN_BYTES}.get(alphabet.kind, made.dtype.num)
     gaps = np.zeros(0, np.uint8) if made.gaps is None else made.gaps.view(np.uint8)
-    words = [0, output, made.slots.ctypes.data, *table_words(made.starts), made.arena.ctypes.data]
-    return function(kernels.decode, kernels.INTEGERS, words + table_words(gaps), made, gaps)  # type: ignore[no-any-return]
+    words = [errors, output, made.slots.ctypes.data, *table_words(made.starts), made.arena.ctypes.data]
+    call = _header(kernels.INTEGERS, words + table_words(gaps), made, gaps)
+    if ready():
+        return function_of(kernels.decode, call)  # type: ignore[no-any-return]
+
+    def decode(ids: Any, errors: Any = "replace") -> Any:
+        values = _values(ids, kernels.INTEGERS)
+        room = np.empty(kernels.MEMORY, np.uint8)
+        n = -1 if values is None else kernels.decode_ids(call, values.astype(np.int64), room)
+        if n < 0:
+            return None
+        symbols = room[:n].tobytes()
+        if output == kernels.PLAIN_BYTES or errors is None:
+            return symbols
+        if output >= 0:
+            return np.frombuffer(bytearray(symbols), made.dtype)
+        try:
+            return symbols.decode("utf-8" if output == kernels.TEXT else "utf-32-le", "strict")
+        except UnicodeDecodeError:
+            return None
+
+    return decode
+
+
+def _values(doc: Any, forms: int) -> np.ndarray | None:
+    """The symbols of a short document of usual types, as an array; None for an unusual one."""
+    cls, values = type(doc), None
+    if cls is np.ndarray and forms & kernels.INTEGERS:
+        values = doc if doc.ndim == 1 and doc.dtype in _INTEGERS else None
+    elif cls is bytes and forms & kernels.OF_BYTES:
+        values = np.frombuffer(doc, np.uint8)
+    elif cls in (list, tuple, str) and len(doc) <= LONGEST:
+        try:
+            if cls is not str:
+                values = np.array(doc, np.int64) if forms & kernels.INTEGERS and {int}.issuperset(map(type, doc)) else None
+            elif forms & kernels.UTF8:
+                values = np.frombuffer(doc.encode(), np.uint8)
+            elif forms & kernels.POINTS:
+                values = np.array(list(map(ord, doc)), np.int64)
+        except (OverflowError, UnicodeEncodeError):
+            return None
+    return None if values is None or values.size > LONGEST else values
+
+
+def _ids(kernel: Any, call: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+    """The ids that a kernel writes for a document, by numba."""
+    out = np.empty(values.size, np.int32)
+    n = kernel(call, values, out)
+    return None if n < 0 else out[:n].copy()
 
 
 def many(one: One, docs: Any) -> Ragged | None:
@@ -81,4 +156,4 @@ def many(one: One, docs: Any) -> Ragged | None:
     if len(found) < len(docs):
         return None
     offsets = np.array([*accumulate(map(len, found), initial=0)], np.int64)
-    return Ragged._trusted(np.concatenate(found), offsets)
+    return trusted(np.concatenate(found), offsets)

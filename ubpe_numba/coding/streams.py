@@ -1,10 +1,10 @@
 """Iterators of documents in bounded memory, and one document without end that comes in parts.
 
-An iterator is read in groups of documents, and each group is encoded or decoded as a batch. The parts of one text are pushed into
-an `EncoderStream`: tokens are emitted once no further input can change them, or per fixed-size frame. Ids that a model draws are
-pushed into a `DecoderStream`, which gives whole characters.
+An iterator is read in groups of documents, and each group is encoded or decoded as a batch. The parts of a text are pushed into
+an `EncoderStream`: tokens are emitted once no further input can change them, or per fixed-size frame. Ids that a model draws
+are pushed into a `DecoderStream`, which gives whole characters.
 
-Named patterns cut a text from left to right, and look at nothing before a segment: what follows a cut is cut as if it were a
+Named patterns split a text from left to right, and look at nothing before a segment: the text after a split is split like a
 document. Text that is added may change the last two segments, however long they are. Which cuts are certain is found out by
 cutting the end of the text again with each of `_AHEAD` after it: the cuts of all are those of any text that goes on from here::
 
@@ -32,7 +32,7 @@ from ubpe_numba.coding.decode import Decoder
 from ubpe_numba.coding.kernels import incremental
 from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.coding.plan import NOT_IN_FRAMES, Plan
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, as_document, code_points, read_document, text_of
 from ubpe_numba.errors import LocatedError, quoted
 from ubpe_numba.runtime.arrays import describe, offsets_of, positive
@@ -59,7 +59,8 @@ Groups = Iterator[tuple[int, list[Any]]]
 def groups_of(docs: Iterable[Any], batch: Any, name: str) -> Iterator[tuple[int, list[Any]]]:
     """Lists of documents of about `batch` symbols together, each with the number of its first one.
 
-    TypeError or ValueError for a single document, or a `batch` that is no positive integer: at once, not with the first group.
+    TypeError or ValueError for a single document, or a `batch` other than a positive integer: at once, not with the first
+    group.
     """
     size = positive(batch, "batch")
     refuse_one(docs, name)
@@ -92,7 +93,7 @@ def _through(groups: Groups, batch_of: Callable[..., Any], options: dict[str, An
 
 
 def through_iter(groups: Groups, batch_of: Callable[..., Any], options: dict[str, Any]) -> Iterator[Any]:
-    """The ids, or the symbols, of one document after the other; arrays are copies that keep no group alive."""
+    """The ids, or the symbols, of each document in turn; arrays are copies that keep no group alive."""
     for _, part in _through(groups, batch_of, options):
         yield from (doc.copy() if isinstance(doc, np.ndarray) else doc for doc in part)
 
@@ -133,7 +134,7 @@ def check_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_one(docs: Any, name: str) -> None:
-    """TypeError for what is one document, or no iterable."""
+    """TypeError for a single document, or an object that cannot be iterated."""
     one = isinstance(docs, (str, bytes, bytearray, memoryview)) or (isinstance(docs, np.ndarray) and docs.ndim < 2)
     if one or isinstance(docs, (Mapping, Set)) or not isinstance(docs, Iterable):
         raise TypeError(f"{name}: expected an iterable of several, got {describe(docs)}; wrap a single one in a list ([{name}])")
@@ -260,8 +261,8 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
             if frames is None:
                 found = self._ids(rest)
             else:
-                given = frames.marked(Ragged._trusted(rest, whole)).values
-                found = self._encoder.encode(Ragged._trusted(given, whole), None).values
+                given = frames.marked(trusted(rest, whole)).values
+                found = self._encoder.encode(trusted(given, whole), None).values
             n = final_ids(self._encoder, given, found, before)
             if frames is not None:
                 n = int(np.flatnonzero(np.append(0, np.cumsum(self._encoder.lengths[found[:n]])) % frames.size == 0)[-1])
@@ -276,7 +277,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         return found
 
     def _read(self, chunk: Any, name: str) -> Any:
-        """A chunk as it is held: text that is cut as `str` or `bytes`, else alphabet ids, int32[n]."""
+        """A chunk as it is stored: text for a pattern as `str` or `bytes`, else alphabet ids, int32[n]."""
         alphabet = self._model.alphabet
         given = read_document(chunk, self._model.segmenter.encoding, alphabet.names is not None, name)
         if self._empty is None:
@@ -298,7 +299,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
     def _ids(self, text: Any, cuts: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
         """The ids of what follows what is done, as one document, or as those between `cuts`."""
         if self._empty is None:
-            ids: Ragged = self._encode(Ragged._trusted(text, np.array([0, text.size]) if cuts is None else cuts))
+            ids: Ragged = self._encode(trusted(text, np.array([0, text.size]) if cuts is None else cuts))
             return ids.values
         try:
             found: Any = self._encode(text)
@@ -310,8 +311,8 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
     def _certain(self, text: Any) -> tuple[int, int]:
         """The last place where a text that is cut surely is, whatever follows (0 if none is known), and the end of what is known.
 
-        That is where no special token and no character have begun that are not complete. Before it the text surely is cut after
-        the last special token, and where the pattern cuts with each of `_AHEAD`. O(symbols).
+        That is where no special token and no character have begun that are not complete. Before it the text is certainly split
+        after the last special token, and at splits that the pattern makes with each of `_AHEAD`. O(symbols).
         """
         begin, end, is_bytes = 0, len(text), isinstance(text, bytes)
         segmenter: Any = self._model.segmenter
@@ -357,7 +358,7 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
         return self._ids(self._joined())
 
     def copy(self) -> Self:
-        """Fork the stream: one that goes on from here by itself; it shares all that does not change.
+        """Fork the stream: the copy continues separately from here, and shares all unchanging parts.
 
         Examples
         --------
@@ -422,10 +423,10 @@ class EncoderStream(AbstractContextManager["EncoderStream"]):
 
 
 def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, special: SpecialChoice) -> EncoderStream:
-    """A stream of whole encodings, for which the plan has to have a `final` encoder, of frames, or of text that is cut.
+    """A stream of whole encodings, for which the plan must have a `final` encoder, of frames, or of text that a pattern splits.
 
     `encode` is a function of a document, with its options; arguments as for `EncoderStream`. TypeError or ValueError for a
-    `frame` that is no positive integer, and where the beginning of an encoding is never certain.
+    `frame` other than a positive integer, and if the beginning of an encoding is never certain.
     """
     size = None if frame is None else positive(frame, "frame", "an int or None")
     if (of := plan.model.segmenter.frame) and size is not None and size % of:
@@ -447,7 +448,7 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, speci
         (cutter is not None and cutter.name is None, f"{quoted(cutter)}"),
         (segmenter.lone is not None, "break or stop tokens"),
         (segmenter.special is not None and segmenter.special.has_flags, "special tokens that take in what is beside them"),
-        (segmenter.unknown is not None or plan.bound is None, "ids for what is unknown"),
+        (segmenter.unknown is not None or plan.encoder_for is None, "ids for what is unknown"),
     ):
         if is_there:
             from ubpe_numba.text.patterns import NAMED  # here only: integers need not wait for it
@@ -461,11 +462,28 @@ def stream_of(plan: Plan, frame: Any, unknown: UnknownChoice, encode: Any, speci
     return EncoderStream(plan, None, unknown, encode, special)
 
 
-class DecoderStream(AbstractContextManager["DecoderStream"]):
-    """Decodes the ids of one document in parts; made by `Tokenizer.decode_stream`.
+def part_of(decoder: Decoder, i: int) -> Any:
+    """The text that an id gives after others that show some: bytes of UTF-8, or `str`, where part of a character is a surrogate.
 
-    Put together, what `push` and `finish` return is what `decode` gives for all ids, wherever parts end. Of UTF-8 only whole
-    characters come out: the bytes of one that is not complete wait for the next part.
+    None for integers and for an id without a token; UnicodeDecodeError for several bytes that are no text.
+    """
+    if not 0 <= i < decoder.sizes.size or decoder.dtype.kind == "i" or (decoder.gaps is not None and decoder.gaps[i]):
+        return None
+    data = decoder.arena[decoder.starts[i] : decoder.starts[i + 1]]
+    if decoder.dtype == np.uint32:
+        text = text_of(data.view(np.uint32))
+    elif decoder.segmenter.restores or decoder.segmenter.has_bytes:
+        text = data.tobytes().decode("utf-8", "surrogateescape" if data.size == 1 else "strict")
+    else:
+        return data.tobytes()
+    return decoder.segmenter.restored(f"x{text}", "surrogateescape")[1:]
+
+
+class DecoderStream(AbstractContextManager["DecoderStream"]):
+    """Decodes the ids of a document in parts; made by `Tokenizer.decode_stream`.
+
+    Put together, what `push` and `finish` return is what `decode` gives for all ids, wherever parts end. UTF-8 is returned in
+    complete characters: the bytes of an incomplete character wait for the next part.
 
     Examples
     --------
@@ -478,18 +496,21 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
     """
 
     def __init__(
-        self, model: Model, decoder: Decoder, gone: np.ndarray | None, errors: str,
-        whole: Callable[..., Any] | None = None, held: frozenset[int] | None = None,
+        self, model: Model, decoder: Any, gone: np.ndarray | None, errors: str,
+        parts: dict[int, Any], find: Callable[[int], Any], whole: Callable[..., Any] | None = None, held: Set[int] | None = None,
     ) -> None:  # fmt: skip
         """Decode by `whole`, a function of all ids of a document, if there is one: at the end, or with `held` when it is certain.
 
-        `held` are the ids of bytes, which may be parts of a character with those that follow.
+        `held` are the ids of bytes, which may be parts of a character with those that follow. `parts` of all streams: what an id
+        gives after others that show some text, as `part_of` has it; `find` finds it once.
         """
         self._model, self._decoder, self._gone = model, decoder, gone
         self._whole, self._held, self._context, self._pending = whole, held, list[int](), list[int]()
-        self._characters = None
-        if model.segmenter.encoding is not None:
-            self._characters = codecs.getincrementaldecoder("utf-8")(errors)
+        self._parts, self._find, self._n_shown = parts, find, 0
+        self._left = frozenset(() if gone is None else gone.tolist())
+        self._none, self._characters = "" if whole else decoder.alphabet.output(np.zeros(0, decoder.dtype)), None
+        if whole is None and model.segmenter.encoding is not None:
+            self._none, self._characters = "", codecs.getincrementaldecoder("utf-8")(errors)
         self._finished = False
         #: What `finish` returned; None before.
         self.rest: Any = None
@@ -517,9 +538,11 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         if self._finished:
             raise ValueError("ids: the stream is finished; make a new one")
         if isinstance(ids, (int, np.integer)) and not isinstance(ids, bool):
-            ids = [ids]
+            ids = [int(ids)]
         elif getattr(ids, "ndim", None) == 0:  # one that a model drew
             ids = ids.reshape(1)
+        if type(ids) is list and len(ids) == 1 and type(ids[0]) is int and (part := self._next(ids[0])) is not None:
+            return part
         checked = self._decoder.ids(as_document(ids, name="ids"), self._gone, known=self._whole is not None)
         if self._whole is not None:
             self._pending += checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
@@ -529,17 +552,44 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
             return self._certain(self._whole, n)
         symbols = self._decoder.decode(checked, 1)[0]
         if self._characters is None:
-            return self._model.alphabet.output(symbols)
+            return self._decoder.alphabet.output(symbols)
         return self._characters.decode(symbols.astype(np.uint8, copy=False).tobytes())
 
+    def _next(self, i: int) -> Any:
+        """The text of one more id, in the time of a look-up; None where `push` has to look at others, or an id is no token."""
+        if i in self._left:
+            return self._none
+        try:
+            if (part := self._parts.get(i)) is None and (part := self._find(i)) is not None:
+                self._parts[i] = part
+            if part is None or self._whole is None:
+                return part if part is None or self._characters is None else self._characters.decode(part)
+        except (KeyError, UnicodeDecodeError):
+            return None
+        if self._held is None or i in self._held:
+            self._pending.append(i)
+            return ""
+        if not self._n_shown:
+            return None
+        if self._pending:
+            run = "".join(self._parts.get(before) or self._find(before) for before in self._pending)
+            try:
+                part = run.encode("utf-8", "surrogateescape").decode() + part  # bytes, which others cannot change
+            except UnicodeDecodeError:
+                return None
+            self._pending.clear()
+        return part
+
     def _certain(self, whole: Callable[..., Any], n: int) -> str:
-        """The text of the first n ids that wait, decoded after a token before them that shows some text."""
+        """The text of the first n ids that wait, decoded after what shows some text and is not changed by them."""
         ids, self._pending = self._pending[:n], self._pending[n:]
         if not ids:
             return ""
-        text = whole(self._context + ids)[len(whole(self._context)) :]
-        shown = next((i for i in reversed(ids) if whole([i])), None) if self._held is not None else None
-        self._context = self._context + ids if shown is None else [shown]
+        text = whole(self._context + ids)[self._n_shown :]
+        if not self._n_shown and self._held is not None:
+            last = next((i for i in reversed(ids) if i not in self._held and whole([i])), None)
+            self._context = self._context + ids if last is None else [last]
+            self._n_shown = len(whole(self._context))
         return str(text)
 
     def finish(self) -> Any:
@@ -558,10 +608,9 @@ class DecoderStream(AbstractContextManager["DecoderStream"]):
         >>> stream.push("é".encode()[:1]), stream.finish()
         ('', '\ufffd')
         """
-        none = self._model.alphabet.output(np.zeros(0, self._decoder.dtype))
         if self._finished:
-            return none if self._characters is None else ""
-        self.rest = none if self._characters is None else self._characters.decode(b"", True)
+            return self._none
+        self.rest = self._none if self._characters is None else self._characters.decode(b"", True)
         if self._whole is not None:
             self.rest = self._certain(self._whole, len(self._pending))
         self._finished = True

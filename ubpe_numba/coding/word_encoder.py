@@ -10,14 +10,15 @@ import numpy as np
 from numba import typeof
 
 from ubpe_numba.coding.kernels import merge_words, text_tables
+from ubpe_numba.coding.kernels.packed import NOBODY, NODES, byte_trie, pair_buckets
 from ubpe_numba.coding.kernels.text_tables import TextTables
 from ubpe_numba.coding.kernels.words import SCRATCH, SPARE, encode_words
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.coding.run import put_together
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of, requested_threads, resolve_threads
-from ubpe_numba.runtime.compiler import address_of
-from ubpe_numba.runtime.tables.packed import NOBODY, NODES, byte_trie, pair_buckets
+from ubpe_numba.runtime.border import address_of
 from ubpe_numba.text.cut import as_text, in_blocks, kernel_of, places_between_parts
 from ubpe_numba.text.pretokenizer import Pretokenizer
 from ubpe_numba.vocabulary.model import Model
@@ -72,27 +73,17 @@ class WordEncoder:
         values = as_text(values)
         if offsets[-1] - offsets[0] < thread_pool.SERIAL_BELOW:
             requested_threads(n_threads)  # raises for a bad n_threads
-            return self._encode(values, offsets, segments)
+            return trusted(*self._encode(values, offsets, segments))
         workers = resolve_threads(n_threads)
         places = places_between_parts(values, offsets, segments) if workers > 1 else np.empty(0, np.int64)
         starts = np.insert(offsets, np.searchsorted(offsets, places), places)
         per_thread = max(4, int(offsets[-1] - offsets[0]) // (_CHUNK // 2) // workers)
         chunks = thread_pool.chunks_of(starts, n_threads, per_thread)
         parts = thread_pool.run(lambda a, b: self._encode(values, starts[a : b + 1], segments), chunks, n_threads)
-        found = parts[0]
-        if len(parts) > 1:  # copied on threads: to copy takes a tenth of the time to encode
-            first = offsets_of(np.array([part.values.size for part in parts]))
-            ids = np.empty(int(first[-1]), np.int32)
+        ids, ends = put_together(parts, n_threads)
+        return trusted(ids, ends[np.arange(offsets.size) + np.searchsorted(places, offsets)])
 
-            def copy(i: int, end: int) -> None:
-                ids[first[i] : first[end]] = parts[i].values
-
-            thread_pool.run(copy, [(i, i + 1) for i in range(len(parts))], n_threads)
-            joined = [part._offsets[:-1] + begin for part, begin in zip(parts, first[:-1], strict=True)]
-            found = Ragged._trusted(ids, np.concatenate([*joined, first[-1:]]))
-        return Ragged._trusted(found.values, found._offsets[np.arange(offsets.size) + np.searchsorted(places, offsets)])
-
-    def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> Ragged:
+    def _encode(self, values: np.ndarray, offsets: np.ndarray, cut: str | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Encode in one thread."""
         caches, scratch, dead = self.scratch()
         size = int(offsets[-1] - offsets[0])
@@ -113,7 +104,7 @@ class WordEncoder:
         out_offsets[documents:] = n
         ids = out[:n].copy()
         kept["room"] = room
-        return Ragged._trusted(ids, out_offsets)
+        return ids, out_offsets
 
     def scratch(self) -> Scratch:
         """The calling thread's own arguments `caches`, `scratch` and `dead` of `encode_words`, made when it first asks."""
@@ -180,7 +171,7 @@ def short_text(model: Model, words: WordEncoder) -> Any:
     cutter, normalizer, special, ids = segmenter.pretokenizer, segmenter.normalizer, segmenter.special, segmenter.token_ids
     late = special is not None and bool((special.late & special.found).any())
     is_kept = normalizer is None or normalizer.keeps_ascii
-    if not short.READY or not isinstance(cutter, Pretokenizer) or cutter.kernel is None:
+    if not isinstance(cutter, Pretokenizer) or cutter.kernel is None:
         return None
     if not is_kept or segmenter.unknown is not None or late:
         return None
@@ -203,7 +194,7 @@ def short_text(model: Model, words: WordEncoder) -> Any:
     codes = [(split, (text, offsets, classes, offsets, segments)), (encode_words, given)]
     ends, marks = offsets_of(np.array(list(map(len, keys)), np.int64)), np.frombuffer(b"".join(keys), np.uint8)
     ids = np.zeros(0, np.int32) if ids is None else ids.astype(np.int32)
-    header = [0, *(address_of(kernel, tuple(map(typeof, args))) for kernel, args in codes)]
+    header: list[int] = [0, *(address_of(kernel, tuple(map(typeof, args))) for kernel, args in codes)]
     header += [array.ctypes.data for array in (room, segments, out)]
     arrays = classes, *words.tables, *caches, scratch, dead, marks, ends, ids
-    return short.function(short.kernels.encode_text, forms, header + short.table_words(*arrays), arrays, room, segments, out)
+    return short.text_encoder(forms, header + short.table_words(*arrays), arrays, room, segments, out)

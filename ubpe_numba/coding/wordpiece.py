@@ -18,7 +18,7 @@ import numpy as np
 
 from ubpe_numba.coding.kernels import wordpiece
 from ubpe_numba.coding.run import over_documents
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import code_points
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables import trie
@@ -33,7 +33,7 @@ class PieceEncoder:
 
     >>> letters = Alphabet.from_user("#?abelnu")
     >>> encoder = PieceEncoder({"?": 0, "un": 1, "##able": 2, "##a": 3}, letters, "##", 0, 100)
-    >>> ids, sizes = encoder.encode(Ragged._trusted(letters.lookup(code_points("unableable")), np.array([0, 6, 10])), 0, 1, True)
+    >>> ids, sizes = encoder.encode(trusted(letters.lookup(code_points("unableable")), np.array([0, 6, 10])), 0, 1, True)
     >>> ids.to_lists(), sizes.tolist()
     ([[1, 2], [0]], [2, 4, 4])
     """
@@ -53,16 +53,29 @@ class PieceEncoder:
         self._lengths = np.concatenate([np.ones(n, np.int64), lengths[long]])
         arena = np.concatenate([np.arange(n, dtype=np.int32), symbols[np.repeat(long, lengths)]])
         # numbers of entries: ids do not tell whether a piece with the prefix is at the beginning of a word
-        numbers = np.where(self._ids < 0, np.int32(-1), np.arange(self._ids.size, dtype=np.int32))
-        self._tables = inside, trie.trie_of(n, arena, self._lengths), numbers, -1, longest
+        self._numbers = np.where(self._ids < 0, np.int32(-1), np.arange(self._ids.size, dtype=np.int32))
+        self._trie, self._inside, self._longest = trie.trie_of(n, arena, self._lengths), inside, longest
+        self._without: dict[frozenset[int], np.ndarray] = {}
 
-    def encode(self, words: Ragged, gap: int, n_threads: int | None, sized: bool) -> tuple[Ragged, np.ndarray | None]:
+    def _numbers_without(self, ids: frozenset[int]) -> np.ndarray:
+        """The numbers of the entries of other pieces than those with these `ids`, -1 for the rest; the last choice is kept."""
+        if not ids:
+            return self._numbers
+        if (numbers := self._without.get(ids)) is None:
+            numbers = np.where(np.isin(self._ids, [*ids]), np.int32(-1), self._numbers)
+            self._without = {ids: numbers}
+        return numbers
+
+    def encode(
+        self, words: Ragged, gap: int, n_threads: int | None, sized: bool, without: frozenset[int] = frozenset()
+    ) -> tuple[Ragged, np.ndarray | None]:
         """The ids of words of alphabet ids, -1 for a character of no piece, each with `gap` more of these after it.
 
-        And, if `sized`, how many characters each id is of, int64.
+        And, if `sized`, how many characters each id is of, int64. No word becomes a piece whose id is in `without`.
         """
-        found = over_documents(lambda _, out, ends, __: (wordpiece.cut_words, (gap, *self._tables, out, ends)), words, n_threads)
-        ids = Ragged._trusted(self._ids[found.values], found._offsets)
+        tables = gap, self._inside, self._trie, self._numbers_without(without), -1, self._longest
+        found = over_documents(lambda _, out, ends, __: (wordpiece.cut_words, (*tables, out, ends)), words, n_threads)
+        ids = trusted(self._ids[found.values], found._offsets)
         if not sized:
             return ids, None
         unknown = np.flatnonzero(found.values < 0)

@@ -27,6 +27,7 @@ from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.seam import preprocessing_of, settings_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 
 if TYPE_CHECKING:
@@ -118,15 +119,15 @@ def counted(
     if partitions.joined:
         raise ValueError("parts: a 1-D dask.array is one document: there is nothing to count; rows of a 2-D one are documents")
     if tokenizer is not None:
-        tokenizer._settings()  # raises for arguments that are not valid, before anything is read
+        settings_of(tokenizer)  # raises for arguments that are not valid, before anything is read
     if not partitions.delayed:
         return Counted(count_documents([]), 0, "")
     bare = None
     if tokenizer is not None:  # without what leaves documents whole, which is done when all are counted
         bare = copy.copy(tokenizer)
         bare.n_threads = 1
-        if bare._prepared.pretokenizer is None:
-            bare.preprocessing = dataclasses.replace(bare._prepared, break_tokens=None, stop_tokens=None)
+        if preprocessing_of(bare).pretokenizer is None:
+            bare.preprocessing = dataclasses.replace(preprocessing_of(bare), break_tokens=None, stop_tokens=None)
     how = delayed(pickle.dumps((bare, partitions.column), 5), name=f"ubpe-tokenizer-{uuid4().hex}", traverse=False)
     named = zip(partitions.delayed, partitions.names, strict=True)
     leaves = [_task("count", count_part, part, how, name) for part, name in named]
@@ -150,8 +151,8 @@ def unfitted(tokenizer: Tokenizer) -> Tokenizer:
 
 def lines_of(tokenizer: Tokenizer | None) -> str:
     """Kind of the lines of text files in the fit of a tokenizer: ``"bytes"``, or ``"str"`` where characters are symbols."""
-    if tokenizer is None or tokenizer._prepared.encoding is not None or tokenizer.alphabet is None:
-        return "bytes" if tokenizer is not None and tokenizer._prepared.encoding is not None else "str"
+    if tokenizer is None or preprocessing_of(tokenizer).encoding is not None or tokenizer.alphabet is None:
+        return "bytes" if tokenizer is not None and preprocessing_of(tokenizer).encoding is not None else "str"
     return "str" if Alphabet.from_user(tokenizer.alphabet).kind == "str" else "bytes"
 
 
@@ -189,7 +190,7 @@ def _counts(docs: Any, tokenizer: Tokenizer | None) -> tuple[Counts, int]:
         return count_documents([]), 0
     corpus = corpus_of(tokenizer, docs)
     given = corpus.given
-    changed = any(getattr(tokenizer._prepared, name) is not None for name in _CHANGES)
+    changed = any(getattr(preprocessing_of(tokenizer), name) is not None for name in _CHANGES)
     are_segments = changed or (isinstance(docs, Counts) and docs.are_segments)
     flat = Documents(corpus.values, corpus.offsets, given.kind)
     weights = np.ones(corpus.offsets.size - 1, np.int64) if corpus.weights is None else corpus.weights

@@ -36,6 +36,7 @@ from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.files import atomically
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.seam import model_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -122,7 +123,7 @@ def encode(
         if name in options:
             raise ValueError(f"{name}: draws depend on the number of a document in the whole, which a partition does not know")
     tokenizer.encode_batch([], **check_options(options))  # raises for a value that is not valid, before anything is written
-    lines = "bytes" if tokenizer._model.alphabet.kind == "bytes" else "str"
+    lines = "bytes" if model_of(tokenizer).alphabet.kind == "bytes" else "str"
     found = partitions_of(source, column, lines=lines, blocksize=blocksize, name="source")
     result: Ragged | list[str] = _recoded("encode", tokenizer, options, found, (ids, "ids", drop), target, client, progress)
     return result
@@ -175,7 +176,7 @@ def decode(
     ['ab', '', 'bab']
     """
     _check(tokenizer, column=column, errors=errors)
-    tokenizer._fitted()
+    model_of(tokenizer)
     found = partitions_of(source, ids, lines="bytes", blocksize=blocksize, name="source", argument="ids", default="ids")
     names = column, "column", drop
     result: Ragged | list[Any] = _recoded("decode", tokenizer, {"errors": errors}, found, names, target, client, progress)
@@ -305,11 +306,11 @@ def _column(tokenizer: Tokenizer, found: Any, options: dict[str, Any]) -> Any:
 
     if isinstance(found, Ragged):
         return pa.array(found).cast(pa.list_(pa.int32()))
-    kind, names = tokenizer._model.alphabet.kind, tokenizer._model.alphabet.names
+    kind, names = model_of(tokenizer).alphabet.kind, model_of(tokenizer).alphabet.names
     if kind == "int":
         return pa.array(found, pa.list_(pa.int64() if names is None else pa.infer_type(names)))
     try:
-        return pa.array(found, pa.binary() if kind == "bytes" and tokenizer._model.segmenter.encoding is None else pa.string())
+        return pa.array(found, pa.binary() if kind == "bytes" and model_of(tokenizer).segmenter.encoding is None else pa.string())
     except UnicodeEncodeError as error:
         how = quoted(options.get("errors"))
         raise ValueError(f"errors: with {how} texts have surrogates, which files cannot hold; use 'replace'") from error

@@ -25,6 +25,15 @@ from ubpe_numba.fitting.fit import Settings, learn, learned
 from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer
+from ubpe_numba.tokenizers.seam import (
+    check_alphabet,
+    corpus_of_fit,
+    preprocessing_of,
+    settings_of,
+    way_of_encoding,
+    weighs_by_text,
+    with_fit,
+)
 from ubpe_numba.vocabulary.alphabet import Alphabet, alphabet_of
 
 if TYPE_CHECKING:
@@ -116,16 +125,16 @@ def fit(
     """
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a BPE, UBPE or UBPEClassic, got {describe(tok)}")
-    if tok._prepared.runs is not None:
+    if preprocessing_of(tok).runs is not None:
         raise ValueError("runs: a distributed fit has no tokens of runs; fit on one machine, or without them")
-    settings, bar, read = tok._settings(), Progress(progress), unfitted(tok)
+    settings, bar, read = settings_of(tok), Progress(progress), unfitted(tok)
     partitions = partitions_of(parts, column, lines=lines_of(read), blocksize=blocksize)
     given = client if client is not None else partitions.client
-    if tok._prepared.mirror is not None:
+    if preprocessing_of(tok).mirror is not None:
         raise ValueError("mirror: a fit on a cluster counts documents as they are; fit here, by tok.fit")
     if not partitions.delayed:
         raise ValueError("parts: expected one partition at least")
-    if cut_by := [name for name in _CUT if getattr(tok._prepared, name) is not None]:
+    if cut_by := [name for name in _CUT if getattr(preprocessing_of(tok), name) is not None]:
         if partitions.joined:
             raise ValueError(f"{cut_by[0]}: documents that are cut are counted, and a 1-D dask.array is one; give several")
         if sample_weight is not None or boundaries is not None:
@@ -135,21 +144,21 @@ def fit(
             raise ValueError(f"checkpoint: with {cut_by[0]} the fit is here, of counts; save those of `count`, and fit on them")
         with using(given) as used:
             found = counted(partitions, read, used, progress=progress)
-        corpus = read._corpus(found.counts, None, None, None)
+        corpus = corpus_of_fit(read, found.counts, None, None, None)
         if tok.alphabet is None and len(found.counts):  # of integers it depends on how many symbols all documents have
             flat = found.counts.flat
             alphabet = Alphabet.learn(flat, max(found.n_symbols, int(flat.offsets[-1])))
         else:
             alphabet = alphabet_of(read.alphabet, corpus.given)
-        tok._check_alphabet(alphabet, settings)
-        return tok._learned(alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
+        check_alphabet(tok, alphabet, settings)
+        return with_fit(tok, alphabet, settings, *learn(corpus, alphabet, settings, bar), corpus, bar)
     apart = "the documents, which a distributed fit does not have in one place"
     if settings.rules.ties != "smallest":
         raise ValueError(f"rules: ties={settings.rules.ties!r} looks at {apart}; use ties='smallest', or fit on one machine")
-    if tok._weighs_by_text:
+    if weighs_by_text(tok):
         way = "fit with objective='shortest', and call reweight on a part of them"
-        raise ValueError(f"objective: {tok._encodes_by!r} estimates probabilities on {apart}; {way}")
-    if partitions.joined and (tok._prepared.break_tokens is not None or tok._prepared.stop_tokens is not None):
+        raise ValueError(f"objective: {way_of_encoding(tok)!r} estimates probabilities on {apart}; {way}")
+    if partitions.joined and (preprocessing_of(tok).break_tokens is not None or preprocessing_of(tok).stop_tokens is not None):
         raise ValueError("break_tokens, stop_tokens: a document that is cut between partitions has none; give boundaries")
     with using(given) as used:
         n, saved = len(partitions.delayed), None
@@ -188,7 +197,7 @@ def _fit_there(
         alphabet = _alphabet(read, engine, parts)
         n_documents = sum(part.n_documents for part in parts)
         n_documents -= sum(part.first_weight for part, (on, _) in zip(parts, goes_on, strict=True) if on)
-        tok._check_alphabet(alphabet, settings)
+        check_alphabet(tok, alphabet, settings)
         if checkpoint is not None:
             checkpoint.agree(corpus=[check for part in parts for check in part.checks])
             checkpoint.agree(alphabet=zlib.crc32(pickle.dumps(alphabet, 5)))
@@ -198,7 +207,7 @@ def _fit_there(
             *(engine.n, engine.rounds, engine.sent // engine.n, engine.received // engine.n, sum(shards.losses)),
         )
         made = learned(merges, n_documents, sum(part.by_weight for part in parts))
-        return tok._learned(alphabet, settings, *made)
+        return with_fit(tok, alphabet, settings, *made)
     finally:
         engine.close()
 

@@ -26,7 +26,7 @@ from ubpe_numba.coding.pair_encoder import PairEncoder
 from ubpe_numba.distributed.cluster import with_name
 from ubpe_numba.distributed.kernels.remote import MOST, add_neighbours, give_first, rewrite, take_over
 from ubpe_numba.distributed.sources import corpus_of, documents_of, no_documents
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import trusted
 from ubpe_numba.documents.read import Corpus, Documents, as_corpus
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.fit import allocate_task, plan
@@ -233,7 +233,7 @@ class Host:
             inside = np.diff(np.clip(offsets, *starts))
             ends = np.arange(starts[0], starts[1] + 1)
             if vocabulary is not None:
-                whole = Ragged._trusted(ids[starts[0] : starts[1]], offsets_of(inside))
+                whole = trusted(ids[starts[0] : starts[1]], offsets_of(inside))
                 found = PairEncoder(vocabulary, batch=False).encode(whole, self.n_threads).values
                 ends = starts[0] + offsets_of(np.diff(vocabulary.offsets)[found])
             inner = np.minimum(np.searchsorted(ends, place.at[1:-1] - first), ends.size - 1)
@@ -242,7 +242,7 @@ class Host:
         for (begin, end), (start, stop) in zip(place.segments, np.stack([starts[:-1], starts[1:]], 1), strict=True):
             lengths.append(np.diff(np.clip(offsets[begin : end + 1], start, stop)))
             at.append(at[-1] + end - begin)
-        text = Ragged._trusted(ids[starts[0] : starts[-1]], offsets_of(np.concatenate(lengths)))
+        text = trusted(ids[starts[0] : starts[-1]], offsets_of(np.concatenate(lengths)))
         if vocabulary is not None:
             text = PairEncoder(vocabulary, batch=False).encode(text, self.n_threads)
         # segments that are cut are there twice now

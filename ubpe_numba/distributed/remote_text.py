@@ -222,7 +222,7 @@ class RemoteText:
             base=base, state=state, cells=none, separators=none,
             segment_of_block=none, arena=none, neighbours=none, delta=none, slices=np.zeros((k, 2), i32),
             counters=np.zeros((k, 3, 1), i32), cursors=np.zeros((k, 2, 1), i32), delta_end=np.zeros((k, 2 * merges + 1), i64),
-            merged=np.zeros((k, merges), MERGED),
+            merged=np.zeros((k, merges), MERGED), dealt=none, dealt_end=np.zeros((k, 1), i64),
         )  # fmt: skip
         self._see_arenas([found.arenas for found in self.loaded])
         self.weighted: Weighted | None = None

@@ -26,9 +26,11 @@ from fsspec.core import url_to_fs
 from fsspec.utils import read_block
 
 from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.flat import Named
 from ubpe_numba.documents.read import Corpus, as_documents
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import Named, describe, positive
+from ubpe_numba.runtime.arrays import describe, positive
+from ubpe_numba.tokenizers.seam import corpus_of_fit
 
 BLOCKSIZE = 64 << 20  # bytes of a column or of a text file that are a partition
 _BATCH_BYTES = 1 << 24  # of the documents of a table that are worked on at a time
@@ -133,7 +135,7 @@ def documents_of(part: Any, column: str | None = None) -> Any:
 
 def corpus_of(tokenizer: Any, docs: Any, weights: Any = None, boundaries: Any = None) -> Corpus:
     """The documents of a partition as a fit reads them; TypeError for words that are numbered in each partition by itself."""
-    corpus: Corpus = tokenizer._corpus(docs, None, weights, boundaries)
+    corpus: Corpus = corpus_of_fit(tokenizer, docs, None, weights, boundaries)
     if isinstance(corpus.given.kind, Named) and tokenizer.alphabet is None:
         raise TypeError("docs: a cluster learns no alphabet of words; give alphabet= with all of them")
     return corpus

@@ -1,7 +1,7 @@
 """Arrays of Arrow as documents, and documents as an array of Arrow; nanoarrow moves and releases their C structs.
 
-Columns of any library that hands out Arrow arrays (polars, pandas, DuckDB, pyarrow, ...) are read where they are: every layout of
-lists, strings and binary, whole or sliced, as one flat array with offsets.
+Columns of any library that hands out Arrow arrays (polars, pandas, DuckDB, pyarrow, ...) are read without a copy: every layout
+of lists, strings and binary, whole or sliced, as a flat array with offsets.
 
     int32, ...         integers: a column of them is one document
     list               offsets into an array of integers, of 32 or 64 bits; of a fixed size: none
@@ -27,19 +27,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.documents.flat import Documents, Named, place_of, several
 from ubpe_numba.errors import listed, quoted
-from ubpe_numba.runtime.arrays import (
-    Documents,
-    Named,
-    check_offsets,
-    describe,
-    offsets_of,
-    place_of,
-    places_of,
-    plain,
-    several,
-    signed,
-)
+from ubpe_numba.runtime.arrays import check_offsets, describe, offsets_of, places_of, plain, signed
 from ubpe_numba.runtime.lazy import require
 
 __all__ = ["Column", "checked", "export_lists", "numbered_rows", "read_arrow", "read_arrow_document"]
@@ -82,7 +72,7 @@ class Column(NamedTuple):
     offsets: NDArray[np.int64]
     kind: Kind
     nulls: NDArray[np.bool_] | None = None  # of documents, None if none can be null
-    holes: NDArray[np.bool_] | None = None  # of integers, likewise
+    holes: NDArray[np.bool_] | None = None  # of integers, in the same way
 
     def ranges(self, starts: NDArray[np.int64], lengths: NDArray[np.int64], nulls: NDArray[np.bool_] | None) -> Column:
         """The documents at other places in the values."""
@@ -155,10 +145,10 @@ class _Part:
 def read_arrow(source: Any, name: str, nulls: str | None = None, words: bool = False) -> Documents:
     """Documents in a column of lists, strings or binary, in chunks or not, sliced or not, with or without a dictionary.
 
-    `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, or a table of one such column; messages call it
-    `name`. With `nulls` "empty" documents that are null are empty; "raise" is an error that mentions this, None one that does
-    not. Strings are of the kind "utf8", a column of integers "one". Lists of strings are documents of `words`, numbered as they
-    come, and a TypeError without.
+    `source` has `__arrow_c_stream__` or `__arrow_c_array__`: a column, or a table with a single column; messages call it
+    `name`. With `nulls` "empty" documents that are null are empty; "raise" raises an error that mentions this option, None
+    raises without mentioning it. Strings are of the kind "utf8", a column of integers "one". Lists of strings are documents of
+    `words`, numbered as they come, and a TypeError without.
 
     TypeError for other types, and tables of other columns. ValueError if a document or a position is null, an integer is beyond
     int64, or the array is not valid. ImportError without nanoarrow.
@@ -198,8 +188,8 @@ def read_arrow_document(source: Any, name: str) -> NDArray[Any]:
 def _opened(source: Any, name: str) -> tuple[Any, Iterator[_Part]]:
     """The schema and the arrays of an object that has `__arrow_c_stream__` or `__arrow_c_array__`.
 
-    The memory of each array lives as long as a view of it. ValueError if the stream breaks, or a struct contradicts itself; the
-    iterator raises it, too.
+    The memory of each array lives as long as a view of it. ValueError if the stream breaks, or a struct contradicts itself,
+    also raised by the iterator.
     """
     nanoarrow = require("nanoarrow", "reading arrays of Arrow", "arrow")
     if not hasattr(source, "__arrow_c_stream__"):
@@ -221,7 +211,7 @@ def _arrays(stream: Any, name: str) -> Iterator[_Part]:
 
 @contextlib.contextmanager
 def _broken(name: str) -> Iterator[None]:
-    """Raise ValueError where nanoarrow says that a stream broke, with the reason that its producer gives."""
+    """Raise ValueError if nanoarrow reports a broken stream, with the reason of its producer."""
     try:
         yield
     except RuntimeError as error:  # NanoarrowException
@@ -325,7 +315,7 @@ def wrong_table(names: Iterable[Any], integers: list[bool], name: str) -> TypeEr
 
 
 def type_name(schema: Any) -> str:
-    """A type as messages say it.
+    """The name of a type in messages.
 
     >>> import nanoarrow
     >>> type_name(nanoarrow.c_schema(nanoarrow.list_(nanoarrow.float64())))
@@ -591,7 +581,7 @@ def take_ranges(
 def copy_ranges(
     values: NDArray[Any], starts: NDArray[np.int64], lengths: NDArray[np.int64], target: NDArray[Any], at: NDArray[np.int64]
 ) -> None:
-    """Copy ranges of `values` into `target`, to the places `at`. No memory but for about a million indices.
+    """Copy ranges of `values` into `target`, to the places `at`. Memory for about a million indices only.
 
     >>> target = np.zeros(3, int)
     >>> copy_ranges(np.arange(10, 14), np.array([2, 0]), np.array([1, 2]), target, np.array([2, 0]))

@@ -33,16 +33,16 @@ class Counts:
     kind : str
         ``"int"``, ``"str"`` or ``"bytes"``.
     are_segments : bool
-        Whether they are segments of documents that a tokenizer has changed and cut already, as `ubpe_numba.distributed.count`
-        counts them: a fit does not do it again.
+        Whether they are segments of documents that a tokenizer has already changed and split, as `ubpe_numba.distributed.count`
+        counts them. A fit does not do it again.
     documents : list of ndarray
         The distinct documents as arrays of symbols.
 
     Notes
     -----
-    A fit on them equals a fit on the corpus with its documents in another order: the merges are the same unless ties go to the
-    pair that is seen first. ``a + b`` and `Counts.merge` are associative, so parts of a corpus may be counted separately, on
-    several machines.
+    A fit on them equals a fit on the corpus in a different order. The merges are the same unless ties go to the pair that is
+    seen first. ``a + b`` and `Counts.merge` are associative, so parts of a corpus may be counted separately, on several
+    machines.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Counts:
         Parameters
         ----------
         *parts
-            Counts of documents of one kind; empty counts may be of any kind.
+            Counts of documents of the same kind; empty counts may be of any kind.
 
         Returns
         -------
@@ -179,9 +179,9 @@ class Counts:
 
         By 0.3 English takes 7 % more tokens, and Russian and Japanese, a twenty-fourth of the corpus and less, a fifth fewer.
 
-        Rare words are not put together in buckets by a hash, as some models of many languages do: what shares a bucket cannot be
-        told apart again by `decode`. Over bytes nothing is unknown; over other alphabets ``encode(unknown=)`` says how others
-        are encoded.
+        Rare words are not put together in buckets by a hash, as some models of many languages do: what shares a bucket cannot
+        be told apart again by `decode`. Over bytes nothing is unknown; over other alphabets ``encode(unknown=)`` sets the
+        encoding of other symbols.
 
         Examples
         --------
@@ -246,7 +246,7 @@ class Counts:
         Raises
         ------
         ModelFormatError
-            If the file is not one of counts, or not valid; says what is wrong.
+            If the file does not hold counts, or is not valid, with the fault.
         OSError
             If it cannot be read.
         """
@@ -331,7 +331,7 @@ def side_by_side(parts: Sequence[Counts]) -> tuple[Documents, np.ndarray]:
 
 
 def _from_arrays(members: dict[str, np.ndarray]) -> Counts:
-    """Counts from the arrays of a file, which may hold anything; ModelFormatError says what is wrong."""
+    """Counts from the arrays of a file, which may hold anything; ModelFormatError names the fault."""
     if members["format"].tobytes() != _FORMAT:
         raise ModelFormatError("not counts of this library, version 1")
     shown = members["kind"].tobytes().decode("ascii", "replace")

@@ -17,18 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ubpe_numba.documents.flat import flatten_ints, place_of
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import (
-    check_offsets,
-    describe,
-    flatten_ints,
-    has_arrow,
-    integer,
-    offsets_of,
-    place_of,
-    places_of,
-    plain,
-)
+from ubpe_numba.runtime.arrays import check_offsets, describe, has_arrow, integer, offsets_of, places_of, plain
 from ubpe_numba.runtime.lazy import require, view
 
 __all__ = ["Ragged"]
@@ -46,8 +37,8 @@ class Ragged:
     Document i is ``values[offsets[i]:offsets[i + 1]]``, as in Arrow: ``offsets[0]`` may be above 0 and ``offsets[-1]`` below
     ``len(values)`` (both occur after slicing; `compact` undoes them).
 
-    ``==`` and `numpy.array_equal` say whether two hold the same documents. Arithmetic, comparisons and functions of NumPy are a
-    TypeError that says how to go on, also where all lengths are equal.
+    ``==`` and `numpy.array_equal` say whether two hold the same documents. Arithmetic, comparisons and functions of NumPy raise
+    a TypeError that names the alternative, even if all lengths are equal.
 
     Parameters
     ----------
@@ -55,7 +46,7 @@ class Ragged:
         The documents, one after the other. Copied only if it is not contiguous or not aligned; writing to it writes to the
         `Ragged`.
     offsets : int64[n + 1]
-        Where each document begins, and where the last ends. Copied; the attribute is read-only.
+        The starts of the documents, and the end of the last. Copied; the attribute is read-only.
 
     Raises
     ------
@@ -91,14 +82,6 @@ class Ragged:
         object.__setattr__(self, "_offsets", own)
 
     @classmethod
-    def _trusted(cls, values: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
-        """Make one of arrays that the library has made itself, without a check."""
-        self = object.__new__(cls)
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "_offsets", offsets)
-        return self
-
-    @classmethod
     def from_lists(cls, lists: Iterable[Sequence[int] | NDArray[Any]]) -> Ragged:
         """Copy documents that are lists, tuples, ranges or arrays of integers.
 
@@ -130,7 +113,7 @@ class Ragged:
         narrow = values.astype(np.int32)
         if (at := np.flatnonzero(narrow != values)).size:
             raise ValueError(f"{place_of('lists', offsets, int(at[0]))}: {values[at[0]]} does not fit int32")
-        return cls._trusted(narrow, offsets)
+        return trusted(narrow, offsets)
 
     @classmethod
     def from_lengths(cls, values: NDArray[np.int32], lengths: ArrayLike) -> Ragged:
@@ -161,7 +144,7 @@ class Ragged:
         counts = np.asarray(lengths)
         if counts.ndim != 1 or (counts.dtype.kind not in "iu" and counts.size):
             raise TypeError(f"lengths: expected a 1-D sequence of integers, got {describe(lengths)}")
-        # Lengths above len(values) are refused too: a sum of such lengths could overflow.
+        # Lengths above len(values) are also rejected: their sum could overflow.
         size = np.size(values)
         if (at := np.flatnonzero((counts < 0) | (counts > size))).size:
             raise ValueError(
@@ -241,7 +224,7 @@ class Ragged:
                 raise TypeError(f"parts: part {i}: expected a Ragged, got {describe(part)}")
             whole.append(part.compact())
         values = np.concatenate([np.zeros(0, np.int32), *(part.values for part in whole)])
-        return cls._trusted(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in whole)])))
+        return trusted(values, offsets_of(np.concatenate([np.zeros(0, np.int64), *(part.lengths for part in whole)])))
 
     def __setattr__(self, name: str, value: object = None) -> None:
         raise AttributeError(f"a Ragged is frozen: cannot set or delete {name!r}")
@@ -274,7 +257,7 @@ class Ragged:
         return np.array_equal(mine._offsets, theirs._offsets) and np.array_equal(mine.values, theirs.values)
 
     def _refuse(self, *_: object, **__: object) -> Any:
-        """Raise the TypeError for what is done to arrays."""
+        """Raise the TypeError for operations of arrays."""
         raise TypeError(_WAY)
 
     __array__ = __array_ufunc__ = __contains__ = __setitem__ = _refuse
@@ -313,7 +296,7 @@ class Ragged:
         if isinstance(index, slice):
             start, stop, step = index.indices(n)
             if step == 1:
-                return Ragged._trusted(self.values, self._offsets[start : max(start, stop) + 1])
+                return trusted(self.values, self._offsets[start : max(start, stop) + 1])
             return self.take(np.arange(start, stop, step))
         if type(index) is not int:
             if isinstance(index, list) or (isinstance(index, np.ndarray) and index.ndim > 0):
@@ -363,11 +346,11 @@ class Ragged:
         chosen = chosen.astype(np.int64) % max(n, 1)
         lengths = self.lengths[chosen]
         offsets = offsets_of(lengths)
-        return Ragged._trusted(self.values[places_of(self._offsets[chosen], lengths)], offsets)
+        return trusted(self.values[places_of(self._offsets[chosen], lengths)], offsets)
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Where each document begins in `values`, and where the last ends: int64[n + 1], read-only."""
+        """The starts of the documents in `values`, and the end of the last: int64[n + 1], read-only."""
         offsets = self._offsets.view()
         offsets.setflags(write=False)
         return offsets
@@ -393,7 +376,7 @@ class Ragged:
         first, last = self._offsets[0], self._offsets[-1]
         if first == 0 and last == self.values.size:
             return self
-        return Ragged._trusted(self.values[first:last], self._offsets - first)
+        return trusted(self.values[first:last], self._offsets - first)
 
     def to_lists(self) -> list[list[int]]:
         """Copy the documents into lists.
@@ -449,10 +432,10 @@ class Ragged:
         side : str
             Where the padding is: ``"right"`` or ``"left"`` of the values.
         truncate : bool or str
-            What happens to a document longer than `length`: an error; for True or ``"right"`` its end is cut off, for ``"left"``
+            Treatment of a document longer than `length`. False: an error. True or ``"right"``: drop its end. ``"left"``: drop
             its beginning.
         return_mask : bool
-            Also return where there are values.
+            Also return a mask of the values.
 
         Returns
         -------
@@ -568,3 +551,16 @@ class Ragged:
         awkward = require("awkward", "to_awkward", "awkward")
         offsets = awkward.index.Index64(self.offsets)
         return awkward.Array(awkward.contents.ListOffsetArray(offsets, awkward.contents.NumpyArray(self.values)))
+
+
+def trusted(values: NDArray[np.int32], offsets: NDArray[np.int64]) -> Ragged:
+    """Make a `Ragged` of arrays that the library has made itself, without a check."""
+    ragged = object.__new__(Ragged)
+    object.__setattr__(ragged, "values", values)
+    object.__setattr__(ragged, "_offsets", offsets)
+    return ragged
+
+
+def own_offsets(ragged: Ragged) -> NDArray[np.int64]:
+    """The offsets for kernels, which are compiled for arrays that can be written to; nobody writes to these."""
+    return ragged._offsets

@@ -1,8 +1,8 @@
 """Reading documents: every form that a user may pass becomes one flat array, offsets and a kind.
 
-All other modules get only such arrays: C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
-Values of this form are not copied, and may change while they are read: `Alphabet.to_ids` and `Decoder.ids` copy what they check.
-Offsets are always the library's own.
+All other modules get arrays only in this form: C-contiguous, aligned, of native byte order, and of at most 32 bits or int64.
+Values of this form are not copied, and may change while they are read: `Alphabet.to_ids` and `Decoder.ids` copy the values that
+they check. Offsets are always the library's own.
 
 Where text is to be UTF-8, lone surrogates become three bytes each, as by Python's "surrogatepass", so that different texts have
 different bytes.
@@ -21,23 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.documents.flat import MISSING, ROUND, Documents, GrowingArray, flatten_ints, several
 from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.runtime.arrays import (
-    MISSING,
-    ROUND,
-    Documents,
-    GrowingArray,
-    check_offsets,
-    describe,
-    distinct,
-    flatten_ints,
-    has_arrow,
-    offsets_of,
-    plain,
-    several,
-    signed,
-    writable,
-)
+from ubpe_numba.runtime.arrays import check_offsets, describe, distinct, has_arrow, offsets_of, plain, signed, writable
 
 __all__ = ["Corpus", "Documents", "as_corpus", "as_document", "as_documents", "as_utf8", "code_points", "read_document"]
 __all__ += ["read_documents", "text_of", "utf8_document", "utf8_documents"]
@@ -65,7 +51,7 @@ _ADVICE = {
     "S": "; use tolist() for a document each, b''.join() for one",
     "V": "; give one field of it",
 }
-#: Ends of messages about values of a class that are no documents: how to go on.
+#: Advice at the end of messages about values of these classes, which are not documents.
 _WAYS: tuple[tuple[Any, str], ...] = (
     (os.PathLike, "; read the file first"),
     (Mapping, "; give a list of its values"),
@@ -82,7 +68,7 @@ _CODEC = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 def as_document(doc: Any, *, name: str = "doc") -> Documents:
     """Normalise exactly one document.
 
-    `doc` is in a layout that docs/understand/layouts.md has as one document; messages call it `name`. TypeError for others:
+    `doc` is in a layout that tests/layouts.md has as one document; messages call it `name`. TypeError for others:
     floats, bools and objects are not integers, whatever their values. ValueError if the array is not 1-D, an integer is beyond
     int64, or a position is null.
 
@@ -125,9 +111,9 @@ def as_document(doc: Any, *, name: str = "doc") -> Documents:
 
 
 def as_documents(docs: Any, offsets: Any = None, *, name: str = "docs", utf8: bool = False) -> Documents:
-    """Normalise a corpus: any number of documents, all of one kind.
+    """Convert a corpus: any number of documents, all of the same kind.
 
-    `docs` is in a layout of docs/understand/layouts.md. A flat list of integers is refused: it could mean one document or many.
+    `docs` is in a layout of tests/layouts.md. A flat list of integers is rejected: it could mean one document or many.
     With `offsets`, n + 1 positions from 0 to its length, `docs` is one flat document, divided at these. With `utf8` each `str`
     among several is read as its bytes, and may be among bytes.
 
@@ -261,7 +247,9 @@ def as_utf8(given: Documents, name: str = "docs") -> Documents:
     if offsets[-1] == offsets[0]:
         return Documents(np.zeros(0, np.uint8), offsets - offsets[0], "bytes")
     if kind == "int":
-        raise TypeError(f"{name}: expected str or bytes, got {describe(values)}; BPE(...), not for_text, is for integers")
+        raise TypeError(
+            f"{name}: expected str or bytes, got {describe(values)}; give memoryview(array), or fit BPE(...) on integers"
+        )
     if kind == "bytes":
         return given
     points = values[offsets[0] : offsets[-1]]
@@ -282,7 +270,7 @@ def text_of(points: NDArray[Any]) -> str:
 
 def _unpacked(docs: Any, name: str) -> Any:
     """The content of a container of another library (`containers.py`, imported only for those), or `docs` itself."""
-    for cls in type(docs).__mro__:  # a class of a user that is made of one of these is read as that
+    for cls in type(docs).__mro__:  # a subclass of these is read like its base
         if (package := cls.__module__.partition(".")[0]) in _CONTAINERS:
             from ubpe_numba.documents.containers import READERS
 
@@ -296,7 +284,7 @@ def _is_array(cls: type) -> bool:
 
 
 def has_bytes(cls: type) -> bool:
-    """Whether objects of the class are documents of bytes: they have `__bytes__`, and are no array, sequence, number or path."""
+    """Whether objects of the class are documents of bytes: they have `__bytes__`, and are not arrays, sequences or paths."""
     return hasattr(cls, "__bytes__") and not (_is_array(cls) or has_arrow(cls) or issubclass(cls, _NO_BYTES))
 
 
@@ -314,7 +302,7 @@ def _is_bytes_view(doc: object) -> bool:
 
 
 def _way(value: Any, name: str) -> str:
-    """End of the message about a value that is no document, or no documents: how to go on; empty if unknown."""
+    """Advice at the end of a message about a value other than a document, or documents; empty if unknown."""
     if hasattr(type(value), "toarray"):
         return "; toarray() makes an array of it, a row for each document"
     if isinstance(value, Mapping) and "input_ids" in value:
@@ -378,7 +366,7 @@ def _kind_of(cls: type) -> str | None:
 
 
 def _from_stream(docs: Iterable[Any], name: str, utf8: bool) -> Documents:
-    """Flatten documents of an iterator in batches: beside the flat array, only the documents of one batch are in memory."""
+    """Flatten documents of an iterator in batches: in addition to the flat array, only a batch of documents is in memory."""
     values, lengths, kind = GrowingArray(), GrowingArray(), "int"
     items: list[Any] = []
     n = size = 0
@@ -446,7 +434,7 @@ def _from_items(items: Sequence[Any], name: str, number: int = 0, utf8: bool = F
 
 def _from_arrays(items: Sequence[Any], name: str, number: int) -> Documents:
     """Join arrays and lists of integers, all checked, in the narrowest dtype that holds those of all that are not empty."""
-    is_checked = (  # arrays but for those of uint64, whose values have to be looked at
+    is_checked = (  # arrays except uint64, whose values must be checked
         set(map(type, items)) == {np.ndarray}
         and set(map(attrgetter("ndim"), items)) == {1}
         and all(d.kind == "i" or d.str[1:] in ("u1", "u2", "u4") for d in set(map(attrgetter("dtype"), items)))
@@ -467,13 +455,13 @@ def _from_arrow(given: Documents, as_bytes: bool = False) -> Documents:
     if kind == "bytes" or as_bytes:
         return Documents(values, offsets, "bytes")
     points = code_points(str(values.data, "utf-8"))
-    if points.size < values.size:  # a character begins where a byte is not 10xxxxxx
+    if points.size < values.size:  # a character begins at each byte other than 10xxxxxx
         offsets = offsets_of((values & 0xC0) != 0x80)[offsets]
     return Documents(points, offsets, "str")
 
 
 class Corpus(NamedTuple):
-    """Documents divided into s segments; no token crosses the end of one."""
+    """Documents divided into s segments; no token crosses the end of a segment."""
 
     given: Documents  # as they were passed, those of weight 0 included
     values: np.ndarray

@@ -66,21 +66,21 @@ def as_columns(
 ) -> tuple[NDArray[Any], Literal[1, 2]]:
     """The samples as [n, channels], a view where `values` is an array, and the number of dimensions that were given.
 
-    Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number.
+    Expected are samples of these kinds of dtypes in `n_channels` channels; None: of one dimension, -1: of any number, 0: all
+    numbers are those of one channel.
     """
     try:
         array = np.asarray(values)
     except ValueError as error:  # lists of different lengths
         raise ValueError(f"{name}: expected an array, got {describe(values)} ({error})") from None
+    if n_channels == 0:
+        array, n_channels = array.reshape(-1), None
     if array.size == 0 and not isinstance(values, np.ndarray):
-        array = array.astype(np.int64)  # an empty list has no type of its own
+        array = array.astype(np.int64)  # an empty list does not have a type
     if array.dtype.kind not in kinds or array.dtype.itemsize > 8:
         expected = "integers or floats of at most 64 bits" if "f" in kinds else "integers"
         raise TypeError(f"{name}: expected {expected}, got {describe(array)}")
-    known = array.ndim in (1, 2)
-    if known and n_channels != -1:
-        known = array.shape[1:] == (() if n_channels is None else (n_channels,))
-    if not known:
+    if array.ndim not in (1, 2) or n_channels not in (-1, array.shape[1] if array.ndim == 2 else None):
         shapes = {None: "[n]", -1: "[n] or [n, channels]"}
         way = "; numpy.moveaxis(x, axis, -1).reshape(-1, n) has the axis of n channels last" if array.ndim > 2 else ""
         raise ValueError(f"{name}: expected the shape {shapes.get(n_channels, f'[n, {n_channels}]')}, got {describe(array)}{way}")

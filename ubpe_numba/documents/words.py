@@ -2,7 +2,7 @@
 
     ["open", "read", "read"]  ->  Documents([0, 1, 1], [0, 3], Named(("open", "read")))
 
-A name is any hashable object but None, and numbers that are no integers. Names that are all `str`, `bytes` or integers are
+A name is any hashable object except None and numbers other than integers. Names that are all `str`, `bytes` or integers are
 numbered in their order, others as they come.
 """
 
@@ -19,8 +19,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.documents.flat import MISSING, ROUND, Documents, Named, place_of
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import MISSING, ROUND, Documents, Named, describe, has_arrow, offsets_of, place_of
+from ubpe_numba.runtime.arrays import describe, has_arrow, offsets_of
 
 _COLUMNS = ("str", "utf8", "categor", "enum", "dictionary")  # in names of types of columns of words
 #: Types whose objects are no names.
@@ -182,11 +183,11 @@ def _of_column(doc: Any, name: str) -> Documents | None:
         values, kind = arrow.numbered_rows(symbols, rows, lambda some: doc[some].tolist())
         return _ordered(values, np.array([0, doc.size]), kind)
     if type(doc).__module__.startswith("pandas"):
-        with contextlib.suppress(TypeError):  # of what has no hash
+        with contextlib.suppress(TypeError):  # of objects without a hash
             values, words = sys.modules["pandas"].factorize(doc)
             if values.min() >= 0 and not any(issubclass(cls, _NO_NAMES) for cls in {*map(type, words)}):
                 return _ordered(values, np.array([0, values.size]), Named(tuple(words.tolist())))
-        return None  # with the place of what is missing
+        return None  # with the place of the missing value
     if has_arrow(type(doc)) and any(kind in _type_of(doc) for kind in _COLUMNS):
         with contextlib.suppress(ImportError):
             return _ordered(*arrow.read_arrow_words(doc, name))
@@ -210,7 +211,7 @@ def _ordered(values: NDArray[Any], offsets: NDArray[np.int64], kind: Any) -> Doc
 
 
 def _numbered(rows: list[Sequence[Any]], name: str, first: int | None) -> Documents:
-    """Documents of lists of names. O(symbols + names log names); TypeError for what is no name, with its place."""
+    """Documents of lists of names. O(symbols + names log names); TypeError, with the place, for other objects than names."""
     flat: list[Any] = list(chain.from_iterable(rows))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # a new name gets the next number
@@ -263,7 +264,7 @@ def aligned(documents: Documents, kind: Named, name: str) -> Documents:
 
 
 def names_of(given: Any) -> tuple[Any, ...]:
-    """The names of an alphabet that is given; ValueError for one that is there twice, TypeError for what is no name.
+    """The names of a fixed alphabet; ValueError for duplicates, TypeError for objects that cannot be names.
 
     >>> names_of(["open", "read"])
     ('open', 'read')
@@ -280,7 +281,7 @@ def names_of(given: Any) -> tuple[Any, ...]:
 
 
 def to_state(names: Iterable[Any], inside: bool = False) -> list[Any]:
-    """Names for a model file: `str` and `int` as they are, others by their type; TypeError for what has no form there.
+    """Names for a model file: `str` and `int` as they are, others by their type; TypeError for types that cannot be stored.
 
     `inside` of a tuple may also be a bool, None, and a finite float.
 

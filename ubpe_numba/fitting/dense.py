@@ -31,7 +31,7 @@ PART = 512
 _NARROW, _WIDE = 254, 2048  # separators of cells of one byte, and of two: ids are below, so that a table of pairs has 34 MB
 FEW = 192  # symbols whose text has become so short when it needs two bytes a cell that there is room for both
 _BATCH = 64  # most merges of a sweep
-_PIECE = 1 << 24  # most cells that are swept between two looks at Ctrl-C: 50 ms
+_PIECE = 1 << 24  # most cells that are swept between two looks at Ctrl-C: 50 ms; the least are a 32nd, or threads do not pay
 _NEAR = 4096  # cells in which a piece may begin later
 _WIDEST = 1024  # cells of a token; the text is compacted before one could be wider
 _ROOM = _WIDEST + 2 * sweeps.LANES  # cells after the text, which are loaded
@@ -88,7 +88,11 @@ class DenseText:
             return int(row.argmax()), int(row.max())
 
         least = max(min_count, self.used * self.cells.itemsize // PART if self.live <= left else 0)
-        best, most = np.array([look(a) for a in range(v)]).T  # of the pairs with each left token, those taken apart
+        table = counts[:v, :v]
+        if 2 * lengths.max() > longest:
+            table = np.where(np.add.outer(lengths, lengths) <= longest, table, 0)
+        best = table.argmax(axis=1)  # of the pairs with each left token, those taken apart
+        most = table[np.arange(v), best].copy()
         used_left, used_right, twins = np.zeros(v, bool), np.zeros(v, bool), 0
         batch: list[tuple[int, int, int]] = []
         taken: list[int] = []
@@ -186,17 +190,17 @@ class DenseText:
 
     def _pieces(self, batch: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
         """Cut the text into pieces (begin, end), which begin with a token that the batch does not merge with the one before."""
-        size, begins = min(_PIECE, -(-self.used // self.threads)), [0]
+        size, begins = min(_PIECE, max(_PIECE >> 5, -(-self.used // self.threads))), [0]
+        merged = {(left, right) for left, right, _ in batch}
         for at in range(size, self.used, size):
-            near = self.cells[at : min(at + _NEAR, self.used)]
-            live = np.flatnonzero(near != self.separator + 1)
-            left, right = near[live[:-1]], near[live[1:]]
-            apart = np.ones(left.size, bool)
-            for a, b, _ in batch:
-                apart &= (left != a) | (right != b)
-            found = at + live[1:][apart]
-            if found.size and found[0] > begins[-1]:
-                begins.append(int(found[0]))
+            for reach in (_NEAR // 64, _NEAR):  # nearly always the first few will do
+                near = self.cells[at : min(at + reach, self.used)]
+                live = np.flatnonzero(near != self.separator + 1)
+                pairs = zip(live[1:], pairwise(near[live].tolist()), strict=True)
+                begin = next((at + end for end, pair in pairs if pair not in merged), 0)
+                if begin > begins[-1]:
+                    begins.append(begin)
+                    break
         return list(pairwise([*begins, self.used]))
 
     def _each(self, function: Callable[[int, int], T], pieces: list[tuple[int, int]]) -> list[T]:

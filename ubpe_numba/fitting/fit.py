@@ -8,7 +8,7 @@ A fit is a loop of rounds and epochs:
     round:  choose the best pairs of the tables, merge them where they occur, carry the counts of the pairs beside them
     ...     until too few pairs reach the threshold: then the text is compacted, the threshold falls, and another epoch begins
 
-The first merges of a large text are made otherwise (dense.py), and the loop goes on with what they leave.
+The first merges of a large text are made differently (dense.py), and the loop continues with the rest.
 
 Rounds run in one kernel (`kernels/rounds.py`), which returns to Python every ~100 ms. The text and the lists are in `text.py`,
 the tables in `kernels/pair_table.py`; `Loop` chooses thresholds, keeps to a limit of memory, and grows what is full.
@@ -31,6 +31,7 @@ from ubpe_numba.fitting.history import History
 from ubpe_numba.fitting.kernels import pair_table as d, rounds, text_cells
 from ubpe_numba.fitting.kernels.text_cells import MOST_CELLS
 from ubpe_numba.fitting.text import LocalText, Text, cut, extended
+from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.runtime.tables.pairs import EMPTY, rehash
 from ubpe_numba.vocabulary.alphabet import Alphabet
@@ -50,7 +51,7 @@ _PAIRS_PART = 128  # and of a large one, as a part of its cells: each takes ~150
 _ONE_EPOCH = 1 << 18  # symbols; of a text so small all pairs are listed at once if there may be as many merges
 _ONE_EPOCH_WEIGHTED = 1 << 21  # and of one with weights as many pairs as merges: its documents tend to be short, as words are
 _ENDLESS = 2**63 - 1
-_PER_SHARD = 500_000  # cells; smaller shards cost more in hand-offs than their threads spare
+_PER_SHARD = 500_000  # cells; smaller shards cost more than their threads spare, and beyond a few those of twice as many
 _ROUND = 1024  # most merges of a round with one candidate
 _MOST_READY = 1 << 15  # most pairs and tokens that there is room for at first; a round that needs more asks for it
 
@@ -69,7 +70,7 @@ class Settings(NamedTuple):
     n_shards: int | None = None  # None: by the size of the corpus and the number of threads
     memory_limit: int | None = None  # bytes
     frame: int = 0  # symbols of a frame; 0 without
-    mirror: np.ndarray | None = None  # int32[alphabet]: the mirror of each symbol, where documents count with their mirrors
+    mirror: np.ndarray | None = None  # int32[alphabet]: the mirror of each symbol, if documents count with their mirrors
 
 
 class Merges(NamedTuple):
@@ -138,6 +139,7 @@ class Loop:
             heap=np.zeros((n_parts, slots), d.ENTRY),
             sums=np.zeros((n_parts, tokens), i64),
             seen=np.zeros((n_parts, tokens), i32),
+            read=np.zeros((n_parts, 2 * text.k), i64),
             used=np.zeros((2, tokens), i64),
             candidates=np.zeros(merges, d.ENTRY),
             conflicts=np.zeros(tokens * many, d.CONFLICT),
@@ -162,7 +164,7 @@ class Loop:
         state["min_count"] = self.min_count
         state["longest"], state["frame"] = self.longest, settings.frame
         state["ties"] = _TIES[settings.rules.ties]
-        state["candidates"] = self.n_candidates
+        state["candidates"], state["shared_above"] = self.n_candidates, rounds.PARALLEL_ABOVE
         state["batch"] = self.batch = self.wanted_batch = max(_SMALL, by_weight // _BATCH_PART)
 
     def run(self, progress: Progress | None) -> Merges:
@@ -180,7 +182,7 @@ class Loop:
                 if reason == rounds.THIN:
                     self.threshold = max(self.min_count, self.threshold // (_STEP if self.memory is None else _SMALL_STEP))
                 if reason in (rounds.THIN, rounds.FULL):
-                    more_room = reason == rounds.FULL and full_at == last  # a slice to be moved is longer than what is left
+                    more_room = reason == rounds.FULL and full_at == last  # a slice to be moved is longer than the rest
                     self.text.compact(self.task.width, self.memory is None, more_room and self.memory is None)
                     if more_room and self.memory is not None:
                         raise MemoryError(f"memory_limit: a round needs more than the limit of {self.memory.limit / 1e6:.3g} MB")
@@ -233,7 +235,10 @@ class Loop:
                 new["listed"] = np.zeros(n_parts * capacity, d.LISTED)
         more = extended(task, ("width",), tokens, 2) | extended(task, ("new_token", "new_slot"), listed, 2)
         self.driver, self.task = driver._replace(**new), task._replace(**more)
-        self.text.grow(self.driver.learned.size, self.driver.free.size)
+        self._grow_text()
+
+    def _grow_text(self) -> None:
+        self.text.grow(self.driver.learned.size, len(self.driver.part) * int(self.driver.part["n_slots"].max()))
 
     # ---------------------------------------------------------------------------------------------- epochs
 
@@ -334,8 +339,7 @@ class Loop:
     def _mergeable(self, pairs: np.ndarray) -> np.ndarray:
         """Which pairs are not too long; bool."""
         lengths = self.driver.lengths
-        short: np.ndarray = lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.longest
-        return short
+        return np.asarray(lengths[pairs >> 32] + lengths[pairs & 0xFFFFFFFF] <= self.longest)
 
     def _not_too_many(self, counts: np.ndarray, mergeable: np.ndarray, scratch: int) -> int:
         """Raise the threshold, if need be, until few enough pairs reach it, and their positions fit.
@@ -351,7 +355,7 @@ class Loop:
             # of those that are as frequent there may be many more: leave them out if enough are left
             rarest = np.count_nonzero(mergeable > threshold) < max(2 * self.n_candidates, most // 4)
             self.threshold = threshold if rarest else threshold + 1
-        self.threshold = min(self.threshold, self._least_chosen())  # what has been chosen is in the tables
+        self.threshold = min(self.threshold, self._least_chosen())  # the chosen pairs are in the tables
         if self.memory is not None:
             best = np.sort(mergeable[mergeable >= self.threshold])[-self.n_candidates :]
             self.state["batch"] = self.batch = self.memory.batch(
@@ -369,13 +373,20 @@ class Loop:
     def _seed(self, pairs: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Enter pairs into the tables of their parts; their slots, -1 for those that are too rare or too long."""
         self.state["threshold"] = self.threshold
-        slots = np.empty(pairs.size, np.int32)
-        while True:
+        slots, left = np.empty(pairs.size, np.int32), list(range(len(self.driver.part)))
+
+        def one(p: int, _: int) -> int:
             of = self.driver
             tables = of.entries, of.slots, of.free, of.heap
-            if (need := int(rounds.seed(of.state, of.part, *tables, of.lengths, pairs, counts, slots))) == 0:
-                return slots
-            self._grow(need, 0)
+            return int(rounds.seed(of.state, of.part, *tables, of.lengths, pairs, counts, slots, p))
+
+        while left:
+            needs = thread_pool.run(one, [(p, p + 1) for p in left], self.threads, pairs.size)
+            left = [p for p, need in zip(left, needs, strict=True) if need]
+            if left:
+                self._grow(max(needs), 0)
+        self._grow_text()
+        return slots
 
 
 def learn(corpus: Corpus, alphabet: Alphabet, settings: Settings, progress: Progress | None) -> tuple[Vocabulary, History]:
@@ -479,10 +490,10 @@ def loop_of(
 
 
 def plan(n_cells: int, n_threads: int, n_shards: int | None = None) -> tuple[int, int]:
-    """How many threads, and how many shards: one each, unless they would be too small to pay or too large to be possible."""
+    """How many threads, and shards: one each, unless they would be too small to pay (benchmarks/scaling.py), or too large."""
     if n_shards is not None:
         return n_threads, n_shards
-    threads = max(1, min(n_threads, n_cells // _PER_SHARD))
+    threads = max(1, min(n_threads, n_cells // _PER_SHARD, 2 + n_cells // _PER_SHARD // 2))
     return threads, max(threads, -(-n_cells // (MOST_CELLS - 2**20)))
 
 

@@ -12,7 +12,7 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
 class History(NamedTuple):
-    """The m merges of a fit in order of creation; all counts by weight where documents have weights."""
+    """The m merges of a fit in order of creation; all counts are weighted if documents have weights."""
 
     counts: np.ndarray  # int64[m]: occurrences of the pair when it was merged
     document_frequencies: np.ndarray  # int64[m]: documents that held it then
@@ -37,20 +37,18 @@ class History(NamedTuple):
         return sizes, np.concatenate([[1.0], self.n_symbols / np.maximum(self.lengths, 1)])
 
     def first(self, m: int) -> History:
-        """The history of the first m merges, as a shorter fit would have left it, but for where its last round began.
+        """The history of the first m merges, as of a shorter fit, except for the start of its last round.
 
-        Rounds before the last one are not known: if that began later, the last round of the result has no merge.
+        Earlier rounds than the last are not known: if that began later, the last round of the result is empty.
 
         >>> h = History(np.array([3, 2]), np.array([1, 1]), np.array([4, 2]), np.array([7, 7]), 1)
         >>> h.first(1).lengths.tolist(), h.first(1).last_round
         ([4], 1)
         """
-        arrays = self.counts, self.document_frequencies, self.lengths, self.n_symbols
-        counts, documents, lengths, n_symbols = (array[:m] for array in arrays)
-        return History(counts, documents, lengths, n_symbols, min(self.last_round, m))
+        return History._make((*(array[:m] for array in self[:4]), min(self.last_round, m)))
 
     def state(self, vocabulary: Vocabulary) -> dict[str, Any]:
-        """State for a model file, beside the vocabulary: plain data and arrays.
+        """State for a model file, in addition to the vocabulary: plain data and arrays.
 
         ``lengths`` int64[m]; ``corpora`` pairs of a number of merges and the symbols of the corpus that they were learned on, in
         order; ``last_round``; ``counts`` and ``document_frequencies`` unless they are those of the vocabulary.

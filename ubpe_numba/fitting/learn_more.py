@@ -9,12 +9,13 @@ from itertools import pairwise
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
+from ubpe_numba.documents.flat import GrowingArray, Named
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, Documents
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.fitting.fit import Settings, fit, vocabulary_of
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import GrowingArray, Named, offsets_of
+from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.alphabet import Alphabet, distinct_symbols
 from ubpe_numba.vocabulary.frames import Frames

@@ -53,10 +53,11 @@ class Memory:
         text = _TABLES + _TOKEN * n_tokens + 4 * n_segments + int(n_cells * (cell + _BLOCK))
         least, most = (text + _PAIR * max(pairs, n_cells // part) for pairs, part in (_FEW, _MANY))
         most += _COUNTED * DENSE**2
-        if limit >= most + (_MOST - 4) * n_cells:
+        full = most + (_MOST - 4) * n_cells
+        if limit >= full:
             return None
         # a position for every fourth cell
-        check(limit, n_cells, least + n_cells if divisible else most + (_MOST - 4) * n_cells, most + (_MOST - 4) * n_cells)
+        check(limit, n_cells, least + n_cells if divisible else full, full)
         short = divisible and limit < most + 4 * n_cells
         return cls(limit, least if short else most, short, n_cells)
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,7 @@ from ubpe_numba.fitting.fit import Settings, learn
 from ubpe_numba.fitting.kernels import other_paths
 from ubpe_numba.fitting.reweight import LEAST, likeliest, logarithms, probabilities
 from ubpe_numba.fitting.substrings import Substrings
-from ubpe_numba.fitting.units import units_in_batches, units_of
+from ubpe_numba.fitting.units import units_of
 from ubpe_numba.fitting.vocabulary_search import Deadline, search_vocabulary
 from ubpe_numba.runtime.arrays import positive, writable
 from ubpe_numba.runtime.messages import Progress
@@ -44,7 +43,6 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary, idf
 
 #: How many tokens are searched, of those wanted, by the objective.
 SPARE = {"shortest": 1.0, "likelihood": 1.15}
-_BATCH = 1 << 24  # symbols of text that are cut at a time
 _EDGES = 1 << 25  # without a limit of memory
 _EDGE = 40  # bytes, with the scratch of finding it, and a third of a candidate and its tables
 _TABLES = 64 << 20  # bytes of the rest, at most
@@ -66,8 +64,7 @@ def refined(
     segmenter: Segmenter,
     n: int,
     objective: str,
-    robust: bool | None,
-    min_count: int | None,
+    goal: tuple[bool | None, int | None],
     longest: int,
     most_edges: int,
     counted: bool,
@@ -77,7 +74,7 @@ def refined(
 ) -> Vocabulary:
     """The vocabulary of `n` learned tokens for a corpus, also given before it is cut and as alphabet ids of its segments.
 
-    `robust` and `min_count` as of `search_vocabulary`; `longest`: symbols of the longest token; `counted`: whether documents are
+    `goal` as of `search_vocabulary`; `longest`: symbols of the longest token; `counted`: whether documents are
     counts of words; `settings` of the fits that merges come from.
     """
     deadline, n_alphabet, n_threads = Deadline(seconds), alphabet.size, settings.n_threads
@@ -85,7 +82,10 @@ def refined(
     if segmenter.pretokenizer is None or counted:
         units = units_of(ids, corpus.document_of, corpus.weights, counted)
     else:  # equal segments are one, with how often they occur in which documents
-        units = units_in_batches(_batches(uncut, segmenter, alphabet), uncut.values.size)
+        kind = uncut.given.kind
+        cut, of = segmenter.cut(segmenter.stretches(Documents(uncut.values, uncut.offsets, kind), "docs"), kind)
+        document = of if uncut.document_of is None else uncut.document_of[of]
+        units = units_of(alphabet.to_ids(cut), document, None if uncut.weights is None else uncut.weights[of])
     units, most = units.sample(most_edges // _EDGES_OF_A_SYMBOL), most_edges // 3
     most_edges = min(most_edges, max(_FEWEST_EDGES, _EDGES_OF_A_SYMBOL * units.documents.total))
     wanted = int(SPARE[objective] * n)
@@ -105,7 +105,7 @@ def refined(
         some = as_corpus(documents, sample_weight=units.weights if (units.weights != 1).any() else None)
         candidates = candidates.extended(merges_of(some, Alphabet.dense(n_alphabet), _MORE * wanted, None))
         tables = max(1, most // max(1, len(candidates)))
-        tokens = search_vocabulary(units, candidates, wanted, robust, min_count, least, tables, n_threads, deadline, progress)
+        tokens = search_vocabulary(units, candidates, wanted, goal, least, tables, n_threads, deadline, progress)
     else:
         tokens = Ragged.from_lists([])
     if objective == "likelihood" and segmenter.pretokenizer is not None:
@@ -114,7 +114,7 @@ def refined(
     made = _with_counts(corpus, ids, tokens, n_alphabet, n_threads)
     if objective == "likelihood":
         return pruned(ids, corpus, made, n, n_threads, progress)
-    if robust is False or not len(units.held) or deadline.is_over():  # then the merges of a fit may be better
+    if goal[0] is False or not len(units.held) or deadline.is_over():  # then the merges of a fit may be better
         merges = merges_of(corpus, alphabet, n, None)
         other = _with_counts(corpus, ids, merges, n_alphabet, n_threads)
         assert made.occurrences is not None
@@ -127,23 +127,6 @@ def refined(
     # of equally short paths the encoder takes that of the largest idf, which is known only now
     shortest = PathEncoder(made).encode(ids, "shortest", n_threads)
     return made.with_statistics(occurrences=usage_in(shortest, corpus, len(made), n_threads).counts)
-
-
-def _batches(corpus: Corpus, segmenter: Segmenter, alphabet: Alphabet) -> Iterator[tuple[Ragged, np.ndarray, np.ndarray | None]]:
-    """The segments of a corpus, some documents at a time: as alphabet ids, the document of each, and their weights."""
-    offsets, n = corpus.offsets, corpus.offsets.size - 1
-    document = np.arange(n) if corpus.document_of is None else corpus.document_of
-    ends = np.flatnonzero(np.diff(document, append=-1)) + 1  # of whole documents
-    begin = 0
-    while begin < n:
-        at = int(np.searchsorted(offsets[ends], offsets[begin] + _BATCH, side="right")) - 1
-        end = max(int(ends[at]), int(ends[np.searchsorted(ends, begin, side="right")]))
-        kind = corpus.given.kind
-        some = Documents(corpus.values[offsets[begin] : offsets[end]], offsets[begin : end + 1] - offsets[begin], kind)
-        cut, of = segmenter.cut(segmenter.stretches(some, "docs"), kind)
-        weights = None if corpus.weights is None else corpus.weights[begin:end][of]
-        yield alphabet.to_ids(cut), document[begin:end][of], weights
-        begin = end
 
 
 def _with_counts(corpus: Corpus, ids: Ragged, tokens: Ragged, n_alphabet: int, n_threads: int | None) -> Vocabulary:

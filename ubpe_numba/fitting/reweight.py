@@ -18,7 +18,7 @@ import numpy as np
 from ubpe_numba.coding.lattice import Lattice
 from ubpe_numba.coding.occurrences import usage_in
 from ubpe_numba.coding.path_encoder import PathEncoder
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Corpus
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.vocabulary.frames import Frames
@@ -74,7 +74,7 @@ def likeliest(
         p = probabilities(np.bincount(of, expected, len(vocabulary)))
     logs = logarithms(p)
     encoded = PathEncoder(vocabulary, logs, frames).encode(given, objective, n_threads)
-    encoded = Ragged._trusted(of[encoded.values].astype(np.int32), encoded._offsets)
+    encoded = trusted(of[encoded.values].astype(np.int32), encoded._offsets)
     usage = usage_in(encoded, corpus, len(vocabulary), n_threads)
     return vocabulary.with_statistics(log_probabilities=logs, occurrences=usage.counts)
 

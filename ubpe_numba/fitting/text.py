@@ -1,8 +1,8 @@
-"""The text of a fit: cut into shards, loaded, its pairs counted and listed, merges made in it; a thread has a shard each.
+"""The text of a fit: divided into shards, loaded, its pairs counted and listed, merges made in it; a thread has a shard each.
 
-The loop of a fit (fit.py) sees a `Text`: `LocalText` here, or shards on other machines (distributed/remote_text.py). The text is
-held once, in cells of 4 bytes, or of 2 where it is large and ids are few, plus the positions of the frequent pairs. Cells, arena
-and slices are drawn in `kernels/text_cells.py`.
+The loop of a fit (fit.py) sees a `Text`: `LocalText` here, or shards on other machines (distributed/remote_text.py). The text
+is held once, in cells of 4 bytes, or of 2 where it is large and ids are few, plus the positions of the frequent pairs. Cells,
+arena and slices are shown in `kernels/text_cells.py`.
 
 Shards hold consecutive documents and as many symbols each. A document that is too long for that, one giant document above all, is
 cut in its middle; the pair of tokens across such a cut is worked out in `kernels/borders.py`.
@@ -20,6 +20,7 @@ When an epoch begins the text is compact, one cell a token. Its pairs are counte
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -40,6 +41,9 @@ T = TypeVar("T")
 
 ROOM = 64  # cells at the end of each of several shards, for tokens that it takes over; a compacted text leaves more
 BUDGET = 4_000_000  # occurrences between two looks at the clock and at Ctrl-C: ~100 ms
+_WINDOW = 0.2  # seconds after which a fit looks whether the machine is busy
+_UNDISTURBED = 0.9  # of a processor that the thread of the rounds has otherwise
+_CALM = 12  # such looks, after which all threads go on
 _NEAR = 16  # snap a cut to a document end within 1/16 of a shard
 CHUNK = 1 << 18  # symbols mapped to ids at once while loading
 _POSITIONS = 1.6  # in the arena, a cell
@@ -91,7 +95,7 @@ class Text(Protocol):
         """
 
     def grow(self, tokens: int, slots: int) -> None:
-        """Make room for so many tokens and slots, where there is less."""
+        """Make room for so many tokens and slots, if there is less."""
 
 
 class Cut(NamedTuple):
@@ -103,7 +107,7 @@ class Cut(NamedTuple):
 
     @property
     def segments(self) -> list[tuple[int, int]]:
-        """The range of segments of each shard; one that is cut belongs to both shards."""
+        """The range of segments of each shard; a divided segment belongs to both shards."""
         ends = self.segment[1:] + self.inside[1:]
         return list(zip(self.segment.tolist(), ends.tolist(), strict=False))
 
@@ -149,11 +153,13 @@ def allocate_shards(
             arena=np.empty(0, i32),
             neighbours=np.empty(0, i32),
             delta=np.empty(0, i32),
+            dealt=np.empty(0, i32),
             slices=np.zeros((k, 2 * slots), i32),
             counters=np.zeros((k, 3, tokens), i32),
             cursors=np.zeros((k, 2, tokens), i32),
             delta_end=np.zeros((k, 2 * merges + 1), i64),
             merged=np.zeros((k, merges), s.MERGED),
+            dealt_end=np.zeros((k, 2 * k + 1), i64),
         ),
         n_cells,
         n_separators,
@@ -174,6 +180,7 @@ def _with_arrays_of_text(shards: s.Shards, n_cells: np.ndarray, n_separators: np
         base[name][1:] = np.cumsum(of_shards)
     cells, _, blocks, arena = base[-1].tolist()
     lengths = {"cells": cells, "segment_of_block": blocks, "arena": arena, "neighbours": cells, "delta": 2 * cells}
+    lengths["dealt"] = 2 * cells * (n_cells.size > 1)
     return shards._replace(base=base, **{name: np.empty(n, getattr(shards, name).dtype) for name, n in lengths.items()})
 
 
@@ -204,7 +211,7 @@ class _Sorted(NamedTuple):
 
 
 class LocalText:
-    """Shards of a fit in this process: all of them (`whole`), or those of one host.
+    """Shards of a fit in this process: all of them (`whole`), or those of a host.
 
     A host's shards take tokens over from other hosts. weighted: occurrences have weights, or segments are not documents; room: of
     tokens, slots and merges of a round, of which `grow` makes more of the first two; threads: to work on shards; cell: int32, or
@@ -222,6 +229,7 @@ class LocalText:
         tokens, slots, merges = room
         self.k, self.limited, self.scratch = place.at.size - 1, memory is not None, 0
         self.threads, self.n_symbols = threads, int(place.at[-1] - place.at[0])
+        self.at_once, self.passed, self.worked, self.calm = threads, 0.0, 0.0, 0  # see `rounds`
         segments = place.segments
         n_separators = place.segment[1:] + place.inside[1:] - place.segment[:-1] + 1
         self.spare = 0 if whole and self.k == 1 else ROOM
@@ -259,7 +267,7 @@ class LocalText:
         if not self._counted:
             lasts = shard.cells[shard.separators[1:] - 1]
             ends = lasts != s.SEPARATOR
-            ends[ends.size - place.inside[k + 1] :] = False  # a segment that goes on in the next shard
+            ends[ends.size - place.inside[k + 1] :] = False  # a segment that continues in the next shard
             if corpus.weights is None:
                 return np.bincount(lasts[ends], minlength=alphabet.size)
             return _weighed(lasts[ends], corpus.weights[slice(*segments)][ends], alphabet.size)
@@ -287,9 +295,16 @@ class LocalText:
 
         found = self.each(one)
         self._dense, weights = zip(*found, strict=True)
-        total: np.ndarray = weights[0].astype(np.int64, copy=self.weighted is None)
-        for more in weights[1:]:
-            total += more
+        total = np.empty(n_tokens * n_tokens, np.int64)
+
+        def add(k: int) -> None:
+            """Add up a stripe."""
+            begin, end = k * total.size // self.k, (k + 1) * total.size // self.k
+            total[begin:end] = weights[0][begin:end]
+            for more in weights[1:]:
+                total[begin:end] += more[begin:end]
+
+        self.each(add)
         if self.borders is not None:
             left, right, weight = pairs_across(self.shards, self.borders)
             np.add.at(total, left * n_tokens + right, weight)
@@ -397,23 +412,41 @@ class LocalText:
         self.each(one)
         del self._sorted
         self._slices = slices
-        total: np.ndarray = np.sum(counts, axis=0)
+        total = np.asarray(np.sum(counts, axis=0))
         add_across(total, pairs, found.across)
         return total
 
     def give_slots(self, slots: np.ndarray) -> None:
         """See `Text`."""
-        kept = slots >= 0
-        for k, slices in enumerate(self._slices):
-            self.shards.slices[k, 2 * slots[kept]] = slices[::2][kept]
-            self.shards.slices[k, 2 * slots[kept] + 1] = slices[1::2][kept]
+        kept = np.flatnonzero(slots >= 0)
+        at, slices = slots[kept], self._slices
         del self._slices
+
+        def one(k: int) -> None:
+            self.shards.slices[k].reshape(-1, 2)[at] = slices[k].reshape(-1, 2)[kept]
+
+        self.each(one)
 
     # ---------------------------------------------------------------------------------------------- the arrays
 
     def rounds(self, driver: Driver, task: Task, ties: int | None, control: np.ndarray, threads: int) -> int:
-        """See `Text`: in one kernel, on the arrays of the driver and the text alike."""
-        return run_rounds((driver, task, self.shards, self.weighted, self.borders), ties, control, threads)
+        """See `Text`: in one kernel, on the arrays of the driver and the text alike.
+
+        This thread works or looks, and hardly sleeps: if it gets less of a processor than that, the machine is busy, and threads
+        would wait for one that waits for a processor. Then half of the threads go on, and all once it has been calm for a while.
+        """
+        is_loaded = driver.state["visited"][0] > 0  # the kernel is, which another thread does
+        passed, worked = time.perf_counter(), time.thread_time()
+        reason = run_rounds((driver, task, self.shards, self.weighted, self.borders), ties, control, self.at_once)
+        if is_loaded:
+            self.passed += time.perf_counter() - passed
+            self.worked += time.thread_time() - worked
+        if self.passed > _WINDOW:
+            is_busy, self.calm = self.worked < _UNDISTURBED * self.passed, self.calm + 1
+            if is_busy or self.calm == _CALM:
+                self.at_once, self.calm = max(1, self.at_once // 2) if is_busy else threads, 0
+            self.passed = self.worked = 0.0
+        return reason
 
     def compact(self, width: np.ndarray, shrink: bool, more_room: bool) -> None:
         """See `Text`."""
@@ -429,13 +462,11 @@ class LocalText:
         if shrink and capacity > _LARGE and _SHORT * self.shards.state["n_cells"].sum() < capacity:
             old = self.shards
             n_cells = old.state["n_cells"]
-            self.shards = new = _with_arrays_of_text(old, n_cells + self.spare, np.diff(old.base["separators"]), _POSITIONS)
-            for k, n in enumerate(n_cells.tolist()):
-                begin, old_begin = int(new.base["cells"][k]), int(old.base["cells"][k])
-                new.cells[begin : begin + n] = old.cells[old_begin : old_begin + n]
-                begin, end = new.base["blocks"][k : k + 2].tolist()
-                old_begin = int(old.base["blocks"][k])
-                new.segment_of_block[begin:end] = old.segment_of_block[old_begin : old_begin + end - begin]
+            self.shards = _with_arrays_of_text(old, n_cells + self.spare, np.diff(old.base["separators"]), _POSITIONS)
+            for k, begin in enumerate(old.base["cells"][:-1].tolist()):
+                cells = self._cells(k)
+                cells[:] = old.cells[begin : begin + cells.size]
+                s.index_cells(self._shard(k))
             if self.weighted is not None:
                 self.weighted = self.weighted._replace(delta=np.empty(self.shards.cells.size, np.int64))
         if more_room:
@@ -445,7 +476,10 @@ class LocalText:
 
     def grow(self, tokens: int, slots: int) -> None:
         """See `Text`."""
-        new = extended(self.shards, ("counters", "cursors"), tokens) | extended(self.shards, ("slices",), 2 * slots)
+        old, new = self.shards.slices, extended(self.shards, ("counters", "cursors"), tokens)
+        if 2 * slots > old.shape[1]:
+            new["slices"] = slices = np.zeros((self.k, 4 * slots), np.int32)
+            self.each(lambda k: np.copyto(slices[k, : old.shape[1]], old[k]))
         self.shards = self.shards._replace(**new)
         if self.weighted is not None:
             self.weighted = self.weighted._replace(**extended(self.weighted, ("sums",), tokens))
@@ -519,21 +553,19 @@ def run_rounds(
     """Rounds in this thread, with the help of `threads` - 1 others, until the kernel returns; its reason (`rounds.DONE` ...)."""
     control[:] = 0
 
-    def here() -> int:
-        return int(rounds.run(*shared, ties, control, threads, BUDGET))
-
     def stop() -> None:
         control[rounds.JOB] |= rounds.STOP
 
+    run = lambda: int(rounds.run(*shared, ties, control, threads, BUDGET, None))  # noqa: E731
     if threads == 1:
-        return here()
-    return thread_pool.together(here, lambda me: rounds.work(*shared, control, me), stop, threads)
+        return run()
+    return thread_pool.together(run, lambda me: rounds.work(*shared, control, me), stop, threads)
 
 
 def pairs_across(shards: s.Shards, borders: Borders | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The pairs across borders: left and right tokens, and weights; int64."""
     if borders is None:
-        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+        return (np.empty(0, np.int64),) * 3
     left_of = np.empty(shards.state.size, np.int64)
     left_neighbours(shards, borders, left_of)
     k = np.flatnonzero(left_of >= 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -62,79 +61,42 @@ def units_of(ids: Ragged, document_of: np.ndarray | None, weights: np.ndarray | 
     >>> units = units_of(Ragged.from_lists([[0, 1], [], [2]]), None, np.array([1, 1, 3]))
     >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
     ([[0, 1], [2]], [1, 3], [1, 3])
-    """
-    if document_of is not None:
-        return units_in_batches([(ids, document_of, weights)], ids.total)
-    weights = np.ones(len(ids), np.int64) if weights is None else weights
-    ids, length = ids.compact(), max(_SHORTEST, -(-ids.total // _PARTS))
-    n_pieces = np.maximum(1, ids.lengths // length)  # documents of `2 * length` symbols or more: pieces of `length` at least
-    of = np.repeat(np.arange(len(ids)), n_pieces)
-    number = np.arange(of.size) - np.repeat(np.cumsum(n_pieces) - n_pieces, n_pieces)
-    starts = ids._offsets[of] + ids.lengths[of] * number // n_pieces[of]
-    pieces, weights = Ragged(ids.values, np.append(starts, ids._offsets[-1])), weights[of]
-    if not counted:
-        return _distinct(_Segments(pieces, np.arange(len(pieces)), weights).full())
-    full = pieces.lengths > 0
-    pieces, total, number = pieces[full].compact(), weights[full], np.arange(int(full.sum()))
-    held = np.stack([(total + (number + i) % _EVERY) // _EVERY for i in range(_EVERY)])
-    return _enough(Units(pieces, total, np.ones_like(total), held, np.ones_like(held)))
-
-
-def units_in_batches(batches: Iterable[tuple[Ragged, np.ndarray, np.ndarray | None]], n_symbols: int) -> Units:
-    """The distinct segments of documents that are cut one batch after the other; none is empty.
-
-    Batches are segments, documents and weights as for `units_of`; no document is in two of them, and all are ascending.
-    `n_symbols` is about how many symbols all documents have.
-
-    >>> batch = Ragged.from_lists([[0, 1], [2], [0, 1], [0, 1]]), np.array([0, 0, 0, 1]), None
-    >>> units = units_in_batches([batch], 7)
+    >>> units = units_of(Ragged.from_lists([[0, 1], [2], [0, 1], [0, 1]]), np.array([0, 0, 0, 1]), None)
     >>> units.documents.to_lists(), units.weights.tolist(), units.most.tolist()
     ([[0, 1], [2]], [3, 1], [2, 1])
     """
-    length, first = max(_SHORTEST, -(-n_symbols // _PARTS)), 0
-    nothing = np.empty(0, np.int64)
-    found = [_Segments(Ragged.from_lists([]), nothing, nothing)]
-    for ids, document_of, weights in batches:
-        ids = ids.compact()
-        part = first + _parts(ids, document_of, length)
-        first = int(part.max(initial=first - 1)) + 1
-        weights = np.ones(len(ids), np.int64) if weights is None else weights
-        given = _Segments(ids, part, weights).full()
-        ids, kind = _numbered(given.ids)  # equal segments of a part are one
-        n_parts = int(given.part.max(initial=0)) + 1
-        pairs, of = np.unique(kind * n_parts + given.part, return_inverse=True)
-        total = np.zeros(pairs.size, np.int64)
-        np.add.at(total, of, given.weights)
-        found.append(_Segments(ids.take(pairs // n_parts).compact(), pairs % n_parts, total))
-    parts = zip(*found, strict=True)
-    return _distinct(_Segments(Ragged.concat(next(parts)), *map(np.concatenate, parts)))
-
-
-def _distinct(given: _Segments) -> Units:
-    """The units of segments in parts, none of them empty: equal ones are one."""
-    ids, kind = _numbered(given.ids)
+    weights = np.ones(len(ids), np.int64) if weights is None else weights
+    ids, length = ids.compact(), max(_SHORTEST, -(-ids.total // _PARTS))
+    if document_of is None:
+        n_pieces = np.maximum(1, ids.lengths // length)  # documents of `2 * length` symbols or more: pieces of `length` at least
+        of = np.repeat(np.arange(len(ids)), n_pieces)
+        part = np.arange(of.size)
+        number = part - np.repeat(np.cumsum(n_pieces) - n_pieces, n_pieces)
+        starts = ids._offsets[of] + ids.lengths[of] * number // n_pieces[of]
+        ids, weights = Ragged(ids.values, np.append(starts, ids._offsets[-1])), weights[of]
+    else:
+        part = _parts(ids, document_of, length)
+    full = np.flatnonzero(ids.lengths > 0)
+    ids, part, weights = ids[full].compact(), part[full], weights[full]
+    if counted:
+        number, once = np.arange(full.size), np.ones_like(weights)
+        held = np.stack([(weights + (number + i) % _EVERY) // _EVERY for i in range(_EVERY)])
+        return _enough(Units(ids, weights, once, held, np.ones_like(held)))
+    ids, kind = _numbered(ids)
+    n_parts = int(part.max(initial=0)) + 1
+    pairs, of = np.unique(kind * n_parts + part, return_inverse=True)  # equal segments of a part are one
+    in_part = np.zeros(pairs.size, np.int64)
+    np.add.at(in_part, of, weights)
+    kind, part = pairs // n_parts, pairs % n_parts
     total, most = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int64)
-    np.add.at(total, kind, given.weights)
-    np.maximum.at(most, kind, given.weights)
+    np.add.at(total, kind, in_part)
+    np.maximum.at(most, kind, in_part)
     held, most_seen = np.zeros((2, _EVERY, len(ids)), np.int64)
     for i in range(_EVERY):
-        out = np.where(given.part % _EVERY == i, given.weights, 0)  # every eighth part
+        out = np.where(part % _EVERY == i, in_part, 0)  # every eighth part
         np.add.at(held[i], kind, out)
-        np.maximum.at(most_seen[i], kind, given.weights - out)
+        np.maximum.at(most_seen[i], kind, in_part - out)
     return _enough(Units(ids, total, most, held, most_seen))
-
-
-class _Segments(NamedTuple):
-    """Segments with the part of the documents that each is in, and how often it occurs there."""
-
-    ids: Ragged
-    part: np.ndarray
-    weights: np.ndarray
-
-    def full(self) -> _Segments:
-        """Without those that are empty."""
-        stay = np.flatnonzero(self.ids.lengths > 0)
-        return _Segments(self.ids[stay].compact(), self.part[stay], self.weights[stay])
 
 
 def _numbered(ids: Ragged) -> tuple[Ragged, np.ndarray]:

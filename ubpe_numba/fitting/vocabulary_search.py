@@ -1,14 +1,16 @@
 """The search for the vocabulary of n tokens with which documents need the fewest: tokens are swapped for better candidates.
 
 What each candidate would save if it were added, and each token cost if it left, is known from one pass over all shortest paths
-(kernels/path_losses.py). So a round adds the candidates that save most, more than there is room for. They may save the same
-tokens as others; so the surplus leaves again in small steps, first the tokens that are worth least by then, and all is measured
-anew after each. If documents need fewer tokens after that, the round counts; if not, it is undone, and the next adds fewer.
+(kernels/path_losses.py). Many candidates would save the same tokens, so a second pass counts at each place only the candidate
+that saves most in all. A round adds those that save most so, more than there is room for; the surplus leaves again, the tokens
+that are worth least by then. If documents need fewer tokens after that, the round counts; if not, it is undone, and the next adds
+fewer.
 
 A candidate that a single document needs is of no use to documents that are not seen yet. A robust search leaves out what is saved
-by the document that saves most, both when tokens are ranked and when vocabularies are compared. Whether it is robust, and how
-often a token has to occur at least, is tried: every eighth document is held out, the search runs on the others, and the goal that
-needs the fewest tokens on those held out is taken with all documents.
+by the document that saves most, both when tokens are ranked and when vocabularies are compared. How often a token has to occur
+at least, and whether the search is robust, is tried: every eighth document is held out, and the search runs on the others. It
+begins with frequent candidates and goes on, with its tokens, to ever rarer ones, as long as fewer tokens are needed on the
+documents held out. From the best choice the search goes on with all documents.
 
 Source: the greedy choice by gains is that of J. Lim et al., "A partition cover approach to tokenization", 2025; losses of the
 tokens that are in, and swaps, make it a local search.
@@ -16,10 +18,9 @@ tokens that are in, and swaps, make it a local search.
 
 from __future__ import annotations
 
-import copy
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -35,13 +36,12 @@ from ubpe_numba.runtime.messages import Progress
 T = TypeVar("T")
 
 _LEAST = 2  # occurrences of a candidate
-_LEAVING = 0.05  # of the tokens, in a step: two that can replace each other should not leave together
 _ADDED, _FADING = 0.3, 0.6  # of the tokens wanted, by the first round; how much of that is left after a round that is undone
-_ROUNDS, _ROUNDS_OF_A_TRIAL = 200, 8  # at most
-_SEEN = 7, 8  # of the documents that are not held out: so many fewer occurrences are needed there
-_MISSES = 2  # least counts in a row that are no better, after which no more are tried: of few documents one may be so by chance
-_SYMBOLS_OF_FOLDS = 1_000_000  # of documents with fewer several parts are held out in turn
-_TRIALS = 0.5  # of the time, at most
+_FEW = 4  # the search begins with candidates so frequent that there is one for so many tokens wanted
+_QUICK, _LAST, _THOROUGH = (2, 1), (3, 1), (200, 6)  # rounds, and the steps in which the surplus of one leaves
+_FILLED = 2, 200  # times that room is filled by a goal, in a trial and at last
+_BETTER = 0.995  # of the tokens held out are needed by a choice that replaces one before
+_SYMBOLS_OF_FOLDS = 250_000  # of documents with fewer several parts are held out in turn
 _SILENT = Progress(False)
 
 log = logging.getLogger("ubpe_numba")
@@ -61,10 +61,6 @@ class Deadline:
         """Whether it has passed."""
         return self._end is not None and time.monotonic() >= self._end
 
-    def part(self, share: float) -> Deadline:
-        """An earlier one: this share of the time from now."""
-        return Deadline(None if self._end is None else max(0.0, self._end - time.monotonic()) * share)
-
 
 class Goal(NamedTuple):
     """Which tokens are chosen."""
@@ -72,13 +68,17 @@ class Goal(NamedTuple):
     robust: bool  #: whether the savings of the document that saves most are left out
     min_count: int  #: how often a token occurs at least
 
+    def filling(self, least: int) -> list[Goal]:
+        """The goals of the tokens that fill what room is left: of ever fewer occurrences, `least` at last."""
+        fewer = [self._replace(min_count=self.min_count >> i) for i in range(1, self.min_count.bit_length() - 1)]
+        return [*fewer, *(Goal(False, count) for count in range(_LEAST, least - 1, -1))]
+
 
 def search_vocabulary(
     units: Units,
     candidates: Substrings,
     n: int,
-    robust: bool | None,
-    min_count: int | None,
+    wanted: tuple[bool | None, int | None],
     least: int,
     most_tables: int,
     n_threads: int,
@@ -87,70 +87,77 @@ def search_vocabulary(
 ) -> Ragged:
     """The learned tokens, as sequences: `n`, or fewer where documents do not hold so many that occur twice.
 
-    `robust` and `min_count` are the goal; None: robust where documents can be held out, and the count that is best for those.
+    `wanted`: `robust` and `min_count` of the goal; None: robust where documents can be held out, and the count best for those.
     Candidates that occur `least` times, 1 for words, fill what room is left. `most_tables` bounds the memory: each thread, and
     each part that is held out at a time, has a table of all candidates, of 40 bytes each.
+
+    Of words, those that save nothing beside the rest make room for others. When there is nothing more to save, all words that
+    are seen may be tokens. Then the others are to put new words together: they are searched as if each word were seen once,
+    robustly, so that it is not known as a whole.
     """
     threads = min(n_threads, most_tables)
-
-    def searched(search: SwapSearch, goal: Goal, rounds: int, progress: Progress = _SILENT) -> np.ndarray:
-        """The chosen candidates; of words, those that save nothing beside the rest make room for others.
-
-        When there is nothing more to save, all words that are seen may be tokens. Then the others are to put new words together:
-        they are searched as if each word were seen once, robustly, so that it is not known as a whole.
-        """
-        fewer = [Goal(goal.robust, max(_LEAST, goal.min_count >> i)) for i in range(goal.min_count.bit_length() - 1)]
-        filling = [*fewer, *(Goal(False, count) for count in range(_LEAST, least - 1, -1))]
-        inside = search.fill(search.search(goal, progress.rounds(range(rounds), "refine, search")), filling)
-        if least > 1:
-            return inside
-        stay, fewest = search.used(inside)
-        while stay.size < inside.size:
-            filled = search.fill(stay, filling)
-            used, total = search.used(filled)
-            if total >= fewest:
-                break
-            inside, stay, fewest = filled, used, total
-        if stay.size == inside.size:
-            return inside
-        once = np.minimum(1, search.weights)
-        parts = search.of_weights(once, once, inside.size - stay.size).search(Goal(True, _LEAST), range(rounds))
-        return search.fill(np.union1d(stay, parts), filling)
-
+    robust, min_count = wanted
     goal = Goal(len(units.held) > 0 if robust is None else robust, min_count or _LEAST)
-    if None in (robust, min_count) and goal.robust and len(units.held):
-        until = deadline.part(_TRIALS)
+    tried, inside = None in wanted and goal.robust and len(units.held) > 0, np.empty(0, np.int64)
+    if tried:
         folds = max(1, min(_SYMBOLS_OF_FOLDS // max(1, units.documents.total), most_tables // threads))
         seen = zip(units.weights - units.held[:folds], units.most_seen, strict=False)
-        searches = [SwapSearch(candidates, weights, most, n, threads, until) for weights, most in seen]
-        totals: dict[Goal, int] = {}
-
-        def total_of(one: Goal) -> int:
-            """Tokens that the parts held out need; 2**63 if there was no time to see."""
-            if one not in totals and (not totals or not until.is_over()):
-                fewer = Goal(one.robust, max(_LEAST, -(-one.min_count * _SEEN[0] // _SEEN[1])))
-                found = [searched(search, fewer, _ROUNDS_OF_A_TRIAL) for search in searches]
-                apart = zip(searches, found, units.held, strict=False)
-                totals[one] = sum(search.total(inside, held) for search, inside, held in apart)
-                log.info("refine: %d tokens on what is held out by %s", totals[one], one)
-            return totals.get(one, 2**63)
-
-        open_ = [choice for choice, given in (("min_count", min_count), ("robust", robust)) if given is None]
-        for choice in progress.rounds(open_, "refine, try on what is held out", "choice"):
-            if choice == "min_count":
-                count, misses = 2 * goal.min_count, 0
-                while misses < _MISSES:
-                    better = total_of(goal) > total_of(more := Goal(True, count))
-                    goal, misses, count = (more, 0, 2 * count) if better else (goal, misses + 1, 2 * count)
-                between = goal.min_count * 3 // 4, goal.min_count * 3 // 2
-                goal = min([goal, *(Goal(True, count) for count in between if count >= _LEAST)], key=total_of)
-            else:
-                counts = goal.min_count, _LEAST if min_count is None else min_count
-                goal = min((goal, *(Goal(False, count) for count in counts)), key=total_of)
+        searches = [SwapSearch(candidates, weights, most, n, threads, deadline) for weights, most in seen]
+        goal, inside = _choice(searches, units.held, *wanted, least, progress)
         del searches
-        log.info("refine: %s", goal)
     search = SwapSearch(candidates, units.weights, units.most, n, threads, deadline)
-    return candidates.sequences(searched(search, goal, _ROUNDS, progress))
+    inside, _ = search.search(goal, inside, *(_LAST if tried else _THOROUGH), progress)
+    filling = goal.filling(least), _FILLED[1]
+    inside = search.fill(inside, *filling)
+    if least > 1:
+        return candidates.sequences(inside)
+    stay, fewest = search.used(inside)
+    while stay.size < inside.size:
+        filled = search.fill(stay, *filling)
+        used, total = search.used(filled)
+        if total >= fewest:
+            break
+        inside, stay, fewest = filled, used, total
+    if stay.size < inside.size:
+        once = np.minimum(1, search.weights)
+        words = SwapSearch(candidates, once, once, inside.size - stay.size, threads, deadline)
+        parts, _ = words.search(Goal(True, _LEAST), stay[:0], *_THOROUGH)
+        inside = search.fill(np.union1d(stay, parts), *filling)
+    return candidates.sequences(inside)
+
+
+def _choice(
+    searches: list[SwapSearch], held: np.ndarray, robust: bool | None, min_count: int | None, least: int, progress: Progress
+) -> tuple[Goal, np.ndarray]:
+    """The goal that is best for what each search leaves out, as `held` has it, and the candidates of the first one."""
+    first, fewest, last = searches[0], 2**63, 0
+    chosen = kept = [np.empty(0, np.int64) for _ in searches]
+    best = Goal(True, 0)
+
+    def better(goal: Goal) -> bool:
+        """Whether a goal is better than the best before; searches go on from what was chosen last."""
+        nonlocal best, chosen, kept, fewest, last
+        chosen = [search.search(goal, inside, *_QUICK)[0] for search, inside in zip(searches, chosen, strict=True)]
+        filling, parts = goal.filling(least), zip(searches, chosen, held, strict=False)
+        last = sum(search.total(search.fill(inside, filling, _FILLED[0]), out) for search, inside, out in parts)
+        log.info("refine: %d tokens on what is held out by %s", last, goal)
+        if last >= _BETTER * fewest and not (goal.robust and goal.min_count == min_count):
+            return False
+        best, kept, fewest = goal, chosen, last
+        return True
+
+    levels, before = first.levels(min_count or _LEAST), 0
+    for count in progress.rounds(levels, "refine, try on what is held out", "choice"):
+        better(Goal(True, count))
+        if (0 < before <= last and min_count is None) or first.deadline.is_over():
+            break
+        before = last if chosen[0].size == first.n else 0  # with room left, tokens that fill it may be as good
+    chosen = kept
+    for count in levels if robust is None else ():
+        if count <= best.min_count and not better(Goal(False, count)):
+            break
+    log.info("refine: %s", best)
+    return best, kept[0]
 
 
 class _Part:
@@ -162,18 +169,25 @@ class _Part:
         edges = slice(starts[a], starts[z])
         self.nodes = nodes[begin : end + 1] - a
         self.units, self.place = (weights[begin:end], most[begin:end]), slice(begin, end)
-        self.edges = starts[a : z + 1] - starts[a], substrings.lengths[edges], substrings.tokens[edges]
-        self.inside = np.empty(z - a + 1, np.int64), np.empty_like(self.edges[1]), np.empty_like(self.edges[2])
+        self.every = starts[a : z + 1] - starts[a], substrings.lengths[edges], substrings.tokens[edges]
+        self.inside = np.empty(z - a + 1, np.int64), np.empty_like(self.every[1]), np.empty_like(self.every[2])
         self.ahead, self.after, self.via = (np.zeros(z - a, np.int32) for _ in range(3))
-        self.gains_of = np.empty(len(substrings), WORTH)
+
+    def limit(self, rank: np.ndarray, n: int) -> None:
+        """Look at the `n` candidates that have a rank, by which they are known from then on."""
+        kernels.inside_edges(*self.every, rank, *self.inside)
+        starts, lengths, tokens = self.inside
+        self.edges = starts.copy(), lengths[: starts[-1]].copy(), tokens[: starts[-1]].copy()
+        self.gains_of = np.empty(n, WORTH)
 
     def losses(self, alive: np.ndarray, weights: np.ndarray | None = None) -> tuple[int, np.ndarray]:
         worth = _cleared(np.empty(alive.size, WORTH), 0)
         units = self.units if weights is None else (weights[self.place], self.units[1])
         return int(kernels.path_losses(self.nodes, *units, *self.inside, alive, self.ahead, self.after, self.via, worth)), worth
 
-    def gains(self) -> np.ndarray:
-        kernels.candidate_gains(self.nodes, *self.units, *self.edges, self.ahead, self.after, _cleared(self.gains_of, -1))
+    def gains(self, prefer: np.ndarray) -> np.ndarray:
+        given = *self.edges, self.ahead, self.after, prefer
+        kernels.candidate_gains(self.nodes, *self.units, *given, _cleared(self.gains_of, -1))
         return self.gains_of
 
 
@@ -196,63 +210,76 @@ class SwapSearch:
         self.substrings, self.weights, self.n, self.deadline = substrings, weights, n, deadline
         self._threads = n_threads
         chunks = thread_pool.chunks_of(substrings.offsets, n_threads, 1)
-        self.counts = substrings.counted(weights)
+        self.counts, self._least = substrings.counted(weights), 0
         self._parts = [_Part(substrings, weights, most, *chunk) for chunk in chunks]
 
-    def search(self, goal: Goal, rounds: Iterable[int]) -> np.ndarray:
-        """The candidates that are chosen, int64, `n` or fewer, ascending; rounds end early where none is of use any more."""
-        inside, total = self._fewer(np.empty(0, np.int64), goal)
-        batch = max(4, int(_ADDED * self.n))
-        for _ in rounds:
-            added = self._best(goal, self.n - inside.size + batch)
+    def levels(self, least: int) -> list[int]:
+        """Least counts, from one that few candidates have down to `least`, about a half of the one before each."""
+        counts = [least]
+        while (self.counts >= 2 * counts[-1]).sum() * _FEW > self.n:
+            counts.append(2 * counts[-1])
+        return counts[::-1]
+
+    def search(
+        self, goal: Goal, inside: np.ndarray, rounds: int, steps: int, progress: Progress = _SILENT
+    ) -> tuple[np.ndarray, int]:
+        """The candidates that are chosen, int64, `n` or fewer, ascending, and how many tokens units need with them by this goal.
+
+        The search begins with those that are `inside` and frequent enough; rounds end early where none is of use any more. Among
+        many tokens as long as each other no single longer one may be of use. So if there is room left, another search begins with
+        none.
+        """
+        self._limit(goal.min_count)
+        start, batch = inside.size, max(4, int(_ADDED * self.n))
+        inside, total = self._fewer(inside[self.counts[inside] >= goal.min_count], goal, 1)
+        for _ in progress.rounds(range(rounds), "refine, search"):
+            alone = batch if steps > 1 else 0
+            added = self._best(goal, self.n - inside.size + alone, batch - alone)
             if not added.size or self.deadline.is_over():
                 break
-            trial, new = self._fewer(np.concatenate([inside, added]), goal)
+            trial, new = self._fewer(np.concatenate([inside, added]), goal, steps)
             if new < total:
                 inside, total = trial, new
                 continue
             batch = int(batch * _FADING)
             if not batch:
                 break
-            self._choose(inside)
-            self._losses(np.ones(inside.size, bool))
-        return np.sort(inside)
-
-    def of_weights(self, weights: np.ndarray, most: np.ndarray, n: int) -> SwapSearch:
-        """A search for `n` tokens of units of other weights, in the memory of this one: only one of them at a time."""
-        other = copy.copy(self)
-        other.weights, other.n, other.counts = weights, n, self.substrings.counted(weights)
-        other._parts = [copy.copy(part) for part in self._parts]
-        for part in other._parts:
-            part.units = weights[part.place], most[part.place]
-        return other
+            self._measured(inside)
+        if start and inside.size < self.n < self._numbers.size and not self.deadline.is_over():
+            other = self.search(goal, inside[:0], *_LAST)
+            if other[1] < total:
+                return other
+        return np.sort(inside), total
 
     def used(self, inside: np.ndarray) -> tuple[np.ndarray, int]:
         """The tokens without which units would need more of the others, each alone, and how many are needed with all."""
-        self._choose(inside)
-        total, worth = self._losses(np.ones(inside.size, bool))
+        total, worth = self._measured(inside)
         return inside[worth["saved"] > 0], total
 
-    def fill(self, inside: np.ndarray, goals: list[Goal]) -> np.ndarray:
+    def fill(self, inside: np.ndarray, goals: list[Goal], times: int) -> np.ndarray:
         """Candidates with more that save something by the first goal, then by the next, until there are `n`.
 
-        Half of those that there is room for are added at a time. At last those follow that cover most symbols of distinct units,
-        which may serve other documents.
+        Candidates are added up to `times` by each goal. At last those follow that cover most symbols of distinct units, which
+        may serve other documents.
         """
         for goal in goals:
-            while inside.size < self.n and not self.deadline.is_over():
-                self._choose(inside)
-                self._losses(np.ones(inside.size, bool))
+            for _ in range(times):
                 room = self.n - inside.size
-                added = self._best(goal, -(-room // 2))
+                if not room or self.deadline.is_over():
+                    break
+                self._limit(goal.min_count)
+                self._measured(inside)
+                half = room if 8 * room <= self.n else -(-room // 2)
+                added = self._best(goal, half, room - half)
                 if not added.size:
                     break
                 inside = np.concatenate([inside, added])
         if inside.size < self.n:
+            self._limit(goals[-1].min_count)
             productive = self.substrings.counted((self.weights > 0).astype(np.int64)) * (self.substrings.length - 1)
             productive[inside] = 0
-            rest = np.flatnonzero((productive > 0) & (self.counts >= goals[-1].min_count))
-            inside = np.concatenate([inside, _largest(productive, rest, self.n - inside.size)])
+            productive[self.counts < goals[-1].min_count] = 0
+            inside = np.concatenate([inside, _largest(productive, self.n - inside.size)])
         return np.sort(inside)
 
     def total(self, inside: np.ndarray, weights: np.ndarray) -> int:
@@ -261,10 +288,10 @@ class SwapSearch:
         alive = np.ones(inside.size, bool)
         return sum(self._of_all(lambda part: part.losses(alive, weights)[0]))
 
-    def _fewer(self, inside: np.ndarray, goal: Goal) -> tuple[np.ndarray, int]:
+    def _fewer(self, inside: np.ndarray, goal: Goal, steps: int) -> tuple[np.ndarray, int]:
         """`n` of the tokens, those of the smallest worth left out, and how many tokens units need with them by this goal."""
         self._choose(inside)
-        alive = np.ones(inside.size, bool)
+        alive, surplus = np.ones(inside.size, bool), inside.size - self.n
         while True:
             total, worth = self._losses(alive)
             saved = worth["saved"] - worth["most"] if goal.robust else worth["saved"]
@@ -272,26 +299,49 @@ class SwapSearch:
                 break
             stay = np.flatnonzero(alive)
             order = stay[np.lexsort((inside[stay], worth["count"][stay], saved[stay]))]
-            alive[order[: min(size - self.n, max(1, int(size * _LEAVING)))]] = False
+            alive[order[: min(size - self.n, -(-surplus // steps))]] = False
         if goal.robust:  # savings of one unit alone do not count
             total += int(worth["saved"][alive & (saved <= 0)].sum())
         return inside[alive], total
 
+    def _limit(self, min_count: int) -> None:
+        """Look at candidates that occur that often."""
+        if min_count == self._least:
+            return
+        often = self.counts >= min_count
+        self._least, self._numbers = min_count, np.flatnonzero(often)
+        self._rank = np.where(often, np.cumsum(often) - 1, -1).astype(np.int32)
+        self._of_all(lambda part: part.limit(self._rank, self._numbers.size))
+
     def _choose(self, inside: np.ndarray) -> None:
-        rank = np.full(len(self.substrings), -1, np.int32)
-        rank[inside] = np.arange(inside.size)
+        rank = np.full(self._numbers.size, -1, np.int32)
+        rank[self._rank[inside]] = np.arange(inside.size)
         self._of_all(lambda part: kernels.inside_edges(*part.edges, rank, *part.inside))
 
-    def _losses(self, alive: np.ndarray) -> tuple[int, np.ndarray]:
-        found = self._of_all(lambda part: part.losses(alive))
-        return sum(total for total, _ in found), _combined([worth for _, worth in found])
+    def _measured(self, inside: np.ndarray) -> tuple[int, np.ndarray]:
+        self._choose(inside)
+        return self._losses(np.ones(inside.size, bool))
 
-    def _best(self, goal: Goal, n: int) -> np.ndarray:
-        """The `n` candidates that save most; those that are in save nothing."""
-        worth = _combined(self._of_all(_Part.gains))
-        saved = worth["saved"] - worth["most"] if goal.robust else worth["saved"]
-        useful = np.flatnonzero((saved > 0) & (self.counts >= goal.min_count))
-        return _largest(saved, useful, n)
+    def _losses(self, alive: np.ndarray) -> tuple[int, np.ndarray]:
+        measured = self._of_all(lambda part: part.losses(alive))
+        return sum(total for total, _ in measured), _combined([worth for _, worth in measured])
+
+    def _best(self, goal: Goal, room: int, more: int) -> np.ndarray:
+        """At most `room + more` candidates that save most beside each other; up to `room` also those that save most alone."""
+        alone = self._gains(goal, np.empty(0, np.int64))
+        beside = self._gains(goal, alone)
+        best = _largest(beside, room + more)
+        if best.size < room:
+            alone[best] = 0
+            best = np.concatenate([best, _largest(alone, room - best.size)])
+        numbers: np.ndarray = self._numbers[best]
+        return numbers
+
+    def _gains(self, goal: Goal, prefer: np.ndarray) -> np.ndarray:
+        """Tokens that each candidate saves; those that are in save nothing."""
+        worth = _combined(self._of_all(lambda part: part.gains(prefer)))
+        saved: np.ndarray = worth["saved"] - worth["most"] * goal.robust
+        return saved
 
     def _of_all(self, function: Callable[[_Part], T]) -> list[T]:
         chunks = [(i, i + 1) for i in range(len(self._parts))]
@@ -308,12 +358,13 @@ def _combined(found: list[np.ndarray]) -> np.ndarray:
     return whole
 
 
-def _largest(values: np.ndarray, of: np.ndarray, n: int) -> np.ndarray:
-    """The indices among `of`, ascending, of the `n` largest values; among equals the first.
+def _largest(values: np.ndarray, n: int) -> np.ndarray:
+    """The indices of the `n` largest values above 0; among equals the first.
 
-    >>> _largest(np.array([5, 1, 5, 7]), np.array([0, 1, 2]), 1).tolist()
+    >>> _largest(np.array([5, 1, 5, 0]), 1).tolist()
     [0]
     """
+    of = np.flatnonzero(values > 0)
     if of.size <= n:
         return of
     limit = np.partition(values[of], of.size - n)[of.size - n]

@@ -10,9 +10,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ubpe_numba.coding.model_inputs import FIRST, SECOND, Template, processed, template_of
+from ubpe_numba.coding.model_inputs import FIRST, SECOND, Template, template_of
 from ubpe_numba.coding.plan import LIKELIHOOD, Tables, plan_by_path, plan_by_rank
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import listed, quoted, shortened
@@ -21,7 +20,6 @@ from ubpe_numba.formats.export_check import (
     TEXTS,
     EncodeLists,
     Samples,
-    changed,
     check_model,
     check_order,
     check_plain,
@@ -40,6 +38,7 @@ from ubpe_numba.formats.export_check import (
     words_of,
 )
 from ubpe_numba.formats.pair_table import MOST_INTEGERS
+from ubpe_numba.formats.tokenizer_config import config_of
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
@@ -114,31 +113,27 @@ class Exported(NamedTuple):
 # ---------------------------------------------------------------------------------------------------- Hugging Face
 
 
-def tokenizer_json(tok: Exported, *, unk_token: Any = None, template: Any = None, special_first: bool | None = None) -> str:
+def tokenizer_json(tok: Exported, *, unk_token: Any = None, template: Any = None) -> str:
     """The `tokenizer.json` of Hugging Face; options and errors as of `tokenizers.export.export`."""
     if isinstance(tok.model, Words):
-        for name, value in (("unk_token", unk_token), ("special_first", special_first)):
-            if value is not None:
-                raise ValueError(f"{name}: the unknown token and the ids of a WordPiece are its own")
+        if unk_token is not None:
+            raise ValueError("unk_token: the unknown token of a WordPiece is its own")
         return _of_words(tok.model, tok, template)
+    check_model(tok.model)
     unk_token = tok.unknown if unk_token is None else unk_token
     if tok.by_pairs:
-        return _of_pairs(tok.model, tok.with_special, unk_token, template, special_first)
+        return _of_pairs(tok.model, tok.with_special, unk_token, template)
     if tok.objective != "tokenizers":
         hint = "" if tok.objective in ("likelihood", "sentencepiece") else "reweight estimates probabilities, and then "
         raise ValueError(
             f"objective: {quoted(tok.objective)} takes other paths than a Unigram model of tokenizers, at least "
             f"among those of equal weight; {hint}set_params(objective='tokenizers') takes the same"
         )
-    return _of_unigrams(tok.scored(), tok.with_special, unk_token, template, special_first)
+    return _of_unigrams(tok.scored(), tok.with_special, unk_token, template)
 
 
-def _of_pairs(
-    model: Model, encode: EncodeLists, unk_token: Any = None, template: Any = None, special_first: bool | None = None
-) -> str:
+def _of_pairs(model: Model, encode: EncodeLists, unk_token: Any, template: Any) -> str:
     """The `tokenizer.json` of a model of pairs."""
-    model, encode = _in_order(model, encode, special_first)
-    check_model(model)
     vocab, merges = named(model)
     special, known = words_of(model)
     if clash := next((word for word, i in {**special, **known}.items() if vocab.get(word, i) != i), None):
@@ -160,7 +155,7 @@ def _of_pairs(
     if unknown is not None and loss_of(model) is not None:
         samples = without_unknown(model, samples)
         wider, more = samples_with_unknown(model, unknown)
-        all_samples = [(model.alphabet, samples), (wider.alphabet, more)]
+        all_samples = [(model.alphabet, samples), (wider, more)]
         if unknown.symbol is not None:
             found = readers.of_huggingface(text, None if kind == "str" else kind, symbols)
             _same_by_rank(found.model, more, found.params.get("unknown", "skip"))
@@ -195,12 +190,8 @@ def _same_by_rank(other: Model, samples: Samples, unknown: Any = "skip") -> None
     compare(docs, ids, encode_with(plan_by_rank(Tables(other)), docs, chosen), "what was written")
 
 
-def _of_unigrams(
-    model: Model, encode: EncodeLists, unk_token: Any = None, template: Any = None, special_first: bool | None = None
-) -> str:
+def _of_unigrams(model: Model, encode: EncodeLists, unk_token: Any, template: Any) -> str:
     """The `tokenizer.json` of a model with log-probabilities."""
-    model, encode = _in_order(model, encode, special_first)
-    check_model(model)
     if model.segmenter.whole_words:
         raise ValueError("whole_words: a Unigram model has no place for tokens that only whole words become")
     scores = model.vocabulary.log_probabilities
@@ -246,68 +237,13 @@ def _of_words(words: Words, tok: Exported, template: Any) -> str:
     return text
 
 
-def _in_order(model: Model, encode: EncodeLists, special_first: bool | None) -> tuple[Model, EncodeLists]:
-    """A model and its encoder, with its special tokens first if `special_first`."""
-    if special_first not in (None, False, True):
-        raise TypeError(f"special_first: expected True, False or None, got {quoted(special_first)}")
-    special = model.segmenter.special
-    ids = np.zeros(0) if special is None else np.sort(special.ids[~special.always & special.found])
-    are_first = bool(ids.size) and np.array_equal(ids, np.arange(ids.size))
-    if special_first is False and are_first:
-        raise ValueError("special_first: the special tokens of this tokenizer come first, and an export does not move them back")
-    if not special_first or are_first:
-        return model, encode
-    if special is None:
-        raise ValueError("special_first: this tokenizer has no special tokens")
-    model, new = special_tokens_first(model)
-    return model, lambda docs: [new[ids].tolist() for ids in encode(docs)]
-
-
-def special_tokens_first(model: Model) -> tuple[Model, NDArray[np.int64]]:
-    """Renumber so that special tokens get ids 0..k-1; also returns the old-to-new map, int64[largest id + 1].
-
-    Special tokens stay in the order of their ids, and so do all others after them, known words too, without gaps; -1 for an
-    unused id. Without special tokens only gaps go.
-
-    >>> from ubpe_numba import BPE, Preprocessing
-    >>> words = Preprocessing(special_tokens=["[UNK]", "[CLS]"])
-    >>> made, new = special_tokens_first(BPE.from_merges([[0, 1]], "ab", preprocessing=words)._model)
-    >>> made.segmenter.special.ids.tolist(), made.segmenter.token_ids.tolist(), new.tolist()
-    ([0, 1], [2, 3, 4], [2, 3, 4, 0, 1])
-    """
-    segmenter = model.segmenter
-    reserved, special, unknown = segmenter.reserved, segmenter.special, segmenter.unknown
-    tokens = np.arange(len(model.vocabulary)) if segmenter.token_ids is None else segmenter.token_ids.astype(np.int64)
-    none = np.zeros(0, np.int64)
-    words = none if special is None else special.ids.astype(np.int64)
-    others = [tokens, words]
-    if unknown is not None:
-        others += [np.array([unknown.id]), none if unknown.byte_ids is None else unknown.byte_ids.astype(np.int64)]
-    used = np.unique(np.concatenate(others))
-    first = np.sort(words[~special.always & special.found]) if special is not None else none
-    order = np.concatenate([first, np.setdiff1d(used[used >= 0], first)])
-    new = np.full(int(order.max()) + 1, -1, np.int64)
-    new[order] = np.arange(order.size)
-    found = np.append(new, -1)  # of -1: no id
-    if special is not None:
-        reserved = special.with_ids(new[words].astype(np.int32))
-    if unknown is not None:
-        byte_ids = None if unknown.byte_ids is None else found[unknown.byte_ids].astype(np.int32)
-        unknown = unknown._replace(byte_ids=byte_ids, id=int(found[unknown.id]))
-    file = None if segmenter.file is None else huggingface.renumbered(segmenter.file, found.tolist())
-    changed = segmenter._replace(reserved=reserved, unknown=unknown, file=file).numbered(found[tokens], tokens.size)
-    return model._replace(segmenter=changed), new
-
-
-def transformers_object(
-    tok: Exported, *, unk_token: Any = None, template: Any = None, special_first: bool | None = None, **params: Any
-) -> Any:
+def transformers_object(tok: Exported, *, unk_token: Any = None, template: Any = None, **params: Any) -> Any:
     """A `transformers.PreTrainedTokenizerFast`; options and errors as of `tokenizers.export.export`."""
     if isinstance(tok.model, Words):
-        text = tokenizer_json(tok, template=template, special_first=special_first)
+        text = tokenizer_json(tok, template=template)
     else:
         unk_token = tok.unknown if unk_token is None else unk_token
-        text = tokenizer_json(tok, unk_token=unk_token, template=template, special_first=special_first)
+        text = tokenizer_json(tok, unk_token=unk_token, template=template)
     own = tok.model.file if isinstance(tok.model, Words) else tok.model.segmenter.file
     config = dict((own or {}).get("config", {}))
     fast = require("transformers", "export to transformers", "hf").PreTrainedTokenizerFast
@@ -315,11 +251,10 @@ def transformers_object(
     file = json.loads(text)
     special = {token["content"] for token in file["added_tokens"] if token["special"]}
     unknown = file["model"].get("unk_token")
-    lists = ("additional_special_tokens", "extra_special_tokens")
-    config = {
-        name: [word for word in value if word in special] if name in lists else value
+    config = {  # of the file that it is from, whose special tokens may be none here
+        name: [word for word in value if word in special] if name.endswith("_tokens") else value
         for name, value in config.items()
-        if not name.endswith("_token") or value in special
+        if name != "call" and (not name.endswith("_token") or value in special)
     }
     params = {**config, **({} if unk_token is None else {"unk_token": unk_token}), **params}
     given = {name: value for name, value in params.items() if value is not None}
@@ -328,22 +263,15 @@ def transformers_object(
         given.pop("unk_token", None)
     else:
         given.setdefault("unk_token", unknown)
+    config_of(given)  # which checks them
     for name, value in given.items():
-        words = [value] if name.endswith("_token") else []
-        if name in lists:
-            words = list(value.values() if isinstance(value, dict) else value)
-        for word in map(str, words):
-            if word not in special and not (name == "unk_token" and word == unknown):
-                known = listed(sorted(special)) or "none"
-                raise ValueError(
-                    f"{name}: {quoted(word)} is not a special token of this tokenizer ({known}); "
-                    "transformers would add it with an id that no model knows"
-                )
-    if (side := given.get("padding_side", "right")) not in ("left", "right"):
-        raise ValueError(f"padding_side: expected 'left' or 'right', got {quoted(side)}")
-    length = given.get("model_max_length", 1)
-    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-        raise ValueError(f"model_max_length: expected a positive int, got {quoted(length)}")
+        many = value.values() if isinstance(value, dict) else value
+        words = map(str, [value] if name.endswith("_token") else many if name.endswith("_tokens") else [])
+        if odd := next((word for word in words if word not in special and not (name == "unk_token" and word == unknown)), None):
+            raise ValueError(
+                f"{name}: {quoted(odd)} is not a special token of this tokenizer: {listed(sorted(special)) or 'none'}; "
+                "transformers would add it with an id that no model knows"
+            )
     return fast(tokenizer_object=tokenizer, **{"clean_up_tokenization_spaces": False, **given})
 
 
@@ -356,7 +284,7 @@ def _frame(
     """The requested template, or that of the file that the tokenizer is from, and the post-processor; None for none."""
     own = (file or {}).get("post_processor")
     if template is None:
-        return None if own is None else processed(own), own
+        return None if own is None else huggingface.processed(own), own
     made, names = template_of(template, special), {i: word for word, i in special.items()}
     if odd := [i for parts in made[:2] for i, _ in parts if i < FIRST and i not in names]:
         raise ValueError(f"template: {odd[0]} is not a special token of this tokenizer, which has {listed(special) or 'none'}")
@@ -377,12 +305,10 @@ def _frame(
 
 def _check_template(other: Any, template: Template, texts: list[str], ids: list[list[int]]) -> None:
     """ValueError if a tokenizer of the package tokenizers puts other tokens around some samples, or pairs of them."""
-    texts, ids = texts[-_PAIRS:], ids[-_PAIRS:]
-    one: tuple[Any, Any] = [(text,) for text in texts], [(doc,) for doc in ids]
-    for parts, (docs, given) in zip(template[:2], (one, ([*itertools.pairwise(texts)], [*itertools.pairwise(ids)])), strict=True):
-        expected = [[j for i, _ in parts for j in (lists[i - FIRST] if i >= FIRST else [i])] for lists in given]
-        found = other.encode_batch([doc if len(doc) > 1 else doc[0] for doc in docs])
-        compare(docs, expected, [e.ids for e in found], "tokenizers")
+    for a in range(-min(len(texts), _PAIRS), 0):
+        for parts, docs in ((template.single, [texts[a]]), (template.pair, [texts[a], texts[0]])):
+            expected = [j for i, _ in parts for j in (ids[(a, 0)[i - FIRST]] if i >= FIRST else [i])]
+            compare([docs], [expected], [other.encode(*docs).ids], "tokenizers")
 
 
 # ---------------------------------------------------------------------------------------------------- the unknown token
@@ -442,66 +368,42 @@ def loss_of(model: Model) -> str | None:
     if alphabet.kind == "int":
         lost, of = "characters of no integer of the alphabet", f"{alphabet.size} integers"
         ways += " of several integers, or the tokenizer all integers that can occur as its alphabet"
-    elif alphabet.kind == "str":
-        letters = np.concatenate([np.array(list(map(ord, _SOME))), np.arange(0x110000)])
-        missing = np.flatnonzero(alphabet.lookup(letters) < 0)
-        if not missing.size:
-            return None
-        letter = chr(letters[missing[0]])
-        lost, of = f"characters such as {quoted(letter)}", f"{alphabet.size} characters"
-        ways += ", or fit over bytes (BPE.for_text), of which none is unknown"
     else:
-        missing = np.setdiff1d(np.arange(256), alphabet.symbols)
-        if set(missing.tolist()) <= huggingface.NEVER:
+        is_bytes = alphabet.kind == "bytes"
+        every = np.setdiff1d(range(256), [*huggingface.NEVER]) if is_bytes else np.array([*map(ord, _SOME), *range(0x110000)])
+        if not (missing := every[alphabet.lookup(every) < 0]).size:
             return None
-        lost, of = f"bytes such as {quoted(bytes([missing[0]]))}", f"{alphabet.size} bytes"
-        ways += ", or the tokenizer all 256 bytes as its alphabet (BPE.for_text)"
+        first = quoted(bytes([missing[0]]) if is_bytes else chr(missing[0]))
+        name = alphabet.kind if is_bytes else "characters"
+        lost, of = f"{name} such as {first}", f"{alphabet.size} {name}"
+        ways += ", or fit over bytes (BPE.for_text), of which none is unknown"
     return (
         f"alphabet: the exported tokenizer has {of} and no unk_token: tokenizers and transformers leave out {lost} "
         f"silently, so that ids no longer hold the whole text. Instead {ways}; unk_token=False says that this is meant"
     )
 
 
-def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Model, Samples]:
-    """Samples of an export to which every unknown symbol is one token, which hold some, and their model; for pairs.
-
-    In that model all unknown symbols of the samples are part of the alphabet, in no pair, and have that id; ids are
-    those of the model itself where they become a symbol, which is merged with others.
-    """
-    kind = model.alphabet.kind
+def samples_with_unknown(model: Model, unknown: UnkToken) -> tuple[Alphabet, Samples]:
+    """Samples of an export to which every unknown symbol is one token, which hold some, and an alphabet with those; for pairs."""
+    kind, alphabet, words = model.alphabet.kind, model.alphabet, model.segmenter.special
+    some: Any = range(256) if kind == "bytes" else sorted(map(ord, {*_SOME, *"".join(TEXTS)}))
+    others = np.setdiff1d(range(alphabet.size + _OTHER_INTEGERS) if kind == "int" else some, alphabet.symbols).tolist()
     if kind == "int":
-        size, there = model.alphabet.size, set(model.alphabet.symbols.tolist())
-        others = [i for i in range(size + _OTHER_INTEGERS) if i not in there][: min(_OTHER_INTEGERS, MOST_INTEGERS - size)]
-    elif kind == "bytes":
-        others = np.setdiff1d(np.arange(256), model.alphabet.symbols).tolist()
-    else:
-        others = sorted(map(ord, {*_SOME, *"".join(TEXTS)} - {*map(chr, model.alphabet.symbols.tolist())}))
-    wider = _with_symbols(model, others, unknown.id)
-    docs = samples_of(wider)
-    if model.segmenter.rewrites:  # which may make symbols that no document holds
-        made = np.unique(changed(model, docs).values).astype(np.int64)
-        wider = _with_symbols(wider, made[wider.alphabet.lookup(made) < 0].tolist(), unknown.id)
-    if unknown.symbol is None:
-        return wider, (docs, encode_with(plan_by_rank(Tables(wider)), docs))
-    return wider, (docs, encode_with(plan_by_rank(Tables(model)), docs, unknown.symbol))
-
-
-def _with_symbols(model: Model, symbols: list[int], token_id: int) -> Model:
-    """A model with further symbols in its alphabet, all of which have one id and are in no pair."""
-    if not symbols:
-        return model
-    alphabet, vocabulary, segmenter = model
-    n, more = alphabet.size, len(symbols)
-    assert vocabulary.merges is not None  # a pair table has merges
-    merges = vocabulary.merges.astype(np.int64)
-    merges = np.where(merges < n, merges, merges + more)
-    ids = np.arange(len(vocabulary), dtype=np.int32) if segmenter.token_ids is None else segmenter.token_ids
-    ids = np.concatenate([ids[:n], np.full(more, token_id, np.int32), ids[n:]])
-    return Model(
-        Alphabet.from_symbols([*alphabet.symbols.tolist(), *symbols], alphabet.kind),
-        Vocabulary.from_merges(n + more, merges.astype(np.int32)),
-        segmenter._replace(token_ids=ids),
-    )
+        others = others[: min(_OTHER_INTEGERS, MOST_INTEGERS - alphabet.size)]
+    if not others:
+        return alphabet, ([], [])
+    wider, size = Alphabet.from_symbols([*alphabet.symbols.tolist(), *others], kind), len(model.vocabulary)
+    docs = []
+    for i in range(min(size, 10 * _PAIRS)):
+        tokens = [alphabet.to_symbols(model.vocabulary.sequence(t)) for t in (i, size - 1 - i)]
+        docs.append(wider.output(np.concatenate([tokens[0], [others[i % len(others)]], tokens[1], [others[-i % len(others)]]])))
+    docs += [] if kind == "int" else [text.encode() if kind == "bytes" else text for text in TEXTS]
+    choice: Any = unknown.symbol
+    if choice is None:
+        assert words is not None  # it is one of them
+        at = int(np.flatnonzero(words.ids == unknown.id)[0])
+        choice = at, words.words[at]
+    return wider, (docs, encode_with(plan_by_rank(Tables(model)), docs, choice))
 
 
 # ---------------------------------------------------------------------------------------------------- other files

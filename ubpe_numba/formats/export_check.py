@@ -104,10 +104,20 @@ def table_of(model: Model) -> Table:
     if steps[0] is not None and steps[0].steps[-1]["type"] == "StandIns" and steps[0].steps[0]["type"] == "SentencePiece":
         steps = as_huggingface(segmenter)
     return Table(
-        model.alphabet.kind, [], none, none, {}, {}, None if splitter else pattern_of(model), segmenter.whole_words,
-        segmenter.one_by_one, splitter, *steps, flags_of(model),
+        model.alphabet.kind,
+        [],
+        none,
+        none,
+        {},
+        {},
+        None if splitter else pattern_of(model),
+        segmenter.whole_words,
+        segmenter.one_by_one,
+        splitter,
+        *steps,
+        flags_of(model),
         file=segmenter.file,
-    )  # fmt: skip
+    )
 
 
 def flags_of(model: Model) -> dict[Any, int]:

@@ -11,14 +11,16 @@
 The kind ``llama`` is sentencepiece's BPE and ``t5`` its unigram, with the same types of pieces (sentencepiece.py); ``gpt2`` is
 BPE over bytes with names of GPT-2's table and merges, cut by the pattern that the field `tokenizer.ggml.pre` names; ``gemma4`` is
 BPE over characters, with bytes for those that it does not know; ``bert`` is WordPiece, with a mark before the pieces that begin a
-word and none before the others. The patterns are those that the models were published with: llama.cpp has simpler ones for o200k
-and tekken.
+word and none before the others. The patterns are those that the models were published with (gguf_patterns.json): llama.cpp has
+simpler ones for o200k and tekken.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import os
+import pathlib
 import re
 import struct
 import warnings
@@ -26,6 +28,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.formats import huggingface, sentencepiece
 from ubpe_numba.formats.huggingface import AS_BYTES, cut_of
@@ -34,7 +37,6 @@ from ubpe_numba.formats.sentencepiece import BPE, BYTE, CONTROL, UNIGRAM, UNKNOW
 from ubpe_numba.formats.wordpiece import Words
 from ubpe_numba.runtime.files import open_regular
 from ubpe_numba.text.normalizer import Normalizer
-from ubpe_numba.text.patterns import NAMED, published_steps
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.reserved import ONLY_DECODED
 
@@ -43,76 +45,11 @@ _FIELDS = re.compile(  # that are read, and those that a call of llama.cpp puts 
     r"model|pre|tokens|token_type|token_type_count|scores|merges|precompiled_charsmap|add_(space_prefix|[a-z]+_token)|"
     r"remove_extra_whitespaces|normalizer\.(lowercase|strip_accents)|\w+_token_ids?"
 )
-_NAMES = {  # of patterns, and the names of tokenizers in llama.cpp that cut by them
-    "gpt2": (
-        "gpt2 gpt-2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe gigachat a.x-4.0 mellum "
-        "modern-bert exaone4 mpt olmo jais trillion granite-docling"
-    ),
-    "llama3": ("llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano dbrx smaug-bpe glm4 chatglm-bpe"),
-    "qwen2": ("qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2 bailingmoe bailingmoe2 llada-moe"),
-    "qwen35": "qwen35",
-    "o200k": "gpt-4o llama4 kanana2 talkie minimax-m2 granite-embed-multi-97m",
-    "tekken": "tekken",
-    "deepseek": "deepseek-v3 hunyuan-dense joyai-llm hy_v4",
-    "starcoder": "starcoder refact command-r smollm codeshell exaone minerva-7b mellum2",
-    "kimi": "kimi-k2",
-}
-_BLOOM = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
-_DIGITS: dict[str, Any] = {"type": "Digits", "individual_digits": True}
-_CASED = (  # letters of deepseek-llm
-    "A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝ"
-    "Ὗ-\u1f7dᾀ-ᾴᾶ-ᾼ\u1fbeῂ-ῄῆ-ῌῐ-\u1fd3ῖ-\u1fdbῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\u2126ℨ\u212a-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛ"  # noqa: RUF001
-    "Ꜣ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃"  # noqa: RUF001
-)
-_CJK, _OF_V3 = published_steps("deepseek")[1:]
-#: Patterns one after the other, each of which cuts what the ones before left; or a step as of a tokenizer.json.
-_STEPS: dict[str, tuple[Any, ...]] = {name: (NAMED[pattern],) for pattern, names in _NAMES.items() for name in names.split()} | {
-    "default": (r"[\p{P}\$\+<=>\^~\|]+", NAMED["gpt2"], NAMED["digits"], "[0-9][0-9][0-9]"),
-    "falcon": (
-        {"type": "Punctuation", "behavior": "Contiguous"}, {"type": "ByteLevel", "add_prefix_space": False}, {"type": "Digits"},
-        "[0-9][0-9][0-9]",
-    ),
-    "deepseek-coder": ("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", _DIGITS),
-    "deepseek-llm": (
-        "[\r\n]", rf"\s?[{_CASED}]+", "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+", r"\s+(?![\s\S])",
-        "[一-龥ࠀ-一가-퟿]+", _DIGITS,
-    ),
-    "spark2_5": (NAMED["digits3"], _CJK, _OF_V3.replace("[\r\n]*|\\s*[\r\n]+", "|[\r\n]"), _DIGITS),
-    "afmoe": (
-        r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
-        "[一-\u9fff㐀-\u4dbf豈-\ufaff\u3040-ヿ･-ﾟ⼀-\u2fdfเ-\u0e7f\u0e80-\u0effក-\u17ffက-႟ꩠ-ꩿꧠ-\ua9ff가-\ud7afᄀ-ᇿ]+",
-        _OF_V3,
-    ),
-    "bloom": (_BLOOM,), "poro-chat": (_BLOOM,), "gpt3-finnish": (_BLOOM,), "viking": (_BLOOM, NAMED["digits1"]),
-    "minicpm5": (NAMED["digits3"], NAMED["llama3"].replace("{1,3}", "+")),
-    "seed-coder": (NAMED["qwen2"].replace(r" ?[^\s\p{L}\p{N}]+[\r\n]*", r" ?[^\s\p{L}\p{N}\r\n]+"),),
-    "exaone-moe": (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}"
-        r"| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+",
-    ),
-    "jais-2": (
-        NAMED["llama3"].removesuffix(r"\s+(?!\S)|\s+")
-        + "".join(rf"\s{{{n}}}(?!\S)|" for n in (512, 256, 128, 64, 32, 16, 8, 4, "1,2")) + r"\s{1}",
-    ),
-    "youtu": (
-        "[가-힣ㄱ-ㆎ]+|[\uff01…“”\u2018\u2019—\uff1a\uff1b\uff0c、-\u303f\ufe30-\ufe4f]+|[ㄅ-ㄯ]+|[一-龥\u3040-ヿ]+",
-        NAMED["o200k"].replace("{1,3}", ""),
-    ),
-    "chameleon": (
-        "<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", "([\\t\\n]|    |  )", NAMED["digits1"],
-        r"[\p{P}!-/:-@\[-`{-~]", NAMED["gpt2"],
-    ),
-    "superbpe": (NAMED["digits"], r"(?=(\d{3})+(?!\d))"),
-    "ufakzeka": (NAMED["qwen2"].partition("|'d)|")[2],),
-    "laguna": (r"(?:\r?\n)+(?:(?!\r?\n)[\s\S])*", NAMED["qwen2"]),
-    **dict.fromkeys(("tiny_aya", "cohere2moe"), (r"\d{1,3}(?=(?:\d{3})*\b)", NAMED["o200k"])),
-    **dict.fromkeys(("gemma4", "granite-embed-multi-311m", "sarvam-moe"), ()),  # of characters, which nothing cuts
-}  # fmt: skip
-#: Tokenizers of which a word that equals a token becomes it before any merge.
-_WHOLE = frozenset([
-    "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken",
-    "minicpm5", "granite-embed-multi-97m", "youtu",
-])  # fmt: skip
+#: Rows of tokenizers of llama.cpp: their names; patterns one after the other, each of which cuts what the ones before left, or
+#: steps as of a tokenizer.json, none for those of characters, which nothing cuts; whether a word becomes an equal token first.
+_PATTERNS = json.loads(pathlib.Path(__file__).with_name("gguf_patterns.json").read_text(encoding="utf-8"))
+_STEPS = {name: tuple(row["steps"]) for row in _PATTERNS for name in row["names"].split()}
+_WHOLE = {name for row in _PATTERNS if row.get("whole") for name in row["names"].split()}
 _START = "\u2581"  # before pieces that begin a word
 _IS_NAME = re.compile(r"(?s)\[.+\]").fullmatch  # of a token, not of a piece of text
 
@@ -178,8 +115,8 @@ def _pieces(found: dict[str, Any], names: list[str], types: np.ndarray, unigram:
         "add_dummy_prefix": _flag(found, "add_space_prefix", True),
         "remove_extra_whitespaces": _flag(found, "remove_extra_whitespaces", unigram),
     }
-    points = np.frombuffer("".join(names).encode("utf-32-le", "surrogatepass"), np.uint32)
-    lengths = np.fromiter(map(len, names), np.int64, len(names))
+    points = code_points("".join(names))
+    lengths = np.array([*map(len, names)])
     kind = UNIGRAM if unigram else BPE
     by_bytes = bool((types == BYTE).any())
     return sentencepiece.checked(Pieces(kind, points, lengths, scores, types, by_bytes, sentencepiece.SURFACE, step))
@@ -262,9 +199,7 @@ def read_fields(path: str | os.PathLike[str], prefix: str) -> dict[str, Any]:
             raise ModelFormatError("not a file of gguf: it does not begin with GGUF")
         version = head.number("<I", "the version")
         if version not in (2, 3):
-            other = int.from_bytes(version.to_bytes(4, "little"), "big")
-            what = "the high bytes of its numbers are first" if other in (1, 2, 3) else f"version {version}"
-            raise ModelFormatError(f"a file of gguf that is not supported: {what}; there are versions 2 and 3, low bytes first")
+            raise ModelFormatError(f"version {version} of gguf is not supported: there are versions 2 and 3, low bytes first")
         head.number("<Q", "the number of tensors")
         n = head.number("<Q", "the number of fields")
         if n > _MOST_FIELDS:

@@ -7,18 +7,20 @@ not in what `encode` gives, the ids of Hugging Face with ``add_special_tokens=Fa
 
 from __future__ import annotations
 
-import copy
+import itertools
 import json
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.model_inputs import processed
+from ubpe_numba.coding.model_inputs import FIRST, SECOND, Template
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import PREFIX, SUFFIX, over_bytes, with_marks, without_marks
-from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, from_names, parse, read_vocab, symbol_index
+from ubpe_numba.formats.model_file import parse_json
+from ubpe_numba.formats.pair_table import NamePairs, Pairs, Table, flat_names, from_names, read_vocab, symbol_index
 from ubpe_numba.text.characters import named_bytes, names_of
 from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.metaspace import MARK, MarkCuts
@@ -31,7 +33,6 @@ from ubpe_numba.vocabulary.reserved import FLAGS, NORMALIZED, ONLY_DECODED, SING
 from ubpe_numba.vocabulary.segmenter import Decoding
 from ubpe_numba.vocabulary.unknown import Unknown
 
-in_json = json.encoder.encode_basestring  # a str as JSON, with characters beyond ASCII
 _MARKS = {True: ("\xfe", "\xff"), False: ("\udcfe", "\udcff")}  # bytes that are in no text, as they are named, and as in a `str`
 NEVER = frozenset([0xC0, 0xC1, *range(0xF5, 0x100)])  # bytes that are in no text
 
@@ -42,7 +43,7 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
     `kind` is what the symbols are: ``"bytes"``, ``"str"`` or ``"int"``. None means bytes if there is a ByteLevel step, or a rule
     for unknown characters; integers if every symbol is a character that names one (see `symbol_character`); else characters.
     """
-    file = text if isinstance(text, dict) else parse(text)
+    file = text if isinstance(text, dict) else parse_json(text)
     model = file.get("model") if isinstance(file, dict) else None
     if not isinstance(model, dict) or model.get("type", "BPE") != "BPE":
         kind = quoted(model.get("type") if isinstance(model, dict) else model)
@@ -52,11 +53,10 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
     normalizer, splitter = steps_of(file)
     bytewise = splitter is not None and splitter.bytewise
     vocab = read_vocab(model.get("vocab"), "model: vocab")
-    kept = configured(file, config or {}, vocab)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     unknown = None if bytewise else _unknown(model, vocab)
     given = model.get("merges")
-    merges = given if isinstance(given, NamePairs) else NamePairs.of(_merges(given))
+    merges = given if isinstance(given, NamePairs) else _merges(given)
     stand_in: str | bytes | None = None
     if kind in (None, "bytes") and unknown is not None and unknown.byte_ids is None:
         left, right, _ = merges.ids(vocab)
@@ -112,9 +112,14 @@ def read(text: str | bytes | dict[str, Any], kind: str | None, config: Mapping[s
     if kind != "int":
         decoding = decoding_of(file.get("decoder"), names, special | known, bytewise, by_bytes, decoding)
     return table._replace(
-        pattern=pattern, splitter=splitter, normalizer=normalizer, flags=flags, stand_in=stand_in, decoding=decoding,
-        file=outer(file, kept),
-    )  # fmt: skip
+        pattern=pattern,
+        splitter=splitter,
+        normalizer=normalizer,
+        flags=flags,
+        stand_in=stand_in,
+        decoding=decoding,
+        file=outer(file, config or {}),
+    )
 
 
 def _kind_of(kind: str | None, bytewise: bool, unknown: Unknown | None, tokens: Iterable[str]) -> str:
@@ -214,18 +219,15 @@ def _stand_in_of_bytes(model: dict[str, Any], table: Table) -> str | bytes | Non
     return data if len(data) == 1 and data[0] in table.symbols else None
 
 
-def _merges(merges: Any) -> Pairs:
+def _merges(merges: Any) -> NamePairs:
     """Pairs of names from a list of ``"a b"`` or ``["a", "b"]``."""
     if not isinstance(merges, list):
         raise ModelFormatError("model: merges: expected a list")
-    pairs: Pairs = [], []
-    for i, merge in enumerate(merges):
-        parts = merge.split(" ") if isinstance(merge, str) else merge
-        if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) and part for part in parts):
-            raise ModelFormatError(f"model: merges[{i}]: expected two tokens, got {quoted(merge)}")
-        for side, part in zip(pairs, parts, strict=True):
-            side.append(part)
-    return pairs
+    rows = [merge.split(" ") if isinstance(merge, str) else merge for merge in merges]
+    for i, row in enumerate(rows):
+        if not isinstance(row, list) or list(map(type, row)) != [str, str] or not all(row):
+            raise ModelFormatError(f"model: merges[{i}]: expected two tokens, got {quoted(merges[i])}")
+    return NamePairs(*flat_names(list(itertools.chain.from_iterable(rows))))
 
 
 def write(
@@ -263,24 +265,17 @@ def write(
         "fuse_unk": unknown is not None and unknown.fuse,
         "byte_fallback": unknown is not None and unknown.byte_ids is not None,
         "ignore_merges": table.whole,
-        "vocab": {},
-        "merges": [],
     }
     file = file_of(table, special, known, model, post_processor)
     if replaced:
         without = [{"type": "Replace", "pattern": {"Regex": regex}, "content": new} for _, regex, new in replaced]
         if "decoder" not in (table.file or {}):
             file["decoder"] = {"type": "Sequence", "decoders": [*without, file["decoder"]]}
-    # json would write the two large parts by a loop in Python, since they are indented
-    text, rows = json.dumps(file, ensure_ascii=False, indent=1), sorted((i, name) for name, i in (vocab | words).items())
+    rows = sorted((i, name) for name, i in (vocab | words).items())
     if [i for i, _ in rows] == list(range(len(rows))):  # words after the vocabulary get these ids there, and are no tokens of it
         del rows[1 + max([*vocab.values(), words.get(model["unk_token"], -1)]) :]
-    names = ",\n   ".join(f"{in_json(name)}: {i}" for i, name in rows)
-    sides = zip(map(in_json, merges[0]), map(in_json, merges[1]), strict=True)
-    pairs = "\n   ],\n   [\n    ".join(map(",\n    ".join, sides))
-    parts = f"\n   {names}\n  " if rows else "", f"\n   [\n    {pairs}\n   ]\n  " if merges[0] else ""
-    before, end = text.rsplit('"vocab": {},\n  "merges": []', 1)
-    return f'{before}"vocab": {{{parts[0]}}},\n  "merges": [{parts[1]}]{end}'
+    model |= {"vocab": {name: i for i, name in rows}, "merges": [*zip(*merges, strict=True)]}
+    return json.dumps(file, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------------------------------------------- parts of all kinds
@@ -428,11 +423,59 @@ def decoding_of(
     return made if made != Decoding() else None
 
 
-def outer(file: dict[str, Any], config: dict[str, Any]) -> dict[str, Any] | None:
-    """The parts of a file that act after encoding, as they are there, and defaults of a call, as `configured`; None for none.
+def processed(processor: Any) -> Template:
+    """The template of the post-processor of a `tokenizer.json`, None for none; ModelFormatError if it is not valid."""
+    made, steps = Template(), [] if processor is None else [processor]
+    while steps:
+        step = steps.pop(0)
+        kind = step.get("type") if isinstance(step, dict) else None
+        if kind not in ("Sequence", "ByteLevel", *_AROUND):
+            raise ModelFormatError(f"post_processor: {quoted(kind)} is not supported")
+        if kind in _AROUND and made[:2] != Template()[:2]:
+            raise ModelFormatError("post_processor: two steps that put tokens around a text are not supported")
+        try:
+            if kind == "Sequence":
+                steps[:0] = step["processors"]
+                continue
+            single, pair, types = made.single, made.pair, made.types
+            if kind == "TemplateProcessing":
+                ids: dict[str, list[int]] = {name: [*map(int, word["ids"])] for name, word in step["special_tokens"].items()}
+                parts = []
+                for side in (step["single"], step["pair"]):
+                    rows: list[tuple[int, int]] = []
+                    for part in side:
+                        ((what, value),) = part.items()
+                        many = ids[value["id"]] if what == "SpecialToken" else [{"A": FIRST, "B": SECOND}[value["id"]]]
+                        rows += [(i, int(value["type_id"])) for i in many]
+                    parts.append(tuple(rows))
+                single, pair = parts
+            elif kind in _AROUND:
+                cls, sep = ((int(step[name][1]), 0) for name in ("cls", "sep"))
+                t = int(kind == "BertProcessing")
+                single = cls, (FIRST, 0), sep
+                pair = *single, *([] if t else [sep]), (SECOND, t), (sep[0], t)
+                types = 0, t
+            trims = kind in ("ByteLevel", "RobertaProcessing") and step.get("trim_offsets", True)
+            added = [bool(step.get("add_prefix_space", True))] if trims else []
+            made = Template(single, pair, (*made.trims, *added), types)
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            raise ModelFormatError(f"post_processor: {quoted(kind)} is not valid: {error!r}") from error
+    for around, texts in ((made.single, [FIRST]), (made.pair, [FIRST, SECOND])):
+        if sorted(i for i, _ in around if i >= FIRST) != texts or any(t >= FIRST for _, t in around):
+            raise ModelFormatError("post_processor: expected every text once, and ids and type ids below 2**31")
+    return made
 
-    ModelFormatError for a part that is not valid, or not supported; of all small parts where the package tokenizers is there.
+
+def outer(file: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The parts of a file that act after encoding, as they are there, and defaults of a call, as of `config_of`; None for none.
+
+    ModelFormatError for a part or a field that is not valid, not supported or not known; of all small parts where the package
+    tokenizers is there.
     """
+    if odd := file.keys() - _FIELDS:
+        raise ModelFormatError(f"the field {quoted(min(odd))} is not known here, nor in tokenizers")
+    if odd := file["model"].keys() - _OF_MODELS:
+        warnings.warn(f"model: the field {quoted(min(odd))} is not read, nor is it in tokenizers", UserWarning, stacklevel=2)
     found = {name: file.get(name) for name in _OUTER if name == "decoder" or file.get(name) is not None}
     processed(found.get("post_processor"))
     parts = {name: file.get(name) for name in ("normalizer", "pre_tokenizer", *_OUTER)} | {"version": file.get("version", "1.0")}
@@ -444,119 +487,54 @@ def outer(file: dict[str, Any], config: dict[str, Any]) -> dict[str, Any] | None
         pass
     except ValueError as error:
         raise ModelFormatError(str(error)) from error
-    padding, truncation = found.get("padding") or {}, found.get("truncation") or {}
-    own = {"pad_token": padding.get("pad_token"), "pad_token_type_id": padding.get("pad_type_id")}
+    padding, truncation = file.get("padding") or {}, file.get("truncation") or {}
+    own = {"pad_token": padding.get("pad_token")}
     for at, part in (("padding_side", padding), ("truncation_side", truncation)):
-        own[at] = {"Left": "left", "Right": "right"}.get(str(part.get("direction")))
-    config = {name: value for name, value in own.items() if value is not None} | config
+        own[at] = str(part.get("direction") or "").lower() or None
+    config = {name: value for name, value in own.items() if value is not None} | {**config}
+    if "model_input_names" not in config:  # which only transformers has, whose calls follow no other part of a file
+        call = {name: truncation.get(name) for name in ("max_length", "stride")}
+        call |= {name: padding.get(name) for name in ("pad_id", "pad_type_id", "pad_to_multiple_of")}
+        call["truncation"] = re.sub(r"\B([A-Z])", r"_\1", str(truncation.get("strategy") or "")).lower() or None
+        if isinstance(strategy := padding.get("strategy"), dict):
+            call |= {"padding": "max_length", "length": strategy.get("Fixed")}
+        elif padding:
+            call["padding"] = "longest"
+        if call := {name: value for name, value in call.items() if value is not None}:
+            config["call"] = call
     return {**found, **({"config": config} if config else {})} or None
 
 
-def configured(file: dict[str, Any], config: Mapping[str, Any], vocab: Mapping[str, int]) -> dict[str, Any]:
-    """The defaults of a call that a `tokenizer_config.json` says; ModelFormatError for fields that are not valid, or not known.
-
-    Added tokens with other flags, or that the file does not have, are put into the object of the file, as transformers does.
-    """
-    if odd := file.keys() - _FIELDS:
-        raise ModelFormatError(f"the field {quoted(min(odd))} is not known here, nor in tokenizers")
-    if odd := file["model"].keys() - _OF_MODELS:
-        warnings.warn(f"model: the field {quoted(min(odd))} is not read, nor is it in tokenizers", UserWarning, stacklevel=2)
-    kept = config_of(config)
-    if config.get("split_special_tokens"):
-        raise ModelFormatError("tokenizer_config.json: split_special_tokens is not supported; encode(allowed_special='none') is")
-    try:
-        decoder = config.get("added_tokens_decoder") or {}
-        words = [dict(decoder[i]) for i in sorted(decoder, key=int)]
-        named = [config.get(name) for name in _ROLES]
-        for name in ("extra_special_tokens", "additional_special_tokens"):
-            many = config.get(name) or []
-            named += [*(many.values() if isinstance(many, dict) else many)]
-        if not words and not any(named):
-            return kept
-        rows = {token["content"]: token for token in file.get("added_tokens") or []}
-        seen = {word["content"] for word in words} | rows.keys()
-        plain = {**dict.fromkeys(FLAGS, False), "special": True}
-        for given in filter(None, named):
-            word = plain | (given if isinstance(given, dict) else {"content": given}) | {"special": True}
-            words += [word] if word["content"] not in seen else []
-            seen.add(word["content"])
-        free = len(vocab) + len([content for content in rows if content and content not in vocab])
-        for word in words:
-            is_special, content = word.get("special", False), word["content"]
-            flags = {name: word.get(name, name == "normalized" and not is_special) for name in FLAGS}
-            if content in rows:
-                rows[content].update(flags, special=is_special or rows[content]["special"])
-            else:
-                rows[content] = {"id": vocab.get(content, free), "content": content, **flags, "special": is_special}
-                free += content not in vocab
-        file["added_tokens"] = [*rows.values()]
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise ModelFormatError(f"tokenizer_config.json: it is not valid: {error!r}") from error
-    return kept
-
-
-def config_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults of a call, and the names of special tokens, of a `tokenizer_config.json` or an object of transformers."""
-    found: dict[str, Any] = {}
-    for name in (*CONFIG, "extra_special_tokens"):
-        value: Any = given.get(name)
-        what, kind = "", name.rpartition("_")[2]
-        if value in (None, ""):
-            continue
-        if kind == "length" and not (type(value) in (int, float) and value >= 1):
-            what = "a number of at least 1"
-        elif kind == "side" and value not in ("left", "right"):
-            what = "'left' or 'right'"
-        elif kind == "tokens":
-            many = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [None]
-            what = "" if all(value := [*map(_text_of, many)]) else "a list of tokens"
-        elif kind == "token":
-            what = "" if (value := _text_of(value)) else "a token"
-        if what:
-            raise ModelFormatError(f"tokenizer_config.json: {name}: expected {what}, got {quoted(given[name])}")
-        if name in CONFIG and not (kind == "length" and value >= 1 << 31):  # which is no limit
-            found[name] = int(value) if kind == "length" else value
-    return found
-
-
-def _text_of(token: Any) -> str:
-    """The text of a token of a configuration, a `str` or an object; "" for something else."""
-    text = token.get("content") if isinstance(token, dict) else getattr(token, "content", token)
-    return text if isinstance(text, str) else ""
-
-
-def renumbered(file: dict[str, Any], new: list[int]) -> dict[str, Any]:
-    """The parts of a file whose post-processor puts the ids `new` of those that it had."""
-    made = copy.deepcopy(file)
-    steps = [made.get("post_processor")]
-    for step in steps:
-        if step is None:
-            continue
-        steps += step.get("processors", [])
-        for word in step.get("special_tokens", {}).values():
-            word["ids"] = [new[i] for i in word["ids"]]
-        for name in ("cls", "sep"):
-            if name in step:
-                step[name][1] = new[step[name][1]]
-    return made
-
-
+#: Post-processors that put special tokens around a text.
+_AROUND = ("TemplateProcessing", "BertProcessing", "RobertaProcessing")
 #: Fields of a `tokenizer.json`, and of its model: others are of a later version, or of nobody.
 _FIELDS = {
-    "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model",
-}  # fmt: skip
+    "version",
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+}
 _OF_MODELS = {
-    "type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
-    "ignore_merges", "unk_id", "max_input_chars_per_word", "vocab", "merges",
-}  # fmt: skip
+    "type",
+    "dropout",
+    "unk_token",
+    "continuing_subword_prefix",
+    "end_of_word_suffix",
+    "fuse_unk",
+    "byte_fallback",
+    "ignore_merges",
+    "unk_id",
+    "max_input_chars_per_word",
+    "vocab",
+    "merges",
+}
 #: Parts of a file that act after encoding.
 _OUTER = ("post_processor", "decoder", "padding", "truncation")
-#: Fields of a `tokenizer_config.json` that are kept.
-_ROLES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-CONFIG = (
-    *_ROLES, "additional_special_tokens", "padding_side", "truncation_side", "model_max_length", "model_input_names",
-    "clean_up_tokenization_spaces", "chat_template",
-)  # fmt: skip
 
 
 def _sequence(steps: list[dict[str, Any]], name: str) -> dict[str, Any] | None:

@@ -36,12 +36,23 @@ _PARTS = ("tokenizer", "params", "alphabet", "vocabulary", "text", "history", "a
 _OPTIONAL_PARTS = ("text", "history", "actions", "metadata")
 _TEXT_OF_VERSION_1 = frozenset(["pretokenizer", "special_tokens", "encoding", "token_ids"])
 _ARRAYS = {  # the members of an npz file beside the head, and the kinds of their dtypes
-    "alphabet.symbols": "iu", "vocabulary.merges": "iu", "vocabulary.symbols": "iu", "vocabulary.lengths": "iu",
-    "alphabet.folded_symbols": "iu", "alphabet.folded_ids": "iu",
-    "vocabulary.weights": "f", "vocabulary.counts": "iu", "vocabulary.document_frequencies": "iu", "text.token_ids": "iu",
-    "vocabulary.occurrences": "iu", "vocabulary.log_probabilities": "f", "history.lengths": "iu", "history.counts": "iu",
+    "alphabet.symbols": "iu",
+    "vocabulary.merges": "iu",
+    "vocabulary.symbols": "iu",
+    "vocabulary.lengths": "iu",
+    "alphabet.folded_symbols": "iu",
+    "alphabet.folded_ids": "iu",
+    "vocabulary.weights": "f",
+    "vocabulary.counts": "iu",
+    "vocabulary.document_frequencies": "iu",
+    "text.token_ids": "iu",
+    "vocabulary.occurrences": "iu",
+    "vocabulary.log_probabilities": "f",
+    "history.lengths": "iu",
+    "history.counts": "iu",
     "history.document_frequencies": "iu",
-}  # fmt: skip
+}
+_OF_SIGNALS = {"kinds": "u", "lengths": "i", "arena": "i", "cost": "i", "counts": "i"}  # members of files of signals
 
 
 def save(path: str | os.PathLike[str], model: dict[str, Any]) -> int:
@@ -165,11 +176,8 @@ def parse_json(data: str | bytes, number: Callable[[str], Any] = float) -> Any:
 
 def from_npz(f: BinaryIO) -> dict[str, Any]:
     """The model of an npz file; ModelFormatError if it is not one."""
-    try:
-        arrays = read_arrays(f, {"head": "u", **_ARRAYS}, all_of=("head",))
-    except ModelFormatError:
-        f.seek(0)
-        if b'"ubpe-numba signals"' in f.read(1 << 16):
-            raise ModelFormatError("tokens of signals: ubpe_numba.signals.SignalTokenizer.load reads them") from None
-        raise
-    return from_document(parse_json(arrays.pop("head").tobytes()), arrays)
+    arrays = read_arrays(f, {"head": "u", **_ARRAYS, **_OF_SIGNALS}, all_of=("head",))
+    head = parse_json(arrays.pop("head").tobytes())
+    if isinstance(head, dict) and head.get("format") == "ubpe-numba signals":
+        return {"tokenizer": "SignalTokenizer", "head": head, "arrays": arrays}
+    return from_document(head, arrays)

@@ -18,16 +18,13 @@ itself. With the pairs 0 = (b, c), 1 = (a, b), 2 = (ab, c), 3 = (a, bc)::
 from __future__ import annotations
 
 import itertools
-import json
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba.documents.read import text_of
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats import model_file
 from ubpe_numba.formats.kernels.byte_strings import NONE, numbers_of_pairs
-from ubpe_numba.formats.kernels.json_pairs import read_json_pairs
 from ubpe_numba.formats.kernels.last_merges import enter_ranks, last_merges, pairs_of_ranks
 from ubpe_numba.formats.merge_order import creation_order, run_order
 from ubpe_numba.runtime.arrays import offsets_of, writable
@@ -193,44 +190,6 @@ class NamePairs:
         ids = np.fromiter(itertools.chain(vocab.values(), [-1]), np.int64, len(vocab) + 1)
         left, right, made = ids[found]
         return left, right, made
-
-
-_KEY = b'"merges"'
-_HERE = "-Infinity"  # replaces the pairs while the rest is parsed; no valid file has it
-
-
-def parse(data: str | bytes) -> Any:
-    """Parse JSON as `model_file.parse_json`, but for an array of pairs of names with the key "merges", which becomes `NamePairs`.
-
-    A kernel reads it where it is written as usual, in a text of UTF-8. An empty array stays one: it may be of pairs of ids.
-    """
-    try:
-        raw = data.encode() if isinstance(data, str) else data
-    except UnicodeEncodeError:
-        return model_file.parse_json(data)
-    at = raw.rfind(_KEY) + len(_KEY)
-    if at < len(_KEY) or raw[at : at + 64].lstrip(b" \t\r\n")[:1] != b":":
-        return model_file.parse_json(data)
-    begin = raw.index(b":", at) + 1
-    text = writable(np.frombuffer(raw, np.uint8))
-    names, starts = np.empty(text.size - begin, np.uint8), np.empty((text.size - begin) // 5 * 2 + 3, np.int64)
-    end, m = read_json_pairs(text, begin, names, starts)
-    if end < 0 or m == 0:
-        return model_file.parse_json(data)
-    starts = starts[: 2 * m + 1].copy()
-    found = iter([NamePairs(names[: starts[-1]].copy(), starts)])
-
-    def put(name: str) -> NamePairs:
-        here = next(found, None)
-        if name != _HERE or here is None:
-            raise ValueError(f"{name} is no number")
-        return here
-
-    try:
-        str(memoryview(raw)[begin:end], "utf-8", "surrogatepass")  # as `json` reads it, which takes surrogates for characters
-        return json.loads(raw[:begin] + _HERE.encode() + raw[end:], parse_constant=put, object_pairs_hook=model_file.unique)
-    except (ValueError, RecursionError):
-        return model_file.parse_json(data)  # which says what is not valid
 
 
 # ---------------------------------------------------------------------------------------------------- pairs that occur

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
-from ubpe_numba.formats.model_file import claimable, parse_json
+from ubpe_numba.formats.model_file import claimable
 from ubpe_numba.text.pretokenizer import PythonPattern
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -30,15 +30,12 @@ from ubpe_numba.vocabulary.segmenter import Segmenter
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
 
-def read(text: str, kind: str | None, classic: bool) -> tuple[int, Model]:
+def read(dump: dict[str, Any], n_bytes: int, kind: str | None, classic: bool) -> tuple[int, Model]:
     """Read a dump: its n_tokens and the model. ModelFormatError names the field that is not valid.
 
     `kind` is what the symbols are, ``"int"`` or ``"str"``; None means integers if all of them are numbers. `classic` says whether
     the dump is of a classic tokenizer.
     """
-    dump = parse_json(text)
-    if not isinstance(dump, dict):
-        raise ModelFormatError("expected a JSON object")
     for field in ("alphabet", "mapper", "weights"):
         if not isinstance(dump.get(field), dict):
             raise ModelFormatError(f"{field}: expected a JSON object")
@@ -61,7 +58,7 @@ def read(text: str, kind: str | None, classic: bool) -> tuple[int, Model]:
     if classic:
         if (bad := next((i for i, s in enumerate(sequences) if len(s) != 2), None)) is not None:
             raise ModelFormatError(f"mapper[{first + bad}]: expected a pair, got {len(sequences[bad])} ids; is it universal?")
-        vocabulary = Vocabulary.from_merges(alphabet.size, sequences, weights, max_symbols=claimable(len(text)))
+        vocabulary = Vocabulary.from_merges(alphabet.size, sequences, weights, max_symbols=claimable(n_bytes))
     else:
         flat = [t for s in sequences for t in s]
         if (bad_id := next((t for t in flat if t >= alphabet.size), None)) is not None:
@@ -196,7 +193,7 @@ def _alphabet(mapping: dict[str, Any], kind: str | None) -> Alphabet:
             raise ValueError("alphabet: two keys are one symbol")
         if kind == "str" and any(len(name) != 1 for name in mapping):
             kind = "name"
-        made = Alphabet._of_names(symbols) if kind == "name" else Alphabet.from_user(symbols, kind)
+        made = Alphabet.of_names(symbols) if kind == "name" else Alphabet.from_user(symbols, kind)
         if not made.is_lossless:
             raise ValueError(f"alphabet: two symbols have the same id {made.folded_ids[0]}")
         return made

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.pair_encoder import PairEncoder
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import trusted
 from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.formats import (
     gguf,
     huggingface,
     model_file,
-    pair_table,
     published_ubpe,
     sentencepiece,
     tiktoken,
+    tokenizer_config,
     unigram,
     vocab_merges,
     wordpiece,
@@ -53,7 +53,7 @@ _RANKS = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]{1,10}")
 _POINTER = b"version https://git-lfs.github.com/spec/"
 #: Encodings that tiktoken has by name.
 _ENCODINGS = re.compile(r"(?:gpt2|r50k_base|p50k_base|p50k_edit|cl100k_base|o200k_base|o200k_harmony)")
-_OF_HUB = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
+_OF_HUB = re.compile(r"(?!\.|.*\.[A-Za-z]\w*$)[\w.-]+(?:/[\w.-]+)?")  # not one with a suffix
 
 
 class Found(NamedTuple):
@@ -137,12 +137,9 @@ class Source:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The object of JSON in a file, or in a module with ranks; else an empty one. ModelFormatError if it is not valid."""
+        """The object of JSON in a file; else an empty one. ModelFormatError if it is not valid."""
         if self._document is None:
-            if (module := tiktoken.javascript_object(self.head, lambda: self.data)) is not None:
-                self._document = model_file.parse_json(module)
-            else:
-                self._document = pair_table.parse(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
+            self._document = model_file.parse_json(self.data.removeprefix(BYTE_ORDER_MARK)) if self.is_object else {}
         return self._document  # type: ignore[no-any-return]
 
     @property
@@ -189,7 +186,7 @@ def _hint(name: str) -> str:
     """The way on from a name that is no file: an encoding of tiktoken, or a model of the Hub; empty for a path."""
     if _ENCODINGS.fullmatch(name):
         return f"the name of an encoding? load(tiktoken.get_encoding({name!r})) reads it"
-    if _OF_HUB.fullmatch(name) and not re.search(r"\.[A-Za-z]\w*$", name) and not name.startswith("."):
+    if _OF_HUB.fullmatch(name):
         return (
             "a name on the Hub? load(tokenizers.Tokenizer.from_pretrained(name)) reads it, or "
             "huggingface_hub.hf_hub_download(name, 'tokenizer.json') fetches its file"
@@ -207,9 +204,11 @@ def is_huggingface(source: Source) -> bool:
 
 
 def is_ranks(source: Source) -> bool:
-    """Whether it is an object of tiktoken, or its first lines are tokens in base64 and their ranks."""
-    lines = source.lines(20)
-    return hasattr(source.given, "_mergeable_ranks") or (all(map(_RANKS.fullmatch, filter(None, lines))) and any(lines))
+    """Whether it is an object of tiktoken, or its first lines are tokens in base64 and their ranks, not words and counts."""
+    lines = [*filter(None, source.lines(20))]
+    is_like = all(map(_RANKS.fullmatch, lines)) and any(lines)
+    rises = is_like and (len(lines) < 3 or int(lines[0].split()[1]) < int(lines[-1].split()[1]))
+    return hasattr(source.given, "_mergeable_ranks") or rises
 
 
 def is_pair(source: Source) -> bool:
@@ -244,26 +243,40 @@ def own(source: Source, max_symbols: int | None = None) -> Found:
 
 def tokenizer_json(source: Source, kind: str | None = None, alphabet: Any = None) -> Found:
     """A `tokenizer.json` of Hugging Face, of BPE, Unigram or WordPiece, and what an object or the files beside say of it."""
-    model, config = source.document.get("model"), dict[str, Any]()
-    if hasattr(source.given, "save_pretrained"):
-        config = {name: getattr(source.given, name, None) for name in huggingface.CONFIG}
-    for beside_it in ("tokenizer_config.json", "special_tokens_map.json"):
-        if (path := source.beside([beside_it])) is not None and "added_tokens_decoder" not in config:
-            with open_regular(path) as f, naming(beside_it):
-                if not isinstance(beside := model_file.parse_json(f.read()), dict):
-                    raise ModelFormatError(f"expected an object, got {quoted(beside)}")
-            config |= beside
+    document = source.document
+    model = document.get("model")
     if isinstance(model, dict) and "type" not in model:  # as files of tokenizers had it before 0.9
         is_unigram, words = isinstance(model.get("vocab"), list), "max_input_chars_per_word" in model
         model["type"] = "BPE" if "merges" in model else "Unigram" if is_unigram else "WordPiece" if words else "WordLevel"
+    config, name = _beside(source), None
+    if config is not None:
+        name = tokenizer_config.class_of(config, config.get("model_type"), "'ByteLevel'" in str(document.get("pre_tokenizer")))
+    elif hasattr(source.given, "save_pretrained"):
+        config = {field: getattr(source.given, field, None) for field in tokenizer_config.CONFIG}
+    with naming("tokenizer_config.json"):
+        config = tokenizer_config.as_transformers(document, config or {}, name)
+    model = document["model"]
     name = model.get("type") if isinstance(model, dict) else None
     if name not in ("Unigram", "WordPiece"):
-        return of_huggingface(source.document, kind, alphabet, source.n_bytes, config)
+        return of_huggingface(document, kind, alphabet, source.n_bytes, config)
     if kind is not None or alphabet is not None:
         raise ValueError(f"{'kind' if alphabet is None else 'alphabet'}: a model of {name} is one of text")
     if name == "WordPiece":
-        return Found(wordpiece.read(source.document, config))
-    return Found(of_unigram(source.data, config, source.document), {"objective": "tokenizers"})
+        return Found(wordpiece.read(document, config))
+    return Found(of_unigram(source.data, config, document), {"objective": "tokenizers"})
+
+
+def _beside(source: Source) -> dict[str, Any] | None:
+    """The fields of the files that transformers has beside a file, None for none."""
+    config: dict[str, Any] | None = None
+    for name in ("config.json", "tokenizer_config.json", "special_tokens_map.json"):
+        if (path := source.beside([name])) is not None and "added_tokens_decoder" not in (config or {}):
+            with open_regular(path) as f, naming(name):
+                if not isinstance(fields := model_file.parse_json(f.read()), dict):
+                    raise ModelFormatError(f"expected an object, got {quoted(fields)}")
+            kept = ("model_type", "tokenizer_class") if name == "config.json" else fields
+            config = {**(config or {}), **{field: fields[field] for field in kept if field in fields}}
+    return config
 
 
 def of_huggingface(document: Any, kind: str | None = None, alphabet: Any = None, n_bytes: int = 0, config: Any = None) -> Found:
@@ -369,7 +382,7 @@ def dump(source: Source, tokenizer: str | None = None, kind: str | None = None) 
         size = len(alphabet) + len(words)
         parts = [part for parts in mapper.values() if isinstance(parts, list) for part in parts if type(part) is int]
         name = "UBPEClassic" if any(part >= size for part in parts) else "UBPE"
-    n_tokens, model = published_ubpe.read(source.data.decode("utf-8", "surrogatepass"), kind, name != "UBPE")
+    n_tokens, model = published_ubpe.read(given, source.n_bytes, kind, name != "UBPE")
     return Found(model, {"n_tokens": n_tokens, "rules": FitRules(encode="batch")}, name)
 
 
@@ -404,7 +417,8 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
         if not isinstance(cutter, Pretokenizer):
             cutter = None if table.pattern is None else Pretokenizer(table.pattern, VERSION_OF_OTHERS)
         size = len(vocabulary)
-        shared = table.shared and bool(np.isin([*special.values(), *known.values()], table.token_ids).any())
+        numbers = [*special.values(), *known.values()]  # o200k_harmony has two names of one
+        shared = table.shared if np.isin(numbers, table.token_ids).any() else len({*numbers}) < len(numbers)
         segmenter = Segmenter(
             table.splitter or cutter,
             Reserved.from_user(special, known, table.kind, size, flags, shared),
@@ -423,7 +437,7 @@ def model_of(table: Table, n_bytes: int, symbols: Any = None, cutter: Any = None
     except (TypeError, ValueError) as error:
         raise ModelFormatError(str(error)) from error
     if table.whole:
-        tokens = Ragged._trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
+        tokens = trusted(vocabulary.arena.copy(), vocabulary.offsets.copy())
         if (PairEncoder(vocabulary, False, table.one_by_one).encode(tokens, None).lengths != 1).any():
             model = model._replace(segmenter=segmenter._replace(whole_words=True))
     return model

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.pair_table import pairs_by_rank
 from ubpe_numba.formats.protobuf import Messages, field
@@ -73,7 +74,7 @@ class Pieces(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The text of every piece."""
-        text = self.points.tobytes().decode("utf-32-le")
+        text = text_of(self.points)
         return [text[a:b] for a, b in pairwise(offsets_of(self.lengths).tolist())]
 
     def points_of(self, chosen: np.ndarray) -> np.ndarray:
@@ -101,7 +102,7 @@ def read(data: bytes) -> Pieces:
         if bad.any():
             raise ModelFormatError(f"piece {int(np.argmax(bad))}: {what}")
     try:
-        points = np.frombuffer(text.tobytes().decode().encode("utf-32-le"), np.uint32)
+        points = code_points(text.tobytes().decode())
     except UnicodeDecodeError as error:
         raise ModelFormatError(f"piece {int(np.searchsorted(np.cumsum(sizes), error.start, 'right'))}: not UTF-8") from error
     begins = (text & 0xC0) != 0x80
@@ -114,16 +115,16 @@ def read(data: bytes) -> Pieces:
     if kind not in (UNIGRAM, BPE, CHARACTERS):
         what = "words: it has no tokens for parts of them" if kind == WORDS_ONLY else f"an unknown kind, {kind}"
         raise ModelFormatError(f"model_type: a model of {what}")
-    step = {
-        "type": "SentencePiece",
-        "precompiled_charsmap": base64.b64encode(_last(spec.strings(2), b"")).decode(),
-        "add_dummy_prefix": bool(_last(spec.integers(3, 1), 1)),
-        "treat_whitespace_as_suffix": bool(_last(trainer.integers(24, 0), 0)),
-        "remove_extra_whitespaces": bool(_last(spec.integers(4, 1), 1)),
-        "escape_whitespaces": bool(_last(spec.integers(5, 1), 1)),
-    }
+    flags = {
+        name: bool(_last(message.integers(number, default), default))
+        for name, message, number, default in (
+            ("add_dummy_prefix", spec, 3, 1), ("treat_whitespace_as_suffix", trainer, 24, 0),
+            ("remove_extra_whitespaces", spec, 4, 1), ("escape_whitespaces", spec, 5, 1), ("by_bytes", trainer, 35, 0),
+        )
+    }  # fmt: skip
+    by_bytes, charsmap = flags.pop("by_bytes"), base64.b64encode(_last(spec.strings(2), b"")).decode()
+    step = {"type": "SentencePiece", "precompiled_charsmap": charsmap, **flags}
     surface = _last(trainer.strings(44), SURFACE.encode()).decode("utf-8", "replace")
-    by_bytes = bool(_last(trainer.integers(35, 0), 0))
     return checked(Pieces(kind, points, lengths, scores, types, by_bytes, surface, step))
 
 
@@ -189,12 +190,18 @@ def _segmenter(pieces: Pieces, alphabet: Alphabet, token_ids: np.ndarray, size: 
     names, types = pieces.names, pieces.types
     words = [names[i] for i in np.flatnonzero(types == USER).tolist()]
     n_others = int(np.isin(types, (BYTE, UNKNOWN_PIECE)).sum()) + len(words) * by_rank
-    characters = alphabet.symbols[: alphabet.size - n_others].astype(np.uint32).tobytes().decode("utf-32-le")
+    characters = text_of(alphabet.symbols[: alphabet.size - n_others])
     steps = [
         {**pieces.text, "words": words},
-        {"type": "StandIns", "alphabet": characters, "words": words if by_rank else [], "by_bytes": pieces.by_bytes,
-         "fused": by_rank, "unknown": pieces.surface},
-    ]  # fmt: skip
+        {
+            "type": "StandIns",
+            "alphabet": characters,
+            "words": words if by_rank else [],
+            "by_bytes": pieces.by_bytes,
+            "fused": by_rank,
+            "unknown": pieces.surface,
+        },
+    ]
     removes, several = pieces.text["remove_extra_whitespaces"], MARK * 2
     odd = [word for word in words if by_rank and word.startswith(MARK) and (removes or pieces.text["add_dummy_prefix"])]
     odd += [name for name in names if removes and name.startswith(several)]
@@ -242,9 +249,11 @@ def _unigram(pieces: Pieces) -> Model:
             ids[ids < 0] = unknown[0]
     flat = alphabet.lookup(pieces.points_of(multiple))
     vocabulary = Vocabulary.from_sequences(
-        alphabet.size, flat, pieces.lengths[multiple],
+        alphabet.size,
+        flat,
+        pieces.lengths[multiple],
         log_probabilities=np.clip(np.concatenate([weights, scores[multiple]]), -_MOST_WEIGHT, _MOST_WEIGHT),
-    )  # fmt: skip
+    )
     size = len(vocabulary)
     segmenter = _segmenter(pieces, alphabet, np.concatenate([ids, multiple]), size, by_rank=False)
     return Model(alphabet, vocabulary, segmenter)
@@ -393,7 +402,7 @@ def write(model: Model, unigram: bool) -> bytes:
     points = alphabet.symbols[vocabulary.arena].astype(np.uint32)
     if points.min() == 0 or ((points >= 0xD800) & (points < 0xE000)).any():
         raise ValueError("alphabet: U+0000 and surrogates cannot be in pieces of sentencepiece")
-    text, starts = points.tobytes().decode("utf-32-le"), vocabulary.offsets.tolist()
+    text, starts = text_of(points), vocabulary.offsets.tolist()
     scores = [-float(size)] * n + [-float(rank) for rank in range(size - n)]
     if unigram:
         assert vocabulary.log_probabilities is not None  # the caller has checked that
@@ -460,9 +469,13 @@ def as_huggingface(segmenter: Segmenter) -> tuple[Normalizer | None, Unknown, De
 
 
 _PLAIN_TEXT = {  # the step of a model that changes nothing
-    "precompiled_charsmap": "", "add_dummy_prefix": False, "treat_whitespace_as_suffix": False,
-    "remove_extra_whitespaces": False, "escape_whitespaces": False, "words": [],
-}  # fmt: skip
+    "precompiled_charsmap": "",
+    "add_dummy_prefix": False,
+    "treat_whitespace_as_suffix": False,
+    "remove_extra_whitespaces": False,
+    "escape_whitespaces": False,
+    "words": [],
+}
 
 
 def _steps(model: Model) -> tuple[dict[str, Any], dict[str, Any]]:

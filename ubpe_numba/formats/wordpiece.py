@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.formats.huggingface import added_of, configured, decoding_of, file_of, outer, steps_of
+from ubpe_numba.formats.huggingface import added_of, decoding_of, file_of, outer, steps_of
 from ubpe_numba.formats.pair_table import Table, read_vocab
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.schema import check_fields, integers_of
 from ubpe_numba.text.characters import WHITE_SPACE
 from ubpe_numba.text.normalizer import Normalizer
 from ubpe_numba.text.splitter import Splitter
+from ubpe_numba.text.steps import refusing
 from ubpe_numba.vocabulary.reserved import FLAGS
 
 UNKNOWN = "[UNK]"  # in a vocab.txt
@@ -42,13 +43,10 @@ class Words(NamedTuple):
     file: dict[str, Any] | None = None
 
 
-def read(file: Any, config: Mapping[str, Any] | None = None) -> Words:
+def read(file: dict[str, Any], config: Mapping[str, Any] | None = None) -> Words:
     """Read the object of a file. ModelFormatError names what is not valid or not supported."""
-    model = file.get("model") if isinstance(file, dict) else None
-    if not isinstance(model, dict) or model.get("type") != "WordPiece":
-        raise ModelFormatError("model: expected one of type WordPiece")
+    model = file["model"]
     vocab = read_vocab(model.get("vocab"), "model: vocab")
-    kept = configured(file, config or {}, vocab)
     unknown, prefix = model.get("unk_token", "[UNK]"), model.get("continuing_subword_prefix", "##")
     longest: Any = model.get("max_input_chars_per_word", 100)
     if not isinstance(unknown, str) or unknown not in vocab:
@@ -61,7 +59,7 @@ def read(file: Any, config: Mapping[str, Any] | None = None) -> Words:
         raise ModelFormatError("pre_tokenizer: expected one that cuts text into words")
     named = {word: tuple(name for name, bit in FLAGS.items() if mask & bit) for word, mask in flags.items()}
     decoding_of(file.get("decoder"), (), (), False, False)
-    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named, outer(file, kept))
+    return Words(vocab, unknown, prefix, longest, normalizer, splitter, special, known, named, outer(file, config or {}))
 
 
 def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
@@ -77,10 +75,8 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
         )
     added = sorted([*words.special_tokens.items(), *words.known_words.items()], key=lambda item: item[1])
     vocab = {**words.vocabulary, **dict(added)}
-    if (twice := next((word for word, i in words.vocabulary.items() if vocab[word] != i), None)) is not None:
-        raise ValueError(f"special_tokens: {quoted(twice)} is a piece with another id; Hugging Face allows one")
-    if len(set(vocab.values())) < len(vocab):
-        raise ValueError("special_tokens: one has the id of another piece; Hugging Face allows one")
+    if len(set(vocab.values())) < len(vocab) or not words.vocabulary.items() <= vocab.items():
+        raise ValueError("special_tokens: one is a piece with another id, or has that of another piece; Hugging Face allows one")
     n = len(words.vocabulary)
     if [i for word, i in added if word not in words.vocabulary] == list(range(n, len(vocab))):
         vocab = words.vocabulary  # they get these ids there, and are no pieces
@@ -97,11 +93,9 @@ def write(words: Words, post_processor: dict[str, Any] | None = None) -> str:
     table = table._replace(file=words.file)
     file = file_of(table, words.special_tokens, words.known_words, model, post_processor)
     decoder = (words.file or {}).get("decoder", {"type": "WordPiece", "prefix": words.prefix, "cleanup": False})
-    text = json.dumps({**file, "decoder": decoder}, ensure_ascii=False, indent=1)
-    try:
+    text = json.dumps({**file, "decoder": decoder}, ensure_ascii=False)
+    with refusing("vocabulary: a piece is no text"):
         text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"vocabulary: a piece is no text: {error}") from error
     return text
 
 
@@ -168,11 +162,9 @@ def of_vocab_txt(data: bytes) -> Words:
 def vocab_txt(pieces: Mapping[str, int]) -> str:
     """The lines of pieces whose ids are 0, 1, ...; ValueError for other ids, and for pieces that could not be read again."""
     listed = sorted(pieces, key=pieces.__getitem__)
-    if pieces[listed[-1]] != len(listed) - 1:
-        raise ValueError(f"export refused: ids of a vocab.txt are 0..{len(listed) - 1}, these go up to {pieces[listed[-1]]}")
-    for piece in listed:
-        if "\n" in piece or piece != piece.rstrip(WHITE_SPACE):
-            raise ValueError(f"export refused: a vocab.txt cannot hold a line break, or white space at the end: {quoted(piece)}")
-        if not piece.isascii() and any("\ud800" <= c <= "\udfff" for c in piece):
-            raise ValueError(f"export refused: a vocab.txt is UTF-8, which cannot hold the surrogate in {quoted(piece)}")
-    return "".join(f"{piece}\n" for piece in listed)
+    text = "".join(f"{piece}\n" for piece in listed)
+    found = parse_vocab_txt(text.encode("utf-8", "replace"))
+    if odd := [piece for piece in listed if found.get(piece) != pieces[piece]]:
+        told = "ids are the numbers of lines, white space at the end is lost, and lines are UTF-8"
+        raise ValueError(f"export refused: a vocab.txt cannot hold {quoted(odd[0])} with the id {pieces[odd[0]]}: {told}")
+    return text

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from ubpe_numba.coding.headers import header_of, words
 from ubpe_numba.coding.kernels import header as kernels
+from ubpe_numba.coding.kernels.addresses import NO_MEMORY
 from ubpe_numba.coding.plan import Plan
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import trusted
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import UnknownSymbolError, UnknownTokenError, quoted
 from ubpe_numba.inside.native import KernelsType, kernels_type, register_type
 from ubpe_numba.runtime.arrays import describe
-from ubpe_numba.runtime.compiler import address_of
-from ubpe_numba.runtime.machine.addresses import NO_MEMORY
+from ubpe_numba.runtime.border import address_of
 from ubpe_numba.vocabulary.unknown import choice_of
 
 __all__ = ["NO_MEMORY", "NO_ROOM", "Kernels"]
@@ -28,12 +28,12 @@ NO_ROOM = kernels.NO_ROOM
 class Kernels:
     """A tokenizer as it is now, for functions compiled by `numba.njit`, `parallel=True` and `nogil=True` included.
 
-    Made by `Tokenizer.kernels`, and passed to compiled functions as an argument; as a global it is refused. `encode_into`,
+    Made by `Tokenizer.kernels`, and passed to compiled functions as an argument; as a global it raises an error. `encode_into`,
     `count` and `decode_into` raise nothing, hold no GIL, and may be called by any number of threads; `encode` and `decode` return
     new arrays and raise ValueError. From Python all of them do the same. It never changes, and pickles as its tokenizer.
 
     Documents are 1-D integer arrays of any dtype and strides, read-only ones too: symbols, or code points of a tokenizer of
-    characters; ids are int32. ValueError for a tokenizer that cuts or changes documents, as with a pattern or special tokens.
+    characters; ids are int32. ValueError for a tokenizer that splits or changes documents, as with a pattern or special tokens.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Kernels:
             raise TypeError(f"doc: expected a 1-D array of integers, got {describe(doc)}")
         plan, values = self._plan, np.ascontiguousarray(doc)
         alphabet = plan.model.alphabet
-        if doc.dtype == np.uint64 and (beyond := values > np.uint64(2**63 - 1)).any():  # no symbols: as one that is not there
+        if doc.dtype == np.uint64 and (beyond := values > np.uint64(2**63 - 1)).any():  # no symbols: like an unused id
             values = values.astype(np.int64)
             values[beyond] = next(x for x in range(-(2**63), 0) if alphabet.lookup(np.array([x]))[0] < 0)
         given = Documents(values, np.array([0, values.size]), alphabet.kind)
@@ -230,7 +230,7 @@ class Kernels:
         if not isinstance(ids, np.ndarray) or ids.ndim != 1 or ids.dtype != np.int32:
             raise TypeError(f"ids: expected a 1-D array of int32, got {describe(ids)}")
         values = np.ascontiguousarray(ids)
-        return self._plan.tables.decoder.decode(Ragged._trusted(values, np.array([0, values.size])), 1)[0]
+        return self._plan.tables.decoder.decode(trusted(values, np.array([0, values.size])), 1)[0]
 
 
 def _put(values: NDArray[Any], out: Any) -> int:
@@ -244,8 +244,13 @@ def _put(values: NDArray[Any], out: Any) -> int:
 
 
 def _header(tokenizer: Any, plan: Plan) -> NDArray[np.int64]:
-    """The header of a tokenizer, an array that keeps both alive. ValueError if it cuts documents."""
-    if not plan.tables.is_plain or plan.isolated is not None or plan.bound is None or plan.model.segmenter.decoding is not None:
+    """The header of a tokenizer, an array that keeps both alive. ValueError if it splits documents."""
+    if (
+        not plan.tables.is_plain
+        or plan.isolated is not None
+        or plan.encoder_for is None
+        or plan.model.segmenter.decoding is not None
+    ):
         raise ValueError(
             "kernels: this tokenizer cuts or changes documents (a pattern, a normalizer, special or break tokens, frames, a "
             "mirror); "

@@ -35,10 +35,10 @@ from numba.extending import (
     unbox,
 )
 
+from ubpe_numba.coding.kernels.addresses import call_at, word_at
 from ubpe_numba.coding.kernels.header import DECODE, ENCODE
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.runtime.compiler.cache import kernel_sources
-from ubpe_numba.runtime.machine.addresses import call_at, word_at
 from ubpe_numba.runtime.machine.intrinsics import address
 
 _WORD = ir.IntType(64)
@@ -94,9 +94,6 @@ kernels_type = _KERNELS.__getitem__
 def ragged_type(ragged: Ragged) -> RaggedType:
     """The type of a `Ragged`."""
     return _RAGGED[not ragged.values.flags.writeable]
-
-
-Ragged._numba_type_ = property(ragged_type)  # type: ignore[assignment]  # without the look at this module from now on
 
 
 def register_type(kind: type, names: dict[str, str], make: Callable[..., Any]) -> None:

@@ -1,6 +1,6 @@
 """Chunks of actions in every form that a user may pass become blocks of float64; ids that a policy wrote become arrays.
 
-Tensors of torch are recognised without an import of torch: on any device, with or without a gradient, of any type of floats.
+Tensors of torch are recognized without an import of torch: on any device, with or without a gradient, of any type of floats.
 """
 
 from __future__ import annotations

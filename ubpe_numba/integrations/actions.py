@@ -1,7 +1,7 @@
-"""`ActionTokenizer`: chunks of robot actions as tokens of their quantised cosine coefficients, with the interface of FAST.
+"""`ActionTokenizer`: chunks of robot actions as tokens of their quantized cosine coefficients, with the interface of FAST.
 
-A chunk of T steps and D dimensions becomes T x D integers, the type-II DCT over time, multiplied by `scale` and rounded. These
-are what a tokenizer is fitted on, low frequencies first:
+A chunk of T steps and D dimensions becomes T x D integers, the type-II DCT over time, multiplied by `scale` and rounded. A
+tokenizer is fitted on these, low frequencies first:
 
     coefficients        frequency 0: dimension 0 .. D-1, frequency 1: dimension 0 .. D-1, ...
 
@@ -20,6 +20,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ubpe_numba.coding.places import place_in
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_documents
 from ubpe_numba.errors import ModelFormatError, UnknownTokenError, quoted
@@ -39,6 +40,7 @@ from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.tokenizers.base import Tokenizer
 from ubpe_numba.tokenizers.bpe import BPE, UBPEClassic
 from ubpe_numba.tokenizers.saving import class_of
+from ubpe_numba.tokenizers.seam import model_of, tables_of
 from ubpe_numba.tokenizers.ubpe import UBPE
 
 __all__ = ["ActionTokenizer"]
@@ -62,8 +64,8 @@ class ActionTokenizer:
     scale : float
         What coefficients are multiplied by before they are rounded. Twice the scale is half the error, and more tokens.
     time_horizon, action_dim : int, optional
-        Steps of a chunk, and dimensions of an action, that `decode` takes where it is not given others. Chunks of another number
-        of dimensions are refused.
+        Steps of a chunk, and dimensions of an action, that `decode` uses by default. Chunks with a different number of
+        dimensions raise an error.
     frequency_barriers : bool
         Whether no token crosses from a frequency to the next one. More tokens; a wrong one does less harm. Needs `action_dim`.
     out_of_range : {"warn", "clip", "raise"}
@@ -84,13 +86,13 @@ class ActionTokenizer:
     Raises
     ------
     NotFittedError
-        If the tokenizer has no vocabulary.
+        If the tokenizer is not fitted.
     TypeError, ValueError
         For an argument of a wrong type or out of range.
 
     Notes
     -----
-    Actions should be normalised first, as for FAST: the 1st and the 99th percentile of each dimension to -1 and 1. The ids are
+    Normalize actions first, as for FAST: the 1st and the 99th percentile of each dimension to -1 and 1. The ids are
     those of the coefficients as `scipy.fft.dct` computes them in float64. Source: K. Pertsch et al., *FAST: Efficient Action
     Tokenization for Vision-Language-Action Models*, 2025.
 
@@ -131,13 +133,13 @@ class ActionTokenizer:
     ) -> None:
         if type(tokenizer) not in _CLASSES:
             raise TypeError(f"tokenizer: expected a fitted BPE, UBPE, UBPEClassic, got {describe(tokenizer)}")
-        alphabet = tokenizer._fitted().alphabet
+        alphabet = model_of(tokenizer).alphabet
         if alphabet.kind != "int":
             raise ValueError(f"tokenizer: expected an alphabet of integers, got one of {alphabet.kind}")
         low, high = int(alphabet.symbols[0]), int(alphabet.symbols[-1])
         if not -(2**31) < low <= high < 2**31 or not np.array_equal(alphabet.symbols, np.arange(low, high + 1)):
             raise ValueError("tokenizer: expected an alphabet of consecutive integers, ascending, that fit int32")
-        if not tokenizer._tables.is_plain:
+        if not tables_of(tokenizer).is_plain:
             raise ValueError("tokenizer: expected one without special tokens, known words, or ids of another order")
         self.tokenizer, self.min_token, self.max_token = tokenizer, low, high
         self.scale = _checked_scale(scale)
@@ -150,7 +152,7 @@ class ActionTokenizer:
         if out_of_range not in _OUT_OF_RANGE:
             raise ValueError(f"out_of_range: expected {', '.join(map(repr, _OUT_OF_RANGE))}, got {quoted(out_of_range)}")
         self.out_of_range = out_of_range
-        self._lengths: NDArray[np.int64] = np.diff(tokenizer._fitted().vocabulary.offsets)
+        self._lengths: NDArray[np.int64] = np.diff(model_of(tokenizer).vocabulary.offsets)
         self.vocab_size = self._lengths.size
 
     @classmethod
@@ -183,7 +185,7 @@ class ActionTokenizer:
         vocab_size
             How many ids there may be, those of all coefficients from the lowest to the highest included.
         time_horizon, action_dim
-            As for the constructor; by default those of the chunks, where all have the same.
+            As for the constructor; by default those of the chunks, if all have the same.
         tokenizer
             One that is not fitted, whose other arguments are taken: ``BPE(rules=FitRules(max_token_length=8))``,
             ``UBPE(objective="shortest")``.
@@ -216,7 +218,7 @@ class ActionTokenizer:
         if max_error is not None and scale != 10:
             raise ValueError(f"max_error: expected one of scale and max_error, got {quoted(scale)} and {quoted(max_error)}")
         blocks = as_blocks(chunks)
-        if max_error is not None:  # of floats some may be lost, too
+        if max_error is not None:  # some floats may be lost as well
             given = _checked_scale(max_error, "max_error")
             scale = max((_gain(block.shape[1]) for block in blocks if block.size), default=1) / given * (1 + 1e-6)
         scale, most = _checked_scale(scale), positive(vocab_size, "vocab_size")
@@ -388,7 +390,7 @@ class ActionTokenizer:
         on_length: Literal["raise", "fit"] = "raise",
         skip: int | Iterable[int] = (),
     ) -> NDArray[np.float64]:
-        """Decode ids to chunks of one shape.
+        """Decode ids to chunks of the same shape.
 
         Parameters
         ----------
@@ -463,7 +465,7 @@ class ActionTokenizer:
     # ---------------------------------------------------------------------------------------------- lengths and errors
 
     def allowed_lengths(self) -> NDArray[np.int64]:
-        """How many coefficients each id represents: what a sampler counts, so that a sequence ends where the chunk does.
+        """The number of coefficients of each id. A sampler counts them, so that a sequence ends with the chunk.
 
         Returns
         -------
@@ -493,12 +495,12 @@ class ActionTokenizer:
         Returns
         -------
         bool[vocab_size] or bool[n, vocab_size]
-            Whether each id may come; none where nothing is left, where a policy writes its own mark of the end.
+            Whether each id is allowed next; none if nothing is left, where a policy writes its own end mark.
 
         Raises
         ------
         TypeError
-            If it is no integer.
+            If it is not an integer.
         ValueError
             If it is negative.
 
@@ -608,7 +610,7 @@ class ActionTokenizer:
         Raises
         ------
         ModelFormatError
-            For a file that is not one of an `ActionTokenizer`, saying what is wrong.
+            For a file of anything but an `ActionTokenizer`, with the fault.
         OSError
             If it cannot be read.
 
@@ -649,8 +651,7 @@ def _ids(documents: Any, skip: int | Iterable[int], n_ids: int) -> Ragged:
     unknown = ((values < 0) | (values >= n_ids)) & kept
     if unknown.any():
         at = int(np.argmax(unknown))
-        chunk = int(np.searchsorted(offsets, at, side="right")) - 1
-        raise UnknownTokenError(chunk, at - int(offsets[chunk]), int(values[at]), n_ids)
+        raise UnknownTokenError(*place_in(offsets, at), int(values[at]), n_ids)
     return Ragged(values[kept].astype(np.int32), offsets_of(kept)[offsets])
 
 

@@ -3,8 +3,8 @@
 ``from ubpe_numba.integrations.miditok import REMI`` replaces ``from miditok import REMI``. Needs the extra ``miditok``.
 
 MidiTok writes the basic token of id i as the character ``chr(33 + i)`` and gives texts to Hugging Face's tokenizers. There the
-special tokens come first, then all other characters in their order, then merges. Where texts are cut at bars or beats, each piece
-begins with a mark, one more character. For the basic tokens PAD, A, B, C (ids 0..3), PAD special, cut at bars:
+special tokens come first, then all other characters in their order, then merges. If texts are split at bars or beats, each
+piece begins with a mark, an extra character. For the basic tokens PAD, A, B, C (ids 0..3), PAD special, split at bars:
 
     id of the model      0     1     2     3     4     5     6
     symbols              PAD   A     B     C     mark  A B   mark A
@@ -84,7 +84,7 @@ class MusicAlphabet(NamedTuple):
     def documents_of(
         self, symbols: NDArray[np.int32], cuts: NDArray[np.int64], *, apart: bool
     ) -> tuple[Ragged, NDArray[np.int64]]:
-        """Documents of symbols, cut at positions, each with its mark, and where each begins in `symbols`, and the end.
+        """Documents of symbols, split at positions, each with its mark, and where each begins in `symbols`, and the end.
 
         `cuts` has 0 and the size of `symbols`. `apart`: special tokens are documents of their own, without a mark, as they are in
         encoding; in training they are as others. Documents are never empty.
@@ -108,7 +108,7 @@ class MusicAlphabet(NamedTuple):
 
 
 def pieces_of_texts(texts: Iterable[Any], what: str) -> Ragged:
-    """The basic ids of texts as MidiTok writes them, or of lists of such texts."""
+    """The basic ids of texts as MidiTok writes them, or of lists of these."""
     lists = ([entry] if isinstance(entry, str) else entry for entry in texts)
     found = []
     for i, text in enumerate(itertools.chain.from_iterable(lists)):
@@ -201,9 +201,9 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
 
     Notes
     -----
-    The classes `REMI`, `TSD`, `MIDILike`, `Structured`, `PerTok` and `MMM` of this module are MidiTok's with this mixin. For
-    another class, one of your own included, write ``class Name(BPEMixin, its_class): ...`` under the name that its files have. A
-    model that MidiTok's training does not make, such as one with tokens added after it, is left to MidiTok's own code.
+    The classes `REMI`, `TSD`, `MIDILike`, `Structured`, `PerTok` and `MMM` of this module are MidiTok's with this mixin. For a
+    different class, also your own, write ``class Name(BPEMixin, its_class): ...`` under the name that its files have. A model
+    that MidiTok's training does not make, such as one with tokens added after it, is left to MidiTok's own code.
 
     Examples
     --------
@@ -231,13 +231,19 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
     def bpe(self) -> BPE:
         """The fitted `BPE`, whose symbols and tokens have the ids of the trained tokenizer.
 
-        NotFittedError before a training; ValueError for a model that MidiTok's training with BPE does not make.
+        NotFittedError before a training; AttributeError for a model that MidiTok's training with BPE does not make, so that
+        `hasattr` is False.
 
         Examples
         --------
         As for `BPEMixin`, and then ``tokenizer.bpe.history_``.
         """
-        return self._of_training()[0]
+        try:
+            return self._of_training()[0]
+        except NotFittedError:
+            raise
+        except ValueError as error:
+            raise AttributeError(f"bpe: {error}", name="bpe", obj=self) from None
 
     def train(
         self,
@@ -253,17 +259,17 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         progress: bool | str = "auto",
         **kwargs: Any,
     ) -> None:
-        """Learn a vocabulary, from the beginning; with BPE the one that `miditok.MusicTokenizer.train` learns.
+        """Learn a vocabulary from the beginning; with BPE the same as `miditok.MusicTokenizer.train`.
 
         Parameters
         ----------
         vocab_size
-            All ids, basic tokens included; fewer where no pair is left.
+            Number of ids, basic tokens included; fewer if pairs run out.
         model
             ``"BPE"``, the default. For Unigram, WordPiece or a model of `tokenizers`, and with None for a tokenizer that was
             trained with one, MidiTok's own training runs.
         iterator
-            Texts of MidiTok's characters, or lists of such texts, as a `miditok.TokTrainingIterator` gives them.
+            Texts of MidiTok's characters, or lists of these, as a `miditok.TokTrainingIterator` gives them.
         files_paths
             Files of scores. What cannot be read is left out, with a warning.
         sequences
@@ -282,7 +288,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         Raises
         ------
         TypeError
-            For arguments of `tokenizers`' trainer that have no meaning here, and for sequences that are none.
+            For arguments of `tokenizers`' trainer without meaning here, and for invalid sequences.
         ValueError
             Without data or with no basic token in them, and for basic tokens that no single character represents.
         UnknownSymbolError
@@ -334,9 +340,9 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
         n_threads: int | None = None,
         progress: bool | str = "auto",
     ) -> None:
-        """Go on to a larger vocabulary, of the same or other scores; every id keeps its meaning, so that models can go on, too.
+        """Continue to a larger vocabulary, on the same or other scores; every id keeps its meaning, so models stay usable.
 
-        On the scores of the training this gives what one training of that size would have given.
+        On the scores of the training, the result equals one training of that size.
 
         Parameters
         ----------
@@ -442,7 +448,7 @@ class BPEMixin(miditok.MusicTokenizer):  # type: ignore[misc]  # mypy does not r
             one.ids, one.tokens, one.are_ids_encoded = ids, [names[i] for i in ids], False
 
     def __eq__(self, other: object) -> bool:
-        """As MidiTok's, which compares vocabularies and configurations; equal to a tokenizer of MidiTok's own class, too."""
+        """As MidiTok's, which compares vocabularies and configurations; also equal to a tokenizer of MidiTok's own class."""
         if isinstance(other, miditok.MusicTokenizer) and isinstance(self, type(other)):
             return bool(miditok.MusicTokenizer.__eq__(other, self))
         return bool(super().__eq__(other))
@@ -582,7 +588,7 @@ class MMM(BPEMixin, miditok.MMM):  # type: ignore[misc]
 
 
 def _limits(min_frequency: int | None, max_token_length: int | None) -> dict[str, Any]:
-    """The parameters of a `BPE` that give what a trainer of tokenizers gives.
+    """The parameters of a `BPE` with the results of a trainer of tokenizers.
 
     That one makes pairs of symbols in any case, and longer tokens where they are shorter than `max_token_length`.
     """

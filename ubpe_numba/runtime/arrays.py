@@ -1,13 +1,12 @@
-"""Arguments of every module: arrays in one memory layout, offsets, and checks that name what is wrong.
+"""Arguments of every module: arrays in one memory layout, offsets, and checks that name the fault.
 
 Two parts, in this order:
 
 - any value: `describe` names it in messages, `told` names what an unknown argument is called here, `positive` checks an integer
   that a user gave, `resolve_threads` finds out how many threads to use;
-- arrays of documents: `Documents` is their form, `plain`, `signed` and `writable` give arrays the form that kernels are made for,
-  `frozen` copies what others may change, `freeze` is for what they may see,
-  `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of` lists the indices of ranges,
-  `flatten_ints` flattens lists, `GrowingArray` collects batches.
+- arrays: `plain`, `signed` and `writable` give them the form that kernels are made for, `frozen` copies what others may change,
+  `freeze` is for what they may see, `offsets_of` and `check_offsets` make and check offsets, `distinct` joins cuts, `places_of`
+  lists the indices of ranges.
 """
 
 from __future__ import annotations
@@ -16,35 +15,22 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.errors import quoted, shortened
-from ubpe_numba.runtime.schema import pickled
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: No machine has more processors: Linux is built for at most 8,192. More threads are a mistake, and each costs a stack.
 MOST_THREADS = 8192
 #: Variables of the environment that request a number of threads, in order of precedence.
 THREAD_VARIABLES = ("UBPE_NUM_THREADS", "NUMBA_NUM_THREADS")
-_TYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)]
-
-
-#: Ends of messages: how to go on where one document has several in it, is of floats, or has missing values.
-SEVERAL = {
-    "doc": "; encode_batch takes several documents",
-    "ids": "; decode_batch takes several documents",
-    "docs": "; offsets= divide one flat array or text: leave them out",
-    "chunks": "; over() takes several chunks",
-}
-_GATHERED = 1 << 17  # symbols that are put in order at a time
-ROUND = "; round or quantise first, as by ubpe_numba.quantize"
-MISSING = "; drop or fill missing values first"
 
 
 def describe(value: object) -> str:
@@ -70,16 +56,41 @@ def positive(value: Any, name: str, expected: str = "an int") -> int:
     return int(value)
 
 
-def resolve_threads(n_threads: int | None) -> int:
+def resolve_threads(n_threads: int | None, of_fit: bool = False) -> int:
     """The number of threads: the argument, else UBPE_NUM_THREADS, NUMBA_NUM_THREADS, else the CPUs this process may use.
 
+    Threads of a fit wait for each other: there is one per core if none are requested, and never more than CPUs.
     Raises TypeError or ValueError that names the argument or variable if its value is not an integer in 1..MOST_THREADS.
     """
-    if (requested := requested_threads(n_threads)) is not None:
+    requested = requested_threads(n_threads)
+    if requested and not of_fit:
         return requested
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    n_cpus, n_cores = processors(frozenset(getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)))
+    return min(requested or n_cores, n_cpus) if of_fit else n_cpus
+
+
+@functools.lru_cache(1)
+def processors(usable: frozenset[int]) -> tuple[int, int]:
+    """How many of the CPUs of its affinity, and how many cores, a process may use within the quota of its container.
+
+    A Linux has files on its control groups, of version 1 or 2, and its cores; elsewhere there is no quota, and a core is a CPU.
+    """
+
+    def read(path: str) -> str:
+        with suppress(OSError):
+            return Path("/", path).read_text()
+        return ""
+
+    quota = len(usable)
+    for line in read("proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)  # no controllers: version 2
+        group = Path(path[1:])  # in a container that does not see its own name there is the root alone
+        for folder in (group, *group.parents) if {"", "cpu"}.intersection(controllers.split(",")) else ():
+            file = f"sys/fs/cgroup/{'cpu' if controllers else ''}/{folder}/cpu."
+            limit = (read(file + "max") or read(file + "cfs_quota_us") + read(file + "cfs_period_us")).split()
+            if limit and limit[0].isdigit():  # neither "max" nor -1
+                quota = min(quota, -(-int(limit[0]) // int(limit[1])))
+    return quota, min(quota, len({read(f"sys/devices/system/cpu/cpu{i}/topology/thread_siblings_list") or i for i in usable}))
 
 
 def check_threads(n_threads: int, name: str) -> int:
@@ -101,8 +112,7 @@ def requested_threads(n_threads: int | None) -> int | None:
         return check_threads(n_threads, "n_threads")
     for name in THREAD_VARIABLES:
         if text := os.environ.get(name):
-            digits = text.lstrip("0")[:20] if text.isascii() and text.isdigit() else ""  # Python makes no int of thousands
-            n = int(digits or 0)
+            n = int(text[:99]) if text.isascii() and text.isdigit() else 0  # Python makes no int of thousands of digits
             if not 1 <= n <= MOST_THREADS:
                 raise ValueError(f"environment variable {name}: expected an integer in 1..{MOST_THREADS}, got {quoted(text)}")
             return n
@@ -121,7 +131,7 @@ def told(function: F) -> F:
     if isinstance(function, type):
         for name, value in list(vars(function).items()):
             if isinstance(value, classmethod) and name[0] != "_":
-                setattr(function, name, classmethod(told(value.__func__)))
+                setattr(function, name, type(value)(told(value.__func__)))
         function.__init__ = told(function.__init__)  # type: ignore[misc]
         return function
 
@@ -163,7 +173,7 @@ def integer(value: Any, name: str) -> int:
 
 
 def checked_token(token: Any, size: int) -> int:
-    """An id of a vocabulary of `size` tokens; TypeError if it is no integer, IndexError if it is outside 0..size - 1."""
+    """An id of a vocabulary of `size` tokens; TypeError if it is not an integer, IndexError if it is outside 0..size - 1."""
     t = integer(token, "token")
     if not 0 <= t < size:
         raise IndexError(f"token {t}: expected 0..{size - 1}")
@@ -223,50 +233,6 @@ def writable(array: np.ndarray) -> np.ndarray:
     return np.asarray(SimpleNamespace(__array_interface__=interface, owner=array))  # which keeps the memory alive
 
 
-class Named(str):
-    """The kind "int" of documents whose symbols have names: the integer i is names[i]. Those of `base`, if any, come first."""
-
-    __slots__ = ("base", "names", "number")
-    names: tuple[Any, ...]
-    number: dict[Any, int]
-    base: Named | None
-
-    def __new__(cls, names: tuple[Any, ...], base: Named | None = None) -> Named:
-        """Make a kind of names."""
-        self = super().__new__(cls, "int")
-        self.names, self.number, self.base = names, {name: i for i, name in enumerate(names)}, base
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return pickled(Named, self.names, self.base)
-
-
-class Documents(NamedTuple):
-    """n documents: document i is ``values[offsets[i]:offsets[i + 1]]``."""
-
-    #: 1-D, C-contiguous, aligned, of native byte order: uint8 for bytes, uint32 code points for str, otherwise the dtype that was
-    #: given (uint64 becomes int64); integers from an iterator have the narrowest dtype. May be the user's memory, and read-only.
-    values: NDArray[Any]
-    #: int64[n + 1], not decreasing. ``offsets[0]`` may be above 0 and ``offsets[-1]`` below ``len(values)``: those of a `Ragged`
-    #: or a user are kept as they are.
-    offsets: NDArray[np.int64]
-    #: "int" (also of no documents), of symbols with names a `Named`, "str" or "bytes". From Arrow also "utf8", strings as bytes,
-    #: and "one", a column of integers.
-    kind: str
-
-    def take(self, indices: NDArray[np.int64]) -> Documents:
-        """Copy the documents with these indices, int64[k], in this order. O(their symbols)."""
-        starts, ends = self.offsets[indices], offsets_of(self.offsets[indices + 1] - self.offsets[indices])
-        values = np.empty(ends[-1], self.values.dtype)
-        begin = 0
-        while begin < len(starts):  # in pieces: a place is 8 bytes
-            end = max(int(np.searchsorted(ends, ends[begin] + _GATHERED, side="right")) - 1, begin + 1)
-            places = places_of(starts[begin:end], np.diff(ends[begin : end + 1]))
-            values[ends[begin] : ends[end]] = self.values[places]
-            begin = end
-        return Documents(values, ends, self.kind)
-
-
 def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
     """int64[n + 1] from n lengths: ``[2, 0, 1]`` -> ``[0, 2, 2, 3]``."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
@@ -310,93 +276,3 @@ def check_offsets(offsets: NDArray[np.int64], size: int, name: str = "offsets") 
         raise ValueError(f"{name}: document {i} ends before it starts: {offsets[i]}, then {offsets[i + 1]}")
     if offsets[-1] > size:
         raise ValueError(f"{name}: expected at most {size}, the number of values, got {offsets[-1]}")
-
-
-def flatten_ints(rows: Sequence[Sequence[int]], name: str, first: int | None = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Flatten n lists, tuples or ranges of integers to int64 values and int64[n + 1] offsets, without a Python loop over items.
-
-    In messages `first` is the index of `rows[0]`, None if it is the only document. Raises TypeError for anything but integers
-    (bools too), ValueError for one beyond int64.
-    """
-    flat: list[Any] = list(chain.from_iterable(rows))
-    offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
-    types = set(map(type, flat))
-    if not types <= {int}:
-        wrong = {t for t in types if t is bool or not issubclass(t, (int, np.integer))}
-        for position, item in enumerate(flat if wrong else ()):
-            if type(item) in wrong:
-                shown = f"{quoted(item)} ({type(item).__name__}){way_of_item(item, name, first is None)}"
-                raise TypeError(f"{place_of(name, offsets, position, first)}: expected an integer, got {shown}")
-    try:
-        return np.array(flat, np.int64), offsets
-    except OverflowError:
-        position = next(i for i, item in enumerate(flat) if not -(2**63) <= item < 2**63)
-        where = place_of(name, offsets, position, first)
-        raise ValueError(f"{where}: expected an integer that fits int64, got {quoted(int(flat[position]))}") from None
-
-
-def several(name: str) -> str:
-    """End of the message about several documents where one is expected: how to go on; empty if unknown."""
-    return SEVERAL.get("chunks" if name.startswith("chunks: ") else name, "")
-
-
-def way_of_item(item: Any, name: str, one: bool) -> str:
-    """End of the message about an item that is no integer, of `one` document or of several: how to go on; empty if unknown.
-
-    >>> way_of_item([1], "ids", True), way_of_item(0.5, "docs: document 0", False)
-    ('; decode_batch takes several documents', '; round or quantise first, as by ubpe_numba.quantize')
-    """
-    is_name = name == "ids" and isinstance(item, str)
-    is_several = isinstance(item, (str, bytes, list, tuple)) or getattr(item, "ndim", 0) > 0
-    if one and several(name) and is_several and not is_name:
-        return several(name)
-    if not name.startswith(("doc", "chunk")):
-        return "; token_to_id gives the id of a name" if is_name else ""
-    if item is None or (isinstance(item, float) and item != item):
-        return MISSING
-    if isinstance(item, (list, tuple, np.ndarray)):
-        return "; a document has one axis: itertools.chain.from_iterable keeps its rows apart"
-    words = "; only a tokenizer fitted on lists of words takes them" if isinstance(item, str) else ""
-    return ROUND if isinstance(item, float) else words
-
-
-def place_of(name: str, offsets: NDArray[np.int64], at: int, first: int | None = 0) -> str:
-    """`name` with the document and position of the flat index `at`, for messages; `offsets[0]` is 0, `first` as above."""
-    document = int(np.searchsorted(offsets, at, side="right")) - 1
-    place = f", position {at - offsets[document]}"
-    return f"{name}{place}" if first is None else f"{name}: document {first + document}{place}"
-
-
-class GrowingArray:
-    """Integers appended in batches to one array of the narrowest dtype that holds all; it grows in place, by an eighth at a time.
-
-    >>> g = GrowingArray()
-    >>> g.append(np.array([1, 2])); g.append(np.array([-300]))
-    >>> g.finish()
-    array([   1,    2, -300], dtype=int16)
-    """
-
-    def __init__(self) -> None:
-        self.values: NDArray = np.empty(0, np.uint8)
-        self.size = 0
-
-    def append(self, batch: NDArray) -> None:
-        """Add integers of any dtype but uint64. O(size of the batch) amortised; O(all) if they need a wider dtype."""
-        if not batch.size:
-            return
-        low, high, bounds = int(batch.min()), int(batch.max()), np.iinfo(self.values.dtype)
-        if not self.size or low < bounds.min or bounds.max < high:
-            if self.size:
-                low, high = min(low, int(bounds.min)), max(high, int(bounds.max))
-            dtype = next(t for t in _TYPES if np.iinfo(t).min <= low and high <= np.iinfo(t).max)
-            self.values = self.values[: self.size].astype(dtype)
-        end = self.size + batch.size
-        if end > self.values.size:
-            self.values.resize(max(end + end // 8, 1 << 16), refcheck=False)  # realloc moves pages instead of copying them
-        self.values[self.size : end] = batch
-        self.size = end
-
-    def finish(self) -> NDArray:
-        """The array, cut to its size. Nothing may be appended afterwards."""
-        self.values.resize(self.size, refcheck=False)
-        return self.values

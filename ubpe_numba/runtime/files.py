@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import math
 import os
 import pathlib
 import secrets
@@ -22,7 +23,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # that files of UTF-8 may begin with
 _PIECE = 1 << 16
 _LONGEST_HEADER = 1000  # characters in front of an array; NumPy writes less than 150 for those of models
 #: Errors of the system that come from writing, and never from what is read meanwhile.
-_OF_WRITING = {getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS", "EBADF") if hasattr(errno, name)}
+_OF_WRITING = {getattr(errno, name, -1) for name in ("ENOSPC", "EFBIG", "EDQUOT", "EROFS", "EBADF")}
 
 
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
@@ -33,7 +34,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    flags = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"))
     # one call, of `next`: a Ctrl-C is raised when a call returns, and would leave a descriptor open that has no owner yet
     raw = next(map(io.FileIO, map(os.open, [path], [flags])))
     if not stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
@@ -43,7 +44,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def is_object(f: BinaryIO) -> bool:
-    r"""Whether a file is one of JSON that holds an object: its first byte that is no white space of JSON is ``{``.
+    r"""Whether a file holds a JSON object: its first byte after white space is ``{``.
 
     It is read in pieces of `_PIECE` bytes up to there, and no further.
 
@@ -77,7 +78,7 @@ def naming_target(path: str) -> Iterator[None]:
 
 
 def _named(path: Any) -> str:
-    """A path as text; TypeError or ValueError for what is none."""
+    """A path as text; TypeError or ValueError for other values."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise TypeError(f"path: expected the path of a file, got {describe(path)}")
     if "\0" in (name := os.fsdecode(path)):
@@ -98,7 +99,7 @@ def suffix_of(path: str | os.PathLike[str], known: tuple[str, ...]) -> str:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a temporary file beside the target, flush it to the disk, and rename it: a kill leaves the old file or the new one.
+    """Write a temporary file in the same folder, flush it to the disk, and rename it: a kill leaves the old file or the new file.
 
     Raises OSError (no space, no permission, no such folder), which names the target, after removing the temporary file.
     """
@@ -148,7 +149,7 @@ def atomically(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[B
 
 
 def _link(temporary: pathlib.Path, target: pathlib.Path) -> None:
-    """Give a file its name if there is no file of this name: FileExistsError. One step, on file systems of networks too."""
+    """Give a file its name; FileExistsError if the name is in use. One step, on file systems of networks too."""
     try:
         os.link(temporary, target)
     except (FileExistsError, FileNotFoundError):
@@ -217,11 +218,11 @@ def _array(name: str, data: bytes, kinds: str) -> np.ndarray:
         raise
     except Exception as error:  # NumPy parses the header as Python source and raises any error of the parser
         raise ModelFormatError(f"npz: {name}: not a valid array header: {shortened(error)}") from error
-    n = 1
-    for size in shape:
-        n *= size
     if dtype.kind not in kinds or dtype.hasobject or fortran or len(shape) not in (1, 2):
         raise ModelFormatError(f"npz: {name}: unexpected dtype {shortened(dtype)} or shape {quoted(shape)}")
-    if not all(type(size) is int and size >= 0 for size in shape) or n * dtype.itemsize != len(data) - stream.tell():
+    if (
+        not all(type(size) is int and size >= 0 for size in shape)
+        or math.prod(shape) * dtype.itemsize != len(data) - stream.tell()
+    ):
         raise ModelFormatError(f"npz: {name}: shape {quoted(shape)} does not match {len(data) - stream.tell()} bytes")
     return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape)

@@ -1,21 +1,19 @@
-"""Forks that wait: for the kernel that another thread compiles, and for the modules that it imports.
+"""Forks at a safe moment: after the kernel that another thread is compiling, and the module of ours that it imports.
 
-A forked child has the thread that forked and no other. A lock that another thread held at that moment is never released in it,
-and the data it protected stays half written: the first kernel that such a child needs would wait for ever, and so would the
-import of a module that the other thread was importing. Numba compiles and loads kernels under one lock, LLVM is entered under
-another, Python imports a module under a lock of its own. Here the thread that forks takes the first two, and Python's own lock
-of all those of modules: once there are none of other threads, no import can begin until it has forked.
+A forked child has the thread that forked and no other. A lock that another thread held at that moment is never released in it:
+the first kernel that the child compiles or loads would wait for ever. So a fork waits while this library compiles or imports in
+another thread, at most `PATIENCE` seconds; then it warns. For what the user compiles or imports it hardly waits.
 
-    thread A      import ....., compile ............ end
-    thread B          fork: waits .................. fork, parent and child go on: both may import and compile
+    thread A      compile a kernel of ours ............ end
+    thread B          fork: waits ..................... fork, parent and child go on
 
-A program may run within an import for as long as it lives: modules that take longer than `_PATIENCE` are not waited for, and
-never again. Processes that are started by `spawn`, `forkserver` or `subprocess` inherit nothing and do not wait.
+A child that was forked while a lock of the compiler was held knows it, and raises RuntimeError instead of waiting for ever; what
+was half imported for this library is an ImportError there.
+Processes that are started by `spawn`, `forkserver` or `subprocess` inherit nothing and do not wait.
 """
 
 from __future__ import annotations
 
-import _imp
 import _thread
 import concurrent.futures.thread  # noqa: F401  # has hooks, of which those after a fork alone run if it waits meanwhile
 import logging  # noqa: F401  # as it; and hooks of later modules run before these: no thread could log while a fork waits
@@ -23,53 +21,117 @@ import os
 import sys
 import threading
 import time
-from functools import partial
-from importlib import _bootstrap
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-_PATIENCE = 10.0  # seconds that imports are waited for
-_POLL = 0.001  # seconds between two looks at them
+from ubpe_numba.runtime import border
+
+PATIENCE = 2.0  # seconds that a fork waits
+_BRIEFLY = 0.2  # seconds that it waits for what may be ours or the user's: a lock of the compiler, a part of NumPy
+_POLL = 0.001  # seconds between two looks
 _SOON = 0.05  # seconds after which a Ctrl-C is raised that came while a fork waited
+_PACKAGE = __name__.partition(".")[0]
+_OURS = _PACKAGE, "llvmlite", "numba", "numpy"  # what calls of this library import
+_WAY_ON = "call ubpe_numba.warmup() before the fork, or start processes by 'spawn' or 'forkserver'"
 
-_forking = threading.local()  # of the thread that forks: the locks that it holds, and whether a Ctrl-C came meanwhile
-_endless: set[str] = set()  # modules that are not waited for
+_gate = threading.Lock()  # held while a thread becomes busy, and by a fork
+_busy: Counter[int] = Counter()  # threads that compile or load kernels, and how deep
+_state = threading.local()  # of the thread that forks: what it holds, whether it gave up, whether a Ctrl-C came
+_is_lost = False  # in a child: whether a lock of the compiler will never be released
+
+
+@contextmanager
+def busy() -> Iterator[None]:
+    """Compile or load a kernel, while forks of other threads wait; RuntimeError in a child that could only hang."""
+    if _is_lost:
+        raise RuntimeError(f"this process was forked while another thread compiled: it cannot compile or load kernels; {_WAY_ON}")
+    me = _thread.get_ident()
+    is_open = _gate.acquire(timeout=PATIENCE)
+    _busy[me] += 1
+    if is_open:
+        _gate.release()
+    try:
+        yield
+    finally:
+        _busy[me] -= 1
+        if not _busy[me]:
+            del _busy[me]
+
+
+def _locks() -> list[Any]:
+    """The locks of numba and of llvmlite, both reentrant, once both modules are whole: a fork waits for no import here."""
+    parents = (("numba.core", "compiler_lock"), ("llvmlite.binding", "ffi"))  # have the attribute once it is imported
+    is_whole = all(hasattr(sys.modules.get(package), module) for package, module in parents)
+    names = border.names("forks") if is_whole else None
+    owners = () if names is None else (names.global_compiler_lock, getattr(names.lib, "_lock", None))
+    return [lock for owner in owners if (lock := getattr(owner, "_lock", None)) is not None]
+
+
+def _importing(imports: Any) -> tuple[list[str], bool]:
+    """The modules that other threads import with one that calls of ours import, and whether they import any."""
+    # the lock of a module lives no longer than its import, and may have no owner yet
+    locks = [] if imports is None else [lock for ref in list(imports._module_locks.values()) if (lock := ref()) is not None]
+    me = _thread.get_ident()
+    others = {lock.name: owner for lock in locks if (owner := getattr(lock, "owner", me)) != me}
+    threads = {owner for name, owner in others.items() if name.partition(".")[0] in _OURS}
+    return [name for name, owner in others.items() if owner in threads], bool(others)
 
 
 def _take() -> None:
-    """Take all locks, in the order of a thread that compiles, at a moment when no other thread imports."""
-    _forking.held, _forking.interrupted = [], False
-    me, until = _thread.get_ident(), time.monotonic() + _PATIENCE
+    """Hold what another thread would need to begin to compile or import, at a moment when none does, or at the last."""
+    _state.held, _state.is_late, _state.interrupted = [], False, False
+    imports, began = border.names("imports"), time.monotonic()
     while True:
         try:
-            compiler, llvm = map(sys.modules.get, ("numba.core.compiler_lock", "llvmlite.binding.ffi"))
-            # private: a later llvmlite may have none
-            inner = getattr(getattr(getattr(llvm, "lib", None), "_lock", None), "_lock", None)
-            for lock in (getattr(compiler, "global_compiler_lock", None), inner):  # both are reentrant
-                if lock is not None:
-                    lock.acquire()
-                    _forking.held.append(lock.release)
-            _imp.acquire_lock()
-            _forking.held.append(_imp.release_lock)
-            # a lock of a module lives no longer than its import, unless it is held here, and may have no owner yet
-            references = list(getattr(_bootstrap, "_module_locks", {}).values())
-            names = {lock.name for ref in references for lock in [ref()] if lock is not None and getattr(lock, "owner", me) != me}
-            names -= _endless
-            if not names or time.monotonic() > until:
-                _endless.update(names)
+            if imports is not None:
+                imports.acquire_lock()
+                _state.held.append(imports.release_lock)
+            locks = _gate, *_locks()
+            taken = [lock for lock in locks if lock.acquire(timeout=_POLL)]
+            _state.held += [lock.release for lock in taken]
+            _state.halted, is_importing = _importing(imports)
+            is_ours = bool(_state.halted) or bool(_busy.keys() - {_thread.get_ident()})
+            waited = time.monotonic() - began
+            if waited > (PATIENCE if is_ours else _BRIEFLY) or not (is_ours or is_importing or len(taken) < len(locks)):
+                _state.is_late = is_ours
                 return
             _release()
             time.sleep(_POLL)
         except KeyboardInterrupt:  # Python would report it and fork at once: it is raised after the fork
-            _forking.interrupted = True
+            _state.interrupted = True
             _release()
 
 
-def _release(in_parent: bool = False) -> None:
-    held = vars(_forking).setdefault("held", [])  # not there in a fork that began before this module was imported
+def _release() -> None:
+    held = vars(_state).setdefault("held", [])  # not there in a fork that began before this module was imported
     while held:
         held.pop()()
-    if in_parent and vars(_forking).get("interrupted"):
+
+
+def _in_parent() -> None:
+    _release()
+    if vars(_state).get("interrupted"):
         threading.Timer(_SOON, _thread.interrupt_main).start()  # at once it would be raised here, reported and forgotten
+    if vars(_state).get("is_late"):
+        warnings.warn(f"fork: {_PACKAGE} still compiles in another thread after {PATIENCE} s; {_WAY_ON}", RuntimeWarning, 2)
+
+
+def _in_child() -> None:
+    global _is_lost
+    _release()
+    me = _thread.get_ident()
+    for thread in _busy.keys() - {me}:
+        del _busy[thread]
+    sys.modules.update(dict.fromkeys(vars(_state).get("halted", ())))  # no thread will end them: to import them is an error
+    for lock in _locks():  # one that a thread held which is not here is never released
+        if lock.acquire(blocking=False):
+            lock.release()
+        else:
+            _is_lost = True
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_take, after_in_parent=partial(_release, True), after_in_child=_release)
+    os.register_at_fork(before=_take, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -20,8 +20,8 @@ log = logging.getLogger("ubpe_numba")
 _PATIENCE = 1.0  # seconds of compilation in a process before anything is shown
 _spent = 0.0  # seconds that this process has compiled for
 
-#: Packages whose lines are not the user's: this one, and pipelines and searches that call a fit.
-_PASSED = (__name__.partition(".")[0], "sklearn", "joblib")
+#: Packages whose lines are not the user's: this one, the compiler, and pipelines and searches that call a fit.
+_PASSED = (__name__.partition(".")[0], "numba", "sklearn", "joblib")
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

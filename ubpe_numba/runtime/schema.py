@@ -40,7 +40,7 @@ class Field(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """The fields of one part of a model file."""
+    """The fields of a part of a model file."""
 
     name: str
     fields: Mapping[str, Field]
@@ -63,7 +63,7 @@ class Schema(NamedTuple):
         return found
 
     def write(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values by name without those that are the default."""
+        """Values as a dict, without defaults."""
         return {name: values[name] for name, field in self.fields.items() if values[name] is not field.default}
 
 
@@ -83,19 +83,7 @@ def integers_of(values: Any, name: str) -> np.ndarray:
     Raises ModelFormatError for other types and for values beyond int64.
     """
     if not isinstance(values, np.ndarray):
-        if not isinstance(values, (list, tuple)):
-            raise ModelFormatError(f"{name}: expected integers, got {type(values).__name__}")
-        rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
-        nested = all(isinstance(row, (list, tuple)) for row in rows)
-        wrong = set(map(type, chain.from_iterable(rows) if nested else rows)) - {int}
-        wrong = {t for t in wrong if not issubclass(t, np.integer)}
-        if wrong or (nested and len(set(map(len, rows))) > 1):
-            found = ", ".join(sorted(t.__name__ for t in wrong)) or "rows of different lengths"
-            raise ModelFormatError(f"{name}: expected integers, got {found}")
-        try:
-            return np.array(rows, np.int64)
-        except OverflowError as error:
-            raise ModelFormatError(f"{name}: expected integers that fit int64 ({error})") from error
+        return _array_of(values, name, "integers", (int, np.integer), np.dtype(np.int64))
     if values.size == 0:
         return values.astype(np.int64)
     if values.dtype.kind not in "iu":
@@ -106,18 +94,29 @@ def integers_of(values: Any, name: str) -> np.ndarray:
 
 
 def numbers_of(values: Any, name: str) -> np.ndarray:
-    """A float64 array from an array of floats or integers, or from a list of `int` and `float`; ModelFormatError otherwise."""
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind not in "fiu":
-            raise ModelFormatError(f"{name}: expected numbers, got dtype {values.dtype}")
-        return values.astype(np.float64)
-    wrong = set(map(type, values)) - {int, float} if isinstance(values, (list, tuple)) else {type(values)}
-    if wrong := {t for t in wrong if not issubclass(t, (np.integer, np.floating))}:
-        raise ModelFormatError(f"{name}: expected numbers, got {', '.join(sorted(t.__name__ for t in wrong))}")
+    """A float64 array from an array of floats or integers, or from such lists; ModelFormatError otherwise."""
+    if not isinstance(values, np.ndarray):
+        return _array_of(values, name, "numbers", (int, float, np.integer, np.floating), np.dtype(np.float64))
+    if values.dtype.kind not in "fiu":
+        raise ModelFormatError(f"{name}: expected numbers, got dtype {values.dtype}")
+    return values.astype(np.float64)
+
+
+def _array_of(values: Any, name: str, what: str, types: tuple[type, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """An array from a list of numbers of some types, without bool, or of equally long ones; ModelFormatError for others."""
+    if not isinstance(values, (list, tuple)):
+        raise ModelFormatError(f"{name}: expected {what}, got {type(values).__name__}")
+    rows: list[Any] = [v.tolist() if isinstance(v, np.ndarray) else v for v in values]
+    nested = all(isinstance(row, (list, tuple)) for row in rows)
+    wrong = {t for t in map(type, chain.from_iterable(rows) if nested else rows) if t is bool or not issubclass(t, types)}
+    if wrong or (nested and len(set(map(len, rows))) > 1):
+        raise ModelFormatError(
+            f"{name}: expected {what}, got {', '.join(sorted(t.__name__ for t in wrong)) or 'rows of different lengths'}"
+        )
     try:
-        return np.array(values, np.float64)
+        return np.array(rows, dtype)
     except OverflowError as error:
-        raise ModelFormatError(f"{name}: expected numbers that fit float64 ({error})") from error
+        raise ModelFormatError(f"{name}: expected {what} that fit {dtype} ({error})") from error
 
 
 def plain_copy(value: Any) -> Any:

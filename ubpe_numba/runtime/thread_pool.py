@@ -23,6 +23,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise, starmap
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -39,8 +40,9 @@ _POLL_SECONDS = 0.1  # between two checks for Ctrl-C
 _MOST_GROUPS = 4  # kept, one for each number of threads requested recently
 
 _Group: TypeAlias = "tuple[SimpleQueue[Task[Any] | None], list[threading.Thread]]"  # threads, and the queue of their tasks
-_groups: dict[tuple[int, int], _Group] = {}  # by process and number of threads
+_groups: dict[int, _Group] = {}  # by number of threads
 _retired: list[threading.Thread] = []  # told to end, as far as they have not
+_NONE = SimpleQueue[object]()  # no other tasks
 _lock = threading.Lock()
 _this_thread = threading.local()
 _ended = False  # the interpreter ends: no thread is to be started
@@ -62,7 +64,7 @@ def chunks_of(offsets: np.ndarray, n_threads: int | None, per_thread: int = _CHU
         return [(0, n)]
     targets = np.linspace(offsets[0], offsets[-1], threads * per_thread + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [n]]))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+    return list(pairwise(cuts.tolist()))
 
 
 def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_threads: int | None, size: int = 0) -> list[T]:
@@ -73,14 +75,14 @@ def run(function: Callable[[int, int], T], chunks: list[tuple[int, int]], n_thre
     can be started (interpreter shutdown, limits of the system), the chunks run in the calling thread.
     """
     if not chunks or (len(chunks) == 1 and size < LONG) or is_worker():
-        return [function(*chunk) for chunk in chunks]
+        return list(starmap(function, chunks))
     done, others = SimpleQueue[object](), SimpleQueue[object]()
     tasks = [Task(partial(function, *chunk), done, others) for chunk in chunks]
     for _ in chunks[1:]:
         others.put(None)
     try:
         if not submit(tasks, min(resolve_threads(n_threads), len(chunks))):
-            return [function(*chunk) for chunk in chunks]
+            return list(starmap(function, chunks))
         wait(done)  # once: a caller that wakes for every chunk takes a processor from the workers, a tenth of the time
     except BaseException:
         for task in tasks:
@@ -120,8 +122,8 @@ class Task(Generic[T]):
 
     __slots__ = ("_call", "_claim", "_done", "_error", "_others", "_result")
 
-    def __init__(self, call: Callable[[], T], done: SimpleQueue[object], others: SimpleQueue[object] | None = None) -> None:
-        self._call, self._done, self._others = call, done, SimpleQueue[object]() if others is None else others
+    def __init__(self, call: Callable[[], T], done: SimpleQueue[object], others: SimpleQueue[object] = _NONE) -> None:
+        self._call, self._done, self._others = call, done, others
         self._claim = threading.Lock()  # never released: the first to take it decides
         self._error: BaseException | None = None
 
@@ -162,18 +164,15 @@ def submit(tasks: Sequence[Task[Any]], size: int) -> bool:
     """Give tasks to the group of `size` threads; False if there can be none: greenlets, limits of the system, the end."""
     if are_green():
         return False
-    process = os.getpid()
     with _lock:
-        for key in [key for key in _groups if key[0] != process]:
-            del _groups[key]  # inherited by fork: its threads exist only in the parent
-        group = _groups.get((process, size))
+        group = _groups.get(size)
         if group is None:
             group = _new(size)
             if group is None:
                 return False
             if len(_groups) == _MOST_GROUPS:
                 _retire(_groups.pop(next(iter(_groups))))
-            _groups[process, size] = group
+            _groups[size] = group
         for task in tasks:
             group[0].put(task)  # they begin in this order as threads become free
         return True
@@ -252,19 +251,20 @@ def _end() -> None:
     global _ended
     with _lock:
         _ended = True
-        for (process, _), group in _groups.items():
-            if process == os.getpid():
-                _retire(group)
+        for group in _groups.values():
+            _retire(group)
         _groups.clear()
     for thread in _retired:
         thread.join()
 
 
-def _renew_lock() -> None:
+def _begin_anew() -> None:
+    """In a forked child: threads exist only in the parent."""
     global _lock
     _lock = threading.Lock()
+    _groups.clear()
 
 
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -1,4 +1,4 @@
-"""Signals: floats to tokens to floats, each sample within a tolerance of the one that was given.
+"""Signals: floats to tokens to floats, each sample within an error bound.
 
 >>> x = np.sin(np.arange(2000) / 9) + np.random.default_rng(0).normal(0, 0.02, 2000)
 >>> tok = SignalTokenizer(64, max_error=0.1).fit(x)
@@ -8,5 +8,6 @@ True
 
 from ubpe_numba.signals.stream import SignalStream
 from ubpe_numba.signals.tokenizer import SignalTokenizer
+from ubpe_numba.signals.vocabulary import SignalVocabulary
 
-__all__ = ["SignalStream", "SignalTokenizer"]
+__all__ = ["SignalStream", "SignalTokenizer", "SignalVocabulary"]

@@ -27,9 +27,10 @@ from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.fitting.reweight import logarithms
 from ubpe_numba.runtime import thread_pool
 from ubpe_numba.runtime.arrays import offsets_of, resolve_threads
+from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.signals.kernels import paths
 from ubpe_numba.signals.kernels.match import FINE
-from ubpe_numba.signals.tokens import UNIT, Found, Goal, Token, Tokens, cheapest, decoded
+from ubpe_numba.signals.tokens import MOST_COST, UNIT, Found, Goal, Token, Tokens, cheapest, decoded
 from ubpe_numba.tokenizers.ubpe import UBPE
 
 _MU = 0.3
@@ -46,7 +47,7 @@ _FOLDED = 8192  # samples up to which each of these pieces is held out in turn
 
 
 class Settings(NamedTuple):
-    """Tokens wanted, levels of the scale, what may be wrong, what costs, and the number of threads."""
+    """Tokens wanted, levels of the scale, what may be wrong, what costs, the number of threads, and the bar of a search."""
 
     n_tokens: int
     n_levels: int
@@ -54,6 +55,7 @@ class Settings(NamedTuple):
     representation: str
     by_bits: bool
     n_threads: int | None
+    bar: Progress = Progress(False)
 
 
 class Text:
@@ -123,13 +125,15 @@ class Text:
 def prices(counts: NDArray[np.int64], mu: float) -> NDArray[np.int64]:
     """Costs of tokens that occur so often: 1 + mu (bits / mean bits - 1), times UNIT; with mu = 1 bits alone count.
 
+    At most MOST_COST: where nearly all samples are in one token, the mean is near 0, and any ratio to it is large.
+
     >>> (prices(np.array([3, 1]), 1.0) / UNIT).round(3).tolist()
     [0.584, 1.971]
     """
     p = (counts + 0.5) / float((counts + 0.5).sum())
     bits = -logarithms(p)
     ratio = bits / max(float((bits * p).sum()), 1e-300)
-    return np.maximum(np.rint(UNIT * (1 + mu * (ratio - 1))), 1).astype(np.int64)
+    return np.clip(np.rint(UNIT * (1 + mu * (ratio - 1))), 1, MOST_COST).astype(np.int64)
 
 
 def settled(tokens: Tokens, text: Text) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Found]]:
@@ -188,7 +192,8 @@ def _steps(singles: list[Token], settings: Settings) -> list[Token]:
 def _tried(rest: Text, test: Text, singles: list[Token]) -> dict[tuple[str, int], tuple[float, Tokens]]:
     """Measure the test by tokens of the rest: exact ones that occur so often, those of the rounds of searches."""
     made: dict[tuple[str, int], tuple[float, Tokens]] = {}
-    wanted, few = rest.settings.representation, _sample(rest, _SEARCHED)
+    wanted, every = rest.settings.representation, max(1, round(rest.x.size / _SEARCHED))
+    few = rest if every == 1 else _taken(rest, np.arange(rest.offsets.size - 1) % every == 0)
     for name in ("differences", "levels"):  # of equal ones differences, which serve at other levels too
         if wanted in ("auto", name):
             found = {least: Tokens.of([*singles, *exact(few, name, least)]) for least in _LEAST}
@@ -221,12 +226,6 @@ def _taken(text: Text, chosen: NDArray[np.bool_]) -> Text:
     """The documents that are chosen."""
     lengths = np.diff(text.offsets)
     return Text(text.x[np.repeat(chosen, lengths)], offsets_of(lengths[chosen]), text.settings)
-
-
-def _sample(text: Text, most: int) -> Text:
-    """About `most` samples, in documents that are spread evenly."""
-    every = max(1, round(text.x.size / most))
-    return text if every == 1 else _taken(text, np.arange(text.offsets.size - 1) % every == 0)
 
 
 def _score(tokens: Tokens, text: Text, test: Text) -> float:
@@ -290,7 +289,7 @@ def rounds(text: Text, singles: list[Token], start: list[Token], n_rounds: int) 
     rng, fixed, n = np.random.default_rng(0), len(singles), text.settings.n_tokens
     tokens = Tokens.of([*singles, *start])
     counts = np.ones(len(tokens), np.int64)
-    for _ in range(n_rounds):
+    for _ in text.settings.bar.rounds(range(n_rounds), "search"):
         for step in range(4):  # those whose loss is least leave, half of what is too many at a time
             drop = len(tokens) - n
             if drop <= 0:

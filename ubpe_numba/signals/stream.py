@@ -8,16 +8,18 @@ is certain. Costs are sums of integers: the search goes on from that state as it
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.quantization import Quantization
+from ubpe_numba.documents.scale import Scale
 from ubpe_numba.signals.kernels.paths import INF
-from ubpe_numba.signals.recordings import recordings_of, runs_of
-from ubpe_numba.signals.tokens import Found, Goal, Tokens, cheapest
+from ubpe_numba.signals.recordings import recordings_of, runs_of, values_of, warn_of_clipped
+from ubpe_numba.signals.tokens import Found, Goal, cheapest
+
+if TYPE_CHECKING:
+    from ubpe_numba.signals.vocabulary import Fitted
 
 _NONE = np.zeros(0, np.int32)
 
@@ -37,11 +39,10 @@ class SignalStream:
     True
     """
 
-    def __init__(
-        self, scale: Quantization, tokens: Tokens, cost: NDArray[np.int64], goal: Goal, gap: Callable[[int], NDArray[np.int32]]
-    ) -> None:
-        self._scale, self._tokens, self._cost, self._goal, self._gap_ids = scale, tokens, cost, goal, gap
-        self._least = 2 * tokens.longest + 64  # samples that are waited for
+    def __init__(self, scale: Scale, fit: Fitted, goal: Goal, clip: bool) -> None:
+        self._scale, self._goal, self._clip, self._integers = scale, goal, clip, fit.integers
+        self._tokens, self._cost, self._gap_ids = fit.tokens, fit.cost, fit.gap
+        self._least = 2 * fit.tokens.longest + 64  # samples that are waited for
         self._begin_anew()
         self._gap, self._ended, self._wanted = 0, False, self._least
 
@@ -56,8 +57,8 @@ class SignalStream:
         Parameters
         ----------
         chunk
-            Samples as `SignalTokenizer.encode` takes them, NaN where one is missing. ValueError for one outside of the scale, and
-            after `finish`; the stream is then as before.
+            Samples as `SignalTokenizer.encode` takes them, NaN for missing samples. ValueError for one outside of the scale
+            unless `clip` was given to `stream`, and after `finish`; the stream is then as before.
 
         Returns
         -------
@@ -67,9 +68,10 @@ class SignalStream:
         if self._ended:
             raise ValueError("chunk: the stream has ended; tokenizer.stream() begins another one")
         [part], _ = recordings_of([np.atleast_1d(np.asanyarray(chunk))], None)
-        samples = part.values[:, 0]
-        missing = np.zeros(samples.size, bool) if part.missing is None else part.missing[:, 0]
-        values = self._scale.apply(np.where(missing, self._scale.low[0], samples))
+        missing = np.zeros(len(part.values), bool) if part.missing is None else part.missing[:, 0]
+        symbols, n_clipped = values_of(self._scale, part, self._clip, self._integers, "chunk")
+        values = symbols[:, 0]
+        warn_of_clipped(n_clipped)
         offsets, is_gap = runs_of(missing)
         made = []
         for a, z, gap in zip(offsets[:-1].tolist(), offsets[1:].tolist(), is_gap.tolist(), strict=True):

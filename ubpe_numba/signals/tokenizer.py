@@ -1,60 +1,62 @@
-"""`SignalTokenizer`: recordings to ids and back, every sample within a bound of the one that was given."""
+"""`SignalTokenizer`: recordings to ids and back, every sample within an error bound."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.quantization import Quantization
+from ubpe_numba.coding.model_inputs import ModelInputs
+from ubpe_numba.coding.occurrences import Spans, TokenIndex, Usage
+from ubpe_numba.documents.flat import place_of
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import as_documents
+from ubpe_numba.documents.scale import Scale
 from ubpe_numba.errors import ModelFormatError, NotFittedError, quoted
-from ubpe_numba.formats.model_file import parse_json
+from ubpe_numba.formats import table
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import describe, integer, offsets_of, positive, told
-from ubpe_numba.runtime.files import naming, npz_of, open_regular, read_arrays, suffix_of, write_atomically
+from ubpe_numba.runtime.arrays import describe, integer, offsets_of, positive, resolve_threads, told
+from ubpe_numba.runtime.files import naming, npz_of, suffix_of, write_atomically
+from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.runtime.schema import check_fields
 from ubpe_numba.signals.kernels.match import FINE, MOST_TOLERANCE
-from ubpe_numba.signals.recordings import Recording, cut, recordings_of, scale_of
+from ubpe_numba.signals.recordings import Recording, check_clip, cut, recordings_of, scale_of
 from ubpe_numba.signals.stream import SignalStream
-from ubpe_numba.signals.tokens import MOST, Goal, Tokens, cheapest, decoded
+from ubpe_numba.signals.tokens import LONGEST, MOST, MOST_COST, Goal, Tokens, cheapest, decoded
+from ubpe_numba.signals.vocabulary import GAPS, VERSION, Fitted, SignalVocabulary
+from ubpe_numba.tokenizers.bpe import BPE
+from ubpe_numba.tokenizers.fitted import of_class
+from ubpe_numba.tokenizers.saving import checked_metadata
+from ubpe_numba.vocabulary.preprocessing import Preprocessing
 
-_FORMAT, _VERSION = "ubpe-numba signals", 1
 _REPRESENTATIONS = ("auto", "levels", "differences", "both")
-_MOST_COST = 1 << 40
-_GAPS = (1, 16, 256, 4096, 65536)  # samples of a token of a gap: at most 15 of each but the last
 _SHORT = 4096  # samples of a chunk of a thread, at least
-_ARRAYS = {"kinds": "u", "lengths": "i", "arena": "i", "cost": "i", "counts": "i"}
 _HEAD = (
-    "format", "version", "params", "scale", "n_gaps", "integers", "sampling_rate", "channel_names", "unit",
+    "format", "version", "params", "scale", "n_gaps", "integers", "sampling_rate", "channel_names", "unit", "metadata",
 )  # fmt: skip
-_PARAMS = ("n_tokens", "max_error", "step", "tolerance", "representation", "objective", "channel_axis")
+_PARAMS = ("n_tokens", "max_error", "step", "tolerance", "representation", "objective", "channel_axis", "special_tokens")
 
 
-class Fitted(NamedTuple):
-    """All that a fit leaves."""
-
-    scale: Quantization  # its levels are the values of the kernels, FINE to a step
-    tokens: Tokens
-    cost: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    n_gaps: int
-    integers: bool  # of integers by a step of 1: decoded to integers
+def _identity(n: int, special_tokens: list[str]) -> BPE:
+    """A tokenizer of n ids without merges, which calls for models, counts and names are delegated to."""
+    text = Preprocessing(special_tokens=special_tokens) if special_tokens else None
+    return BPE.from_merges(np.zeros((0, 2), np.int64), alphabet=n, preprocessing=text)
 
 
 @told
 class SignalTokenizer:
-    """Recordings of numbers to tokens and back, every sample at most `error_bound` away from the one that was given.
+    """Recordings of numbers to tokens and back, every sample within `error_bound` of the original.
 
-    A token is a shape that comes again nearly: levels, or differences to the sample decoded before it, so that errors do not add
-    up and one shape serves at every height. What a token decodes to is the mean of the samples that it was learned from, as far
-    as the bound allows. Missing samples (NaN, or masked) are tokens of their own, and come back as NaN.
+    A token is a short waveform that recurs approximately. It stores absolute levels, or differences from the last decoded
+    sample. So errors do not accumulate, and one waveform serves at every height. What a token decodes to is the mean of the
+    samples that it was learned from, as far as the bound allows. Missing samples (NaN, or masked) are tokens of their own, and
+    come back as NaN.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ class SignalTokenizer:
     max_error : float or one for each channel, optional
         How far a decoded sample may be from the given one, in the unit of the signal; the step follows. Either this or `step`.
     step : float or one for each channel, optional
-        The distance of two levels, in the unit of the signal. With a step of 1, integers are decoded to integers, at most
+        The spacing of levels, in the unit of the signal. With a step of 1, integers are decoded to integers, at most
         `tolerance` away.
     tolerance : int
         How many levels a sample may be away from its token, 0 to 127. More levels for the same `max_error` are a finer choice,
@@ -75,23 +77,28 @@ class SignalTokenizer:
         What a recording is encoded to: the fewest tokens, or the fewest bits of a code of independent tokens.
     channel_axis : int, optional
         The axis of recordings of two axes that has the channels; None: recordings have one axis.
+    special_tokens : list of str, optional
+        Names such as ``"[PAD]"``; their ids follow those of the vocabulary. No recording is encoded to them.
     n_threads : int, optional
         Threads; the result is the same for any number.
 
     Attributes
     ----------
-    n_tokens, max_error, step, tolerance, representation, objective, channel_axis, n_threads
-        As given.
-    scale_ : Quantization
+    n_tokens, max_error, step, tolerance, representation, objective, channel_axis, special_tokens, n_threads
+        As given. Once fitted, `set_params` changes them for the next `fit`; `n_threads` acts at once.
+    scale_ : Scale
         The range of each channel; its step is a 64th of that between levels.
     sampling_rate, channel_names, unit
-        As given to `fit`, kept in the file.
+        As given to `fit`, kept in the file. None before.
+    metadata_ : dict or None
+        As given to `save`, of a tokenizer that was loaded.
 
     Notes
     -----
     The encoder finds the path whose tokens cost least, exactly: the number of tokens, or their bits, and a thousandth of a token
-    for the square of an error as large as the tolerance. Bits are those of tokens that are independent; the vocabulary itself is
-    not counted. Leads that should not share a vocabulary need a tokenizer each.
+    for the square of an error as large as the tolerance. Bits are those of tokens that are independent, and at most 256 times
+    those of a token on average; the vocabulary itself is not counted. Leads that should not share a vocabulary need a
+    tokenizer each.
 
     Examples
     --------
@@ -115,15 +122,65 @@ class SignalTokenizer:
         representation: Literal["auto", "levels", "differences", "both"] = "auto",
         objective: Literal["tokens", "bits"] = "tokens",
         channel_axis: int | None = None,
+        special_tokens: Sequence[str] | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.n_tokens, self.max_error, self.step, self.tolerance = n_tokens, max_error, step, tolerance
         self.representation, self.objective, self.channel_axis = representation, objective, channel_axis
-        self.n_threads = n_threads
-        self.sampling_rate: float | None = None
-        self.channel_names: list[str] | None = None
-        self.unit: str | None = None
+        self.special_tokens, self.n_threads = special_tokens, n_threads
         self._fit: Fitted | None = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; ValueError for a parameter of a fit, once there is one."""
+        if name in _PARAMS and vars(self).get("_fit") is not None:
+            way = f"set_params({name}=...) acts at the next fit"
+            raise ValueError(f"{name}: a fitted tokenizer encodes by what it was fitted with; {way}")
+        super().__setattr__(name, value)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor arguments, as a dict.
+
+        Parameters
+        ----------
+        deep : bool
+            Ignored, since no argument is an estimator; scikit-learn's `clone` passes it.
+
+        Returns
+        -------
+        dict
+            The arguments.
+
+        Examples
+        --------
+        >>> SignalTokenizer(24, step=1).get_params()["step"]
+        1
+        """
+        return {name: getattr(self, name) for name in (*_PARAMS, "n_threads")}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change constructor arguments. All except `n_threads` act at the next `fit`.
+
+        Parameters
+        ----------
+        **params
+            The new values. ValueError for a name that is not an argument; nothing is changed then.
+
+        Returns
+        -------
+        Self
+            The tokenizer itself.
+
+        Examples
+        --------
+        >>> SignalTokenizer(24, step=1).set_params(tolerance=2).tolerance
+        2
+        """
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise ValueError(f"{name}: not a parameter of SignalTokenizer; there are {', '.join(known)}")
+        vars(self).update(params)
+        return self
 
     def fit(
         self,
@@ -131,25 +188,33 @@ class SignalTokenizer:
         *,
         low: Any = None,
         high: Any = None,
+        clip: bool | float = False,
         sampling_rate: float | None = None,
         channel_names: Sequence[str] | None = None,
         unit: str | None = None,
+        progress: bool | str = "auto",
     ) -> Self:
-        """Learn the tokens of recordings. What was fitted before is replaced.
+        """Learn the tokens of recordings. What was fitted before is replaced when all went well.
 
         Parameters
         ----------
         recordings
             One or several, of any lengths: an array or list of numbers, a list of these, a `Ragged`, columns of pandas or Arrow,
-            memory maps; an array with one more axis has a recording in each row. NaN, and masked samples, are missing.
+            memory maps, an iterator; an array with one more axis has a recording in each row. NaN, and masked samples, are
+            missing.
         low, high : float or one for each channel, optional
             The range of the scale, in the unit of the signal; by default that of the recordings.
+        clip : bool or float
+            Whether samples outside of `low` and `high` become the first or last level, with a warning of their number. A share
+            such as 0.001: so many samples at each end are outliers, which `low` and `high` leave out where they are not given.
         sampling_rate : float, optional
             Samples a second, kept in the file.
         channel_names : list of str, optional
             Names of the channels, kept in the file.
         unit : str, optional
             The unit of the samples, kept in the file.
+        progress : bool or "auto"
+            ``"auto"`` shows the rounds of a search on a terminal, True always, False never.
 
         Returns
         -------
@@ -159,8 +224,13 @@ class SignalTokenizer:
         Raises
         ------
         TypeError, ValueError
-            For a parameter or samples that are not valid, by name and place; if the levels of the scale alone are more than
-            `n_tokens`, or there are no samples.
+            For an invalid parameter or sample, with name and place; if the levels of the scale alone are more than
+            `n_tokens`; if float64 cannot keep the bound for samples of this size, or there are no samples.
+
+        Warns
+        -----
+        UserWarning
+            If the recordings have fewer samples than channels, or all samples of a channel are missing: it is one gap then.
 
         Examples
         --------
@@ -170,43 +240,54 @@ class SignalTokenizer:
         """
         from ubpe_numba.signals.learn import Settings, learn  # here only: encoding need not wait for it
 
-        self._check()
-        found, _ = recordings_of(recordings, self.channel_axis)
-        channels = {part.values.shape[1] for part in found}
-        if len(channels) != 1:
-            raise ValueError(f"recordings: expected the same number of channels in all, got {sorted(channels)}")
-        if channel_names is not None and (list(map(type, channel_names)) != [str] * max(channels)):
-            raise ValueError(f"channel_names: expected {max(channels)} names, got {quoted(channel_names)}")
+        params, bar = self._check(), Progress(progress)
+        n_tokens, tolerance, axis = params["n_tokens"], params["tolerance"], params["channel_axis"]
+        share = check_clip(clip, True)
+        parts, _ = recordings_of(recordings, axis)
+        sizes = {part.values.shape[1] for part in parts}
+        if len(sizes) != 1:
+            raise ValueError(f"recordings: expected the same number of channels in all, got {sorted(sizes)}")
+        n_channels, longest = max(sizes), max(len(part.values) for part in parts)
+        if n_channels > longest > 0:
+            told = f"recordings: channel_axis={axis} makes {n_channels} channels of {longest} samples"
+            warn(f"{told}; if these are {longest} channels, give channel_axis={0 if axis in (1, -1) else 1}")
+        names = None if channel_names is None else np.asarray(channel_names).tolist()
+        if names is not None and (not isinstance(names, list) or list(map(type, names)) != [str] * n_channels):
+            raise ValueError(f"channel_names: expected a list of {n_channels} names, got {quoted(channel_names)}")
         if unit is not None and not isinstance(unit, str):
             raise TypeError(f"unit: expected a str, got {describe(unit)}")
-        if sampling_rate is not None and not (isinstance(sampling_rate, (int, float)) and 0 < sampling_rate < float("inf")):
+        rate = sampling_rate.item() if isinstance(sampling_rate, np.generic) else sampling_rate
+        if rate is not None and (type(rate) not in (int, float) or not 0 < rate < float("inf")):
             raise ValueError(f"sampling_rate: expected samples a second, above 0, got {quoted(sampling_rate)}")
-        given = ("step", self.step, 1.0)
-        if self.max_error is not None:  # half a value is lost when samples are rounded to values
-            given = ("max_error", self.max_error, (1 - 1e-6) / (self.tolerance + 0.5 + 0.5 / FINE))
-        scale = scale_of(found, given, low, high, 1 if self.channel_axis is None else 2)
-        integers = scale.step == (1 / FINE,) * scale.n_channels and all(part.values.dtype.kind in "iu" for part in found)
-        runs, gaps, _ = cut(scale, found, clip=False)
-        n_gaps = 1 + sum(length <= max(gaps, default=0) for length in _GAPS[1:])
+        ndim: Literal[1, 2] = 1 if axis is None else 2
+        scale = scale_of(parts, params, low, high, share, ndim)
+        integers = scale.step_ == (1 / FINE,) * n_channels and all(part.values.dtype.kind in "iu" for part in parts)
+        runs, gaps, _ = cut(scale, parts, clip=bool(clip), whole=integers)
+        n_gaps = 1 + sum(length <= max(gaps, default=0) for length in GAPS[1:])
         n_levels = -(-(max(scale.n_levels) + FINE // 2) // FINE)
-        step = 2 * self.tolerance + 1
-        if (least := -(-n_levels // step) + n_gaps + 1) > self.n_tokens:
+        if (least := -(-n_levels // (2 * tolerance + 1)) + n_gaps + 1) > n_tokens:
+            robust = scale_of(parts, params, low, high, max(share, 0.001), ndim)
+            outliers = 2 * max(robust.n_levels) < max(scale.n_levels)
             raise ValueError(
-                f"n_tokens: expected at least {least}: one for every {step} of {n_levels} levels, {n_gaps} for gaps, and "
-                "one more; or a larger max_error"
+                f"n_tokens: expected at least {least}: one for every {2 * tolerance + 1} of {n_levels} levels, "
+                f"{n_gaps} for gaps, and one more; or a larger max_error"
+                + ", or fit(..., clip=0.001), which leaves outliers out"
+                * outliers
             )
-        goal = Goal.of(self.tolerance)
-        settings = Settings(self.n_tokens - n_gaps, n_levels, goal, self.representation, self.objective == "bits", self.n_threads)
+        goal = Goal.of(tolerance)
+        settings = Settings(
+            n_tokens - n_gaps, n_levels, goal, params["representation"], params["objective"] == "bits", self.n_threads, bar
+        )
         tokens, cost, counts = learn(runs.values, runs.offsets.copy(), settings)
-        self._fit = Fitted(scale, tokens, cost, counts, n_gaps, integers)
-        self.sampling_rate, self.unit = sampling_rate, unit
-        self.channel_names = None if channel_names is None else list(channel_names)
+        ids = _identity(len(tokens) + n_gaps, params["special_tokens"])
+        self._fit = Fitted(scale, tokens, cost, counts, n_gaps, integers, params, rate, names, unit, None, ids)
         return self
 
-    def _check(self) -> None:
-        """TypeError or ValueError for a parameter that is not valid."""
-        positive(self.n_tokens, "n_tokens")
-        if not 0 <= integer(self.tolerance, "tolerance") <= MOST_TOLERANCE:
+    def _check(self) -> dict[str, Any]:
+        """The parameters of a fit as JSON has them; TypeError or ValueError for one that is not valid."""
+        resolve_threads(self.n_threads)
+        n_tokens, tolerance = positive(self.n_tokens, "n_tokens"), integer(self.tolerance, "tolerance")
+        if not 0 <= tolerance <= MOST_TOLERANCE:
             raise ValueError(f"tolerance: expected 0..{MOST_TOLERANCE} levels, got {self.tolerance}")
         if (self.max_error is None) == (self.step is None):
             raise ValueError(
@@ -218,8 +299,18 @@ class SignalTokenizer:
             )
         if self.objective not in ("tokens", "bits"):
             raise ValueError(f"objective: expected 'tokens' or 'bits', got {quoted(self.objective)}")
-        if self.channel_axis is not None and integer(self.channel_axis, "channel_axis") not in (-2, -1, 0, 1):
+        axis = None if self.channel_axis is None else integer(self.channel_axis, "channel_axis")
+        if axis not in (None, -2, -1, 0, 1):
             raise ValueError(f"channel_axis: expected an axis of two, got {self.channel_axis}")
+        words = [] if self.special_tokens is None else self.special_tokens
+        if not isinstance(words, (list, tuple)) or not all(type(word) is str for word in words) or len({*words}) < len(words):
+            raise TypeError(f"special_tokens: expected a list of different names, got {quoted(self.special_tokens)}")
+        steps = {name: np.asarray(value).tolist() for name in ("max_error", "step") if (value := getattr(self, name)) is not None}
+        return {
+            "n_tokens": n_tokens, "max_error": None, "step": None, **steps, "tolerance": tolerance,
+            "representation": str(self.representation), "objective": str(self.objective), "channel_axis": axis,
+            "special_tokens": list(words),
+        }  # fmt: skip
 
     def _fitted(self) -> Fitted:
         if self._fit is None:
@@ -252,13 +343,15 @@ class SignalTokenizer:
         >>> len(tok.encode_batch([np.arange(5), np.arange(30)]))
         2
         """
-        found, _ = recordings_of(recordings, self.channel_axis)
-        return self._encoded(found, clip, n_threads)
-
-    def _encoded(self, found: list[Recording], clip: bool, n_threads: int | None) -> Ragged:
         fit = self._fitted()
-        runs, _, layout = cut(fit.scale, found, clip)
-        goal = Goal.of(self.tolerance)
+        return self._encoded(fit, recordings_of(recordings, fit.channel_axis)[0], clip, n_threads)
+
+    def _encoded(self, fit: Fitted, recordings: list[Recording], clip: bool, n_threads: int | None) -> Ragged:
+        """The ids of each channel of recordings by a fitted state."""
+        check_clip(clip)
+        resolve_threads(n_threads)
+        runs, _, layout = cut(fit.scale, recordings, clip, fit.integers)
+        goal = Goal.of(fit.tolerance)
         x, offsets = runs.values, runs.offsets
         threads = self.n_threads if n_threads is None else n_threads
         fit.tokens.index  # noqa: B018  # made once, not by each thread
@@ -273,17 +366,9 @@ class SignalTokenizer:
         chunks = list(pairwise(edges))
         made = thread_pool.run(one, chunks, threads, x.size) if chunks else []
         ids = iter([part for parts in made for part in parts])
-        documents = [np.concatenate([next(ids) if n < 0 else self._gap(fit, n) for n in channel]) for channel in layout]
+        documents = [np.concatenate([next(ids) if n < 0 else fit.gap(n) for n in channel]) for channel in layout]
         flat = np.concatenate(documents) if documents else np.zeros(0, np.int32)
         return Ragged(flat.astype(np.int32, copy=False), offsets_of(np.array([part.size for part in documents], np.int64)))
-
-    def _gap(self, fit: Fitted, n: int) -> NDArray[np.int32]:
-        """Ids of a gap of n samples, long ones first."""
-        found = []
-        for i in range(fit.n_gaps - 1, -1, -1):
-            found.append(np.full(n // _GAPS[i], len(fit.tokens) + i, np.int32))
-            n %= _GAPS[i]
-        return np.concatenate(found)
 
     def encode(self, recording: Any, *, clip: bool = False) -> Any:
         """Encode one recording; arguments and errors are as for `encode_batch`.
@@ -299,21 +384,140 @@ class SignalTokenizer:
         >>> tok.decode(tok.encode(np.arange(30))).dtype
         dtype('int64')
         """
-        found, is_one = recordings_of(recording, self.channel_axis)
-        if not found and self.channel_axis is None:
-            found, is_one = recordings_of(np.zeros(0), None)
+        fit = self._fitted()
+        parts, is_one = recordings_of(recording, fit.channel_axis)
+        if not parts and fit.channel_axis is None:
+            parts, is_one = recordings_of(np.zeros(0), None)
         if not is_one:
             raise ValueError(f"recording: expected one, got {describe(recording)}; encode_batch takes several")
-        ids = self._encoded(found, clip, None)
-        return ids[0] if self.channel_axis is None else ids
+        ids = self._encoded(fit, parts, clip, None)
+        return ids[0] if fit.channel_axis is None else ids
 
-    def stream(self, *, channel: int = 0) -> SignalStream:
-        """Make an encoder of one channel that comes in chunks.
+    def __call__(self, recordings: Any, *, clip: bool = False, **options: Any) -> ModelInputs:
+        """Encode recordings to the inputs of a model, by the names that Hugging Face's tokenizers use.
+
+        Parameters
+        ----------
+        recordings, clip
+            One or several, as for `encode_batch`; with a channel axis each channel is a row.
+        **options
+            Those of `Tokenizer.__call__` except positions: `padding`, `truncation`, `max_length`, `template`, `return_tensors`.
+
+        Returns
+        -------
+        ModelInputs
+            A dict of `input_ids`, `attention_mask` and the requested arrays.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1, special_tokens=["[PAD]"]).fit(x := np.arange(90) % 30)
+        >>> inputs = tok([x[:2], x], padding=True, return_tensors="np")
+        >>> inputs["attention_mask"].sum(axis=1).tolist() == tok.count([x[:2], x]).tolist()
+        True
+        """
+        if options.get("return_offsets"):
+            raise TypeError("return_offsets: spans(recordings) has the positions of tokens in samples")
+        fit = self._fitted()
+        parts, is_one = recordings_of(recordings, fit.channel_axis)
+        ids = self._encoded(fit, parts, clip, None)
+        return fit.ids(ids[0] if is_one and fit.channel_axis is None else ids, **options)
+
+    def count(self, recordings: Any, *, clip: bool = False) -> NDArray[np.int64]:
+        """Count the tokens of recordings; arguments are as for `encode_batch`.
+
+        Returns
+        -------
+        int64[d]
+            The number of tokens of each recording, with a channel axis of each channel.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1).fit(np.arange(90) % 30)
+        >>> bool(tok.count([np.arange(30)])[0] == tok.encode(np.arange(30)).size)
+        True
+        """
+        return self.encode_batch(recordings, clip=clip).lengths
+
+    def spans(self, recordings: Any, *, clip: bool = False) -> Spans:
+        """Encode recordings, and list the positions of all tokens: flat arrays, a row per token.
+
+        Arguments are as for `encode_batch`.
+
+        Returns
+        -------
+        Spans
+            `ids`, `starts` and `lengths` in samples, and `documents`, the number of the recording, or with a channel axis of
+            the channel.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1).fit(np.arange(90) % 30)
+        >>> spans = tok.spans(np.arange(30))
+        >>> int(spans.starts[-1] + spans.lengths[-1])
+        30
+        """
+        fit = self._fitted()
+        ids = self._encoded(fit, recordings_of(recordings, fit.channel_axis)[0], clip, None)
+        ends = offsets_of(fit.lengths[ids.values])
+        starts = ends[:-1] - np.repeat(ends[ids.offsets[:-1]], ids.lengths)
+        return Spans(ids.values, starts, np.diff(ends), np.repeat(np.arange(len(ids)), ids.lengths))
+
+    def index(self, ids: Any) -> TokenIndex:
+        """Index all occurrences of all tokens in encoded recordings.
+
+        Parameters
+        ----------
+        ids
+            As `encode` and `encode_batch` return them.
+
+        Returns
+        -------
+        TokenIndex
+            ``index[token]`` has the `documents`, `places` among the ids, and `starts` in samples of a token.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1).fit(x := np.arange(90) % 30)
+        >>> len(tok.index(tok.encode(x))) == tok.vocab_size
+        True
+        """
+        fit = self._fitted()
+        return TokenIndex(self._documents(fit, ids, known=fit.lengths.size), fit.lengths, self.n_threads)
+
+    def usage(self, recordings: Any = None, *, ids: Any = None, clip: bool = False) -> Usage:
+        """Count how often each id occurs in recordings, and list those that never do.
+
+        Parameters
+        ----------
+        recordings, clip
+            As for `encode_batch`.
+        ids
+            Encoded recordings, in the place of `recordings`.
+
+        Returns
+        -------
+        Usage
+            `counts`, `document_frequencies` and `unused`, by id.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1).fit(x := np.arange(90) % 30)
+        >>> bool(tok.usage(x).counts.sum() == tok.encode(x).size)
+        True
+        """
+        if (recordings is None) == (ids is None):
+            raise TypeError("recordings: expected either recordings or ids=, what they were encoded to")
+        return self._fitted().ids.usage(ids=self.encode_batch(recordings, clip=clip) if ids is None else ids)
+
+    def stream(self, *, channel: int = 0, clip: bool = False) -> SignalStream:
+        """Make an encoder of a channel that arrives in chunks.
 
         Parameters
         ----------
         channel : int
             Which channel, for its scale.
+        clip : bool
+            As for `encode_batch`.
 
         Returns
         -------
@@ -333,23 +537,28 @@ class SignalTokenizer:
             raise ValueError(f"channel: expected 0..{fit.scale.n_channels - 1}, got {channel}")
         state = fit.scale.state()
         one = {name: [state[name][channel]] for name in ("low", "high", "step")}
-        scale = Quantization.from_state({**state, **one, "ndim": 1})
-        return SignalStream(scale, fit.tokens, fit.cost, Goal.of(self.tolerance), lambda n: self._gap(fit, n))
+        scale = Scale.from_state({**state, **one, "ndim": 1})
+        check_clip(clip)
+        return SignalStream(scale, fit, Goal.of(fit.tolerance), bool(clip))
 
     # ---------------------------------------------------------------------------------------------- decoding
 
-    def decode(self, ids: Any) -> Any:
-        """Decode the ids of one recording.
+    def decode(self, ids: Any, *, after: Any = None, skip_special_tokens: bool = False) -> Any:
+        """Decode the ids of a recording.
 
         Parameters
         ----------
         ids
             As `encode` returns them.
+        after
+            The ids before these, such as those that a model was asked to continue: only what follows them is returned.
+        skip_special_tokens : bool
+            Leave special tokens out. Otherwise they raise, since they do not represent samples.
 
         Returns
         -------
         float64[n] or float64 of two axes
-            The samples in the unit of the signal, NaN where there is a gap; int64 for integers by a step of 1 without gaps.
+            The samples in the unit of the signal, NaN in gaps; int64 for integers by a step of 1 without gaps.
 
         Raises
         ------
@@ -362,16 +571,26 @@ class SignalTokenizer:
         >>> tok = SignalTokenizer(24, step=1, tolerance=0, representation="levels").fit(np.arange(40) % 20)
         >>> tok.decode(tok.encode([3, 4, 5])).tolist()
         [3, 4, 5]
+        >>> tok.decode(tok.encode([3, 4, 5])[2:], after=tok.encode([3, 4, 5])[:2]).tolist()
+        [5]
         """
         fit = self._fitted()
-        documents = self._documents(ids)
-        if self.channel_axis is None and len(documents) != 1:
-            raise ValueError(f"ids: expected those of one recording, got {len(documents)}; decode_batch takes several")
-        if self.channel_axis is not None and len(documents) != fit.scale.n_channels:
-            raise ValueError(f"ids: expected those of {fit.scale.n_channels} channels, got {len(documents)} documents")
-        return self._restored(fit, documents)[0]
+        documents = self._documents(fit, ids, skip_special_tokens)
+        before = None if after is None else self._documents(fit, after, skip_special_tokens, "after")
+        for name, part in (("ids", documents), ("after", before)):
+            if part is not None and fit.channel_axis is None and len(part) != 1:
+                raise ValueError(f"{name}: expected those of one recording, got {len(part)}; decode_batch takes several")
+            if part is not None and fit.channel_axis is not None and len(part) != fit.scale.n_channels:
+                raise ValueError(f"{name}: expected those of {fit.scale.n_channels} channels, got {len(part)} documents")
+        if before is None:
+            return self._restored(fit, documents)[0]
+        whole = Ragged.from_lists([np.concatenate(pair) for pair in zip(before, documents, strict=True)])
+        n = int(fit.lengths[documents[0]].sum())
+        samples = self._restored(fit, whole)[0]
+        axis = 1 if fit.channel_axis in (0, -2) else 0
+        return np.split(samples, [samples.shape[axis] - n], axis)[1]
 
-    def decode_batch(self, ids: Any) -> list[Any]:
+    def decode_batch(self, ids: Any, *, skip_special_tokens: bool = False) -> list[Any]:
         """Decode the ids of several recordings; arguments and errors are as for `decode`.
 
         Returns
@@ -386,30 +605,32 @@ class SignalTokenizer:
         [5, 30]
         """
         fit = self._fitted()
-        documents = self._documents(ids)
+        documents = self._documents(fit, ids, skip_special_tokens)
         if len(documents) % fit.scale.n_channels:
             raise ValueError(f"ids: expected a document for each of {fit.scale.n_channels} channels, got {len(documents)}")
         return self._restored(fit, documents)
 
-    def _documents(self, ids: Any) -> Ragged:
-        """Documents of ids, all in the vocabulary."""
+    def _documents(
+        self, fit: Fitted, ids: Any, skip_special_tokens: bool = False, name: str = "ids", known: int | None = None
+    ) -> Ragged:
+        """Documents of ids, all below `known`, by default of tokens that have samples."""
         if isinstance(ids, (list, tuple)) and (not ids or np.ndim(ids[0]) == 0):
             ids = np.array(ids, np.int64 if not ids else None)
-        values, offsets, kind = as_documents(ids, name="ids")
+        values, offsets, kind = as_documents(ids, name=name)
         if kind != "int":
-            raise TypeError(f"ids: expected integers, got {kind}")
-        fit = self._fitted()
+            raise TypeError(f"{name}: expected integers, got {kind}")
         values, offsets = values[offsets[0] : offsets[-1]], offsets - offsets[0]
         size = len(fit.tokens) + fit.n_gaps
-        if (at := np.flatnonzero((values < 0) | (values >= size))).size:
-            document = int(np.searchsorted(offsets, at[0], side="right")) - 1
-            where = f"document {document}, position {at[0] - offsets[document]}"
-            raise ValueError(f"ids: {where}: token id {values[at[0]]} is outside the vocabulary, 0..{size - 1}")
+        if skip_special_tokens:
+            plain = (values < size) | (values >= fit.ids.vocab_size)
+            values, offsets = values[plain], offsets_of(plain)[offsets]
+        if (at := np.flatnonzero((values < 0) | (values >= (known or size)))).size:
+            where = f"{place_of(name, offsets, at[0])}: token id {values[at[0]]}"
+            if size <= values[at[0]] < fit.ids.vocab_size:
+                word = quoted(fit.ids.id_to_token(int(values[at[0]])))
+                raise ValueError(f"{where} is {word}, which has no samples; skip_special_tokens=True leaves it out")
+            raise ValueError(f"{where} is outside the vocabulary, 0..{(known or size) - 1}")
         return Ragged(values.astype(np.int32), offsets.astype(np.int64))
-
-    def _lengths(self, fit: Fitted) -> NDArray[np.int64]:
-        """Samples of each id."""
-        return np.concatenate([fit.tokens.lengths, np.array(_GAPS[: fit.n_gaps], np.int64)])
 
     def _restored(self, fit: Fitted, documents: Ragged) -> list[Any]:
         """The samples of recordings, whose channels are documents one after the other."""
@@ -421,10 +642,10 @@ class SignalTokenizer:
         values, _, wrong = decoded(fit.tokens, plain, begins)
         if wrong >= 0:
             at = int(np.flatnonzero(~is_gap)[wrong])
-            document = int(np.searchsorted(offsets, at, side="right")) - 1
-            where = f"document {document}, position {at - offsets[document]}"
-            raise ValueError(f"ids: {where}: token {ids[at]} is of differences, and no sample was decoded before it")
-        lengths = self._lengths(fit)[ids]
+            raise ValueError(
+                f"{place_of('ids', offsets, at)}: token {ids[at]} is of differences, and no sample was decoded before it"
+            )
+        lengths = fit.lengths[ids]
         ends = offsets_of(lengths)[offsets]
         gaps = np.repeat(is_gap, lengths)
         whole = np.zeros(gaps.size, np.int64)
@@ -437,45 +658,16 @@ class SignalTokenizer:
                 raise ValueError(f"ids: recording {i // n}: expected channels of one length, got {sizes}")
             missing = np.stack([gaps[a:z] for a, z in places], axis=1)
             levels = np.stack([whole[a:z] for a, z in places], axis=1)
-            made.append(self._samples(fit, levels, missing))
+            levels = np.clip(levels, 0, np.array(fit.scale.n_levels) - 1)
+            samples = fit.scale.inverse_transform(levels if fit.scale.ndim_ == 2 else levels[:, 0]).reshape(levels.shape)
+            if fit.integers:
+                samples = np.ceil(samples - 0.5)  # halves down: x - y is below half a level, not above
+            if missing.any():
+                samples[missing] = np.nan
+            elif fit.integers:
+                samples = samples.astype(np.int64)
+            made.append(samples[:, 0] if fit.channel_axis is None else np.moveaxis(samples, 1, fit.channel_axis))
         return made
-
-    def _samples(self, fit: Fitted, levels: NDArray[np.int64], missing: NDArray[np.bool_]) -> NDArray[Any]:
-        """Values [n, channels] in the unit of the signal."""
-        levels = np.clip(levels, 0, np.array(fit.scale.n_levels) - 1)
-        samples = fit.scale.restore(levels if fit.scale.ndim == 2 else levels[:, 0]).reshape(levels.shape)
-        if fit.integers:
-            samples = np.ceil(samples - 0.5)  # halves down: x - y is below half a level, not above
-        if missing.any():
-            samples[missing] = np.nan
-        elif fit.integers:
-            samples = samples.astype(np.int64)
-        return samples[:, 0] if self.channel_axis is None else np.moveaxis(samples, 1, self.channel_axis)
-
-    def spans(self, ids: Any) -> NDArray[np.int64]:
-        """Where the samples of each id of a recording are.
-
-        Parameters
-        ----------
-        ids
-            The ids of one recording, or of one channel.
-
-        Returns
-        -------
-        int64[n, 2]
-            The position of the first sample of each id, and that after the last one.
-
-        Examples
-        --------
-        >>> tok = SignalTokenizer(24, step=1).fit(np.arange(90) % 30)
-        >>> int(tok.spans(tok.encode(np.arange(30)))[-1, 1])
-        30
-        """
-        documents = self._documents(ids)
-        if len(documents) != 1:
-            raise ValueError(f"ids: expected those of one recording or channel, got {len(documents)}")
-        ends = offsets_of(self._lengths(self._fitted())[documents.values])
-        return np.stack([ends[:-1], ends[1:]], axis=1)
 
     def error_bound(self) -> Any:
         """Bound the error of every sample that is inside of the scale, in the unit of the signal.
@@ -491,73 +683,144 @@ class SignalTokenizer:
         1.0
         """
         fit = self._fitted()
-        if fit.integers:
-            bound = np.full(fit.scale.n_channels, float(self.tolerance))
-        else:
-            steps = np.array(fit.scale.step, np.float64) * FINE
-            bound = (self.tolerance + 0.5) * steps + fit.scale.max_error
-        return float(bound[0]) if self.channel_axis is None else bound
+        return float(fit.bound()[0]) if fit.channel_axis is None else fit.bound()
 
     @property
-    def scale_(self) -> Quantization:
+    def scale_(self) -> Scale:
         """The range of each channel; its step is a 64th of that between levels."""
-        return self._fitted().scale
+        return Scale.from_state(self._fitted().scale.state())  # not the one that is encoded by: it could be fitted anew
+
+    @property
+    def sampling_rate(self) -> float | None:
+        """Samples per second, as given to `fit`."""
+        return None if self._fit is None else self._fit.sampling_rate
+
+    @property
+    def channel_names(self) -> list[str] | None:
+        """The names of the channels, as given to `fit`."""
+        return None if self._fit is None or self._fit.channel_names is None else list(self._fit.channel_names)
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of the samples, as given to `fit`."""
+        return None if self._fit is None else self._fit.unit
+
+    @property
+    def metadata_(self) -> dict[str, Any] | None:
+        """The metadata of the file that this was loaded from."""
+        return None if self._fit is None else self._fit.metadata
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of ids, those of gaps and special tokens included: the rows of an embedding.
+
+        Examples
+        --------
+        >>> SignalTokenizer(24, step=1, special_tokens=["[PAD]"]).fit(np.arange(90) % 30).vocab_size <= 25
+        True
+        """
+        return self._fitted().ids.vocab_size
+
+    @property
+    def vocabulary(self) -> SignalVocabulary:
+        """The tokens by id: the samples that each decodes to, or the differences to the sample before it.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1, tolerance=0, representation="levels").fit(np.arange(40) % 20)
+        >>> tok.vocabulary[3].tolist()
+        [3.0]
+        """
+        fit = self._fitted()
+        return SignalVocabulary(fit.scale, fit.tokens, fit.lengths, fit.n_gaps, fit.counts.copy())
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a special token by its name.
+
+        Parameters
+        ----------
+        token : str
+            One of `special_tokens`.
+
+        Returns
+        -------
+        int or None
+            None if there is none of this name.
+
+        Examples
+        --------
+        >>> tok = SignalTokenizer(24, step=1, special_tokens=["[PAD]"]).fit(np.arange(90) % 30)
+        >>> tok.token_to_id("[PAD]") == tok.vocab_size - 1
+        True
+        """
+        fit = self._fitted()
+        words = fit.params["special_tokens"]
+        return fit.ids.vocab_size - len(words) + words.index(token) if token in words else None
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that decides encoding and decoding; equal for equal models on any machine.
+
+        Examples
+        --------
+        >>> fits = [SignalTokenizer(24, step=1).fit(np.arange(90) % n) for n in (30, 30, 29)]
+        >>> [fit.fingerprint == fits[0].fingerprint for fit in fits]
+        [True, True, False]
+        """
+        fit = self._fitted()
+        words, scale = fit.params["special_tokens"], fit.scale.state()
+        parts = fit.tolerance, fit.channel_axis, words, scale, fit.n_gaps, fit.integers
+        h = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
+        for name, array in sorted(fit.arrays().items()):
+            if name != "counts":
+                h.update(f"{name} {array.size}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
+        return h.hexdigest()[:32]
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in _PARAMS if getattr(self, name) is not None)
         fit = self._fit
-        n = "not fitted" if fit is None else f"{len(fit.tokens) + fit.n_gaps} tokens, the longest of {fit.tokens.longest} samples"
+        n = "not fitted" if fit is None else f"{fit.ids.vocab_size} tokens, the longest of {fit.tokens.longest} samples"
         return f"{type(self).__name__}({shown}): {n}"
 
     # ---------------------------------------------------------------------------------------------- files
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, metadata: dict[str, Any] | None = None) -> None:
         """Write tokens, scale, sampling rate, names and unit to one file, ``.npz``: the old file or the new one.
 
         Parameters
         ----------
         path
             Where.
+        metadata : dict, optional
+            An object of JSON to keep in the file; by default that of the file from which this tokenizer comes.
 
         Raises
         ------
-        ValueError
-            For another suffix.
-        OSError
-            From the disk; the old file is then still there.
+        ValueError, OSError
+            For another suffix; if it cannot be written.
 
         Examples
         --------
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "waves.npz")
-        >>> tok = SignalTokenizer(24, step=1).fit(x := np.arange(90) % 30, sampling_rate=360, unit="mV")
-        >>> tok.save(path)
-        >>> again = SignalTokenizer.load(path)
-        >>> again.unit, np.array_equal(again.encode(x), tok.encode(x))
-        ('mV', True)
+        >>> SignalTokenizer(24, step=1).fit(np.arange(90) % 30).save(path, metadata={"device": 3})
+        >>> SignalTokenizer.load(path).metadata_
+        {'device': 3}
         """
         fit = self._fitted()
         suffix_of(path, (".npz",))
-        params = {name: getattr(self, name) for name in _PARAMS}
-        for name in ("max_error", "step"):
-            if params[name] is not None:
-                params[name] = np.asarray(params[name]).tolist()
-        head = {
-            "format": _FORMAT, "version": _VERSION, "params": params, "scale": fit.scale.state(), "n_gaps": fit.n_gaps,
-            "integers": fit.integers, "sampling_rate": self.sampling_rate, "channel_names": self.channel_names, "unit": self.unit,
-        }  # fmt: skip
-        arrays: dict[str, NDArray[Any]] = {"head": np.frombuffer(json.dumps(head).encode(), np.uint8), "cost": fit.cost}
-        arrays |= {"kinds": fit.tokens.kinds, "lengths": fit.tokens.lengths, "arena": fit.tokens.arena, "counts": fit.counts}
-        write_atomically(path, npz_of(arrays))
+        if metadata is not None:
+            fit = fit._replace(metadata=checked_metadata(metadata))
+        write_atomically(path, npz_of({"head": np.frombuffer(json.dumps(fit.head()).encode(), np.uint8), **fit.arrays()}))
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, n_threads: int | None = None) -> Self:
-        """Read a file that `save` wrote. It is data: nothing in it is run, and everything is checked.
+    @of_class
+    def load(cls, path: Any, *, n_threads: int | None = None) -> Self:
+        """Read a file that `save` wrote, as `ubpe_numba.load` does. It is data: nothing in it is run, everything is checked.
 
         Parameters
         ----------
         path
-            The file.
+            The file, an open file, or its content.
         n_threads : int, optional
             As for the constructor.
 
@@ -569,7 +832,7 @@ class SignalTokenizer:
         Raises
         ------
         ModelFormatError
-            For a file that is not one of a `SignalTokenizer`, saying what is wrong.
+            For a file of anything but a `SignalTokenizer`, with the fault.
         OSError
             If it cannot be read.
 
@@ -581,47 +844,54 @@ class SignalTokenizer:
         >>> SignalTokenizer.load(path).error_bound()
         1.0
         """
-        with naming(path), open_regular(path) as f:
-            arrays = read_arrays(f, {"head": "u", **_ARRAYS})
-            head = parse_json(arrays.pop("head").tobytes())
-            if not isinstance(head, dict) or head.get("format") != _FORMAT:
-                raise ModelFormatError(f'not signal tokens of this library: no "format": "{_FORMAT}"')
-            if head.get("version") != _VERSION:
-                raise ModelFormatError(f"version {quoted(head.get('version'))}; this library reads version {_VERSION}")
+        read, found = table.read(path, None, {})
+        if found.tokenizer != cls.__name__:
+            raise ModelFormatError(f"{read.path}: a {found.tokenizer}, not a {cls.__name__}: use {found.tokenizer}.load")
+        return cls._made(read, found, n_threads)
+
+    @classmethod
+    def _made(cls, read: Any, found: Any, n_threads: int | None) -> Self:
+        """A tokenizer from the parts of a file."""
+        resolve_threads(n_threads)
+        head, arrays = {"metadata": None, **found.model["head"]}, found.model["arrays"]
+        with naming(read.path):
+            if head.get("version") != VERSION:
+                raise ModelFormatError(f"version {quoted(head.get('version'))}; this library reads version {VERSION}")
             check_fields(head, _HEAD, "head")
             if not isinstance(head["params"], dict):
                 raise ModelFormatError("params: expected an object")
-            check_fields(head["params"], _PARAMS, "params")
-            tok = cls(**head["params"], n_threads=n_threads)
+            params = {"special_tokens": None, **head["params"]}
+            check_fields(params, _PARAMS, "params")
+            tok = cls(**params, n_threads=n_threads)
             try:
-                tok._check()
+                params = tok._check()
+                metadata = None if head["metadata"] is None else checked_metadata(head["metadata"])
             except (TypeError, ValueError) as error:
                 raise ModelFormatError(f"params: {error}") from error
-            scale = Quantization.from_state(head["scale"])
-            tok._fit = _checked(tok, scale, head, arrays)
-        tok.sampling_rate, tok.channel_names, tok.unit = head["sampling_rate"], head["channel_names"], head["unit"]
+            tok._fit = _checked(params, metadata, head, arrays)
         return tok
 
 
-def _checked(tok: SignalTokenizer, scale: Quantization, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fitted:
+def _checked(params: dict[str, Any], metadata: Any, head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Fitted:
     """The content of a file; ModelFormatError unless all of it fits together."""
+    scale, tolerance = Scale.from_state(head["scale"]), params["tolerance"]
     types = {"kinds": np.uint8, "lengths": np.int64, "arena": np.int32, "cost": np.int64, "counts": np.int64}
     for name, dtype in types.items():
-        array = arrays[name]
+        if (array := arrays.get(name)) is None:
+            raise ModelFormatError(f"npz: the member {quoted(name)} is missing")
         if array.dtype != dtype or array.ndim != 1 or (name != "arena" and array.size != arrays["kinds"].size):
             n = "" if name in ("arena", "kinds") else f" of {arrays['kinds'].size}"
             raise ModelFormatError(f"{name}: expected {np.dtype(dtype)} of one axis{n}, got {describe(array)}")
     kinds, lengths, arena, cost = (arrays[name].copy() for name in ("kinds", "lengths", "arena", "cost"))
-    step = 2 * tok.tolerance + 1
+    step = 2 * tolerance + 1
     rate, names, unit = head["sampling_rate"], head["channel_names"], head["unit"]
     is_named = names is None or (isinstance(names, list) and list(map(type, names)) == [str] * scale.n_channels)
     wrong = {
-        "scale: expected steps and one axis for each of the parameters": scale.step is None
-        or scale.ndim != (1 if tok.channel_axis is None else 2)
-        or scale.channels != "shared"
-        or scale.gaps
+        "scale: expected steps and one axis for each of the parameters": scale.step_ is None
+        or scale.ndim_ != (1 if params["channel_axis"] is None else 2)
+        or (scale.channels, scale.gaps, scale.clip) != ("shared", False, False)
         or scale.n_symbols >= MOST,
-        f"n_gaps: expected 1..{len(_GAPS)}": type(head["n_gaps"]) is not int or not 1 <= head["n_gaps"] <= len(_GAPS),
+        f"n_gaps: expected 1..{len(GAPS)}": type(head["n_gaps"]) is not int or not 1 <= head["n_gaps"] <= len(GAPS),
         "integers: expected true or false": type(head["integers"]) is not bool,
         "sampling_rate: expected a number above 0": rate is not None and not (type(rate) in (int, float) and rate > 0),
         "channel_names: expected a name for each channel": not is_named,
@@ -629,7 +899,8 @@ def _checked(tok: SignalTokenizer, scale: Quantization, head: dict[str, Any], ar
         "kinds: expected 0 or 1": bool((kinds > 1).any()),
         f"lengths: expected numbers above 0 whose sum is {arena.size}": bool((lengths < 1).any() or (lengths > arena.size).any())
         or int(lengths.sum()) != arena.size,
-        f"cost: expected 1..{_MOST_COST}": bool(((cost < 1) | (cost > _MOST_COST)).any()),
+        f"cost: expected 1..{MOST_COST}": bool(((cost < 1) | (cost > MOST_COST)).any()),
+        f"lengths: expected at most {LONGEST} samples": bool((lengths > LONGEST).any()),
         "counts: expected 0 or more": bool((arrays["counts"] < 0).any()),
         f"arena: expected values within {MOST}": bool((np.abs(arena.astype(np.int64)) >= MOST).any()),
     }
@@ -642,7 +913,9 @@ def _checked(tok: SignalTokenizer, scale: Quantization, head: dict[str, Any], ar
     if len(Tokens.of(tokens)) != len(tokens):
         raise ModelFormatError("arena: expected tokens that are all different")
     n_levels = -(-(max(scale.n_levels) + FINE // 2) // FINE)
-    centres = FINE * np.arange(tok.tolerance, n_levels + tok.tolerance, step)
+    centres = FINE * np.arange(tolerance, n_levels + tolerance, step)
     if not np.isin(centres, arena[tokens.starts[:-1]][(kinds == 0) & (lengths == 1)]).all():
         raise ModelFormatError("arena: expected a token for every level, so that all samples can be written")
-    return Fitted(scale, tokens, cost, arrays["counts"].copy(), head["n_gaps"], head["integers"])
+    ids = _identity(len(tokens) + head["n_gaps"], params["special_tokens"])
+    counts = arrays["counts"].copy()
+    return Fitted(scale, tokens, cost, counts, head["n_gaps"], head["integers"], params, rate, names, unit, metadata, ids)

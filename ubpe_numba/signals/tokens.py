@@ -1,6 +1,6 @@
 """Vocabularies of tokens that match within a tolerance, the cheapest paths over them, and what ids decode to.
 
-Samples are integers here, `FINE` to a level; kernels/match.py says what tokens are and when one matches.
+Samples are integers here, `FINE` to a level; kernels/match.py defines tokens and matches.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from ubpe_numba.signals.kernels.match import BITS, ENTRY, FINE, GROUP, INTERVALS
 
 #: A token: whether it is relative, and its symbols.
 Token = tuple[int, NDArray[np.int32]]
-#: The cost of a token where all cost the same.
+#: The cost of a token if all cost the same.
 UNIT = 1 << 32
+#: The highest cost of a token: sums over the longest tokens of a file stay far below what kernels take for no path.
+MOST_COST = 1 << 40
+#: Samples of the longest token, for the same reason.
+LONGEST = 1 << 17
 #: Values that samples and symbols are below, so that kernels may subtract two of them.
 MOST = 1 << 29
 
@@ -83,11 +87,11 @@ class Tokens:
                     mine = mine[:0]
             groups += [mine] if mine.size else []
         size = sum(mine.size + SIDE for mine in groups)
-        most = int(np.abs(self.arena).max(initial=0)) + MOST_HALF  # samples are below, too
+        most = int(np.abs(self.arena).max(initial=0)) + MOST_HALF  # samples are also below
         shift = max(0, most.bit_length() - BITS)
         table, signs = np.zeros(len(groups), GROUP), np.full((8, size), NONE, np.int16)
         entries, firsts = np.zeros(size, ENTRY), np.empty((len(groups), INTERVALS + 1), np.int32)
-        ends = np.full((size, 2), MOST, np.int32)  # beside groups
+        ends = np.full((size, 2), MOST, np.int32)  # in addition to groups
         begin = 0
         for g, mine in enumerate(groups):
             end, m = begin + mine.size, int(least[mine].min())

@@ -1,4 +1,4 @@
-"""Text is changed by normalizers and cut into segments, and segments are counted; the kernels that do it."""
+"""Normalizers change text, pre-tokenizers split it into segments, and segments are counted; with the kernels for it."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ def first_change(tok: Any, ids: Any) -> int:
     tok : Tokenizer
         A tokenizer of any class.
     ids
-        Ids of one document, as for `Tokenizer.decode`. Errors are as there.
+        Ids of a document, as for `Tokenizer.decode`. Errors are as there.
 
     Returns
     -------

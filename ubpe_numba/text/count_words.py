@@ -1,4 +1,4 @@
-"""Counting the distinct segments of a text, on threads: each thread counts its documents, then the counts are added up."""
+"""Counting the distinct segments of a text: each thread counts its documents, or parts of them, then counts are added up."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import numpy as np
 from ubpe_numba.documents.counts import Counts
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.runtime import thread_pool
-from ubpe_numba.runtime.arrays import offsets_of, plain, writable
-from ubpe_numba.text.cut import BLOCK, as_text, checked_text, in_blocks
+from ubpe_numba.runtime.arrays import distinct, offsets_of, plain, writable
+from ubpe_numba.text.cut import BLOCK, as_text, checked_text, in_blocks, places_between_parts
 from ubpe_numba.text.kernels.count_words import ENTRY, ROOM, collect, spread, tally
 
 _FIRST_TABLE = 1 << 14  # entries of a new table
-_LARGE_TABLE = 1 << 16  # entries from which on a table doubles; below, it grows by four
 
 
 def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndarray, n_threads: int | None = None) -> Counts:
@@ -29,6 +28,7 @@ def count_words(values: np.ndarray, offsets: np.ndarray, segments: str | np.ndar
     """
     values, offsets = checked_text(values, offsets)
     cut = segments if isinstance(segments, str) else writable(plain(segments))
+    offsets = distinct(offsets, places_between_parts(values, offsets, cut))  # empty documents have no segments
 
     def one(begin: int, end: int) -> Counts:
         words = _Words(values)
@@ -58,14 +58,14 @@ class _Words:
 
     def add(self, segments: np.ndarray, weights: np.ndarray) -> None:
         """Add segments, int64[s + 1], of these weights, int64[s]."""
-        done = tally(self.values, segments, weights, self.table, self.words, self.n, self.batch)
-        while done < weights.size:
+        done = 0
+        while (
+            done := done + tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n, self.batch)
+        ) < weights.size:
             table, words = self.table, self.words
-            capacity = words.size * (4 if words.size < _LARGE_TABLE else 2)
-            self.table, self.words = np.zeros(ENTRY * capacity, np.int64), np.empty(capacity, np.int64)
+            self.table, self.words = np.zeros(2 * table.size, np.int64), np.empty(2 * words.size, np.int64)
             spread(table, self.table)
             self.words[: words.size] = words
-            done += tally(self.values, segments[done:], weights[done:], self.table, self.words, self.n, self.batch)
 
     def counts(self) -> Counts:
         """The segments in order of first appearance, their bytes side by side, and their weights."""

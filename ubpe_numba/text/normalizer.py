@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from ubpe_numba.runtime.arrays import offsets_of, writable
-from ubpe_numba.text.steps import NORMALIZERS, Engine, Steps, checked, flat_steps, places_of, symbols_of, text_in
+from ubpe_numba.text.pretokenizer import text_in
+from ubpe_numba.text.steps import NORMALIZERS, Engine, Steps, checked, flat_steps, places_of, symbols_of
 
 __all__ = ["Normalizer", "normalized"]
 
@@ -53,7 +54,7 @@ def _replace(found: str, content: str, text: str, trace: bool) -> tuple[str, Seq
 
 
 def _by_engine(kind: Any, engine: Engine, text: str, trace: bool) -> tuple[str, Sequence[int] | None]:
-    """A step that the package tokenizers runs where it may do more than ASCII in lower case.
+    """A step that the package tokenizers runs, except on ASCII that stays the same or becomes lower case.
 
     What is a normal form by a newer version of Unicode stays as it is by that of the package, version 9.
     """
@@ -91,9 +92,9 @@ def _step_of(step: dict[str, Any]) -> Step:
 
 
 class Normalizer(Steps):
-    r"""Changes of text before it is cut and encoded: the argument `normalizer` of a tokenizer.
+    r"""Changes of text before it is split and encoded: the argument `normalizer` of a tokenizer.
 
-    A tokenizer takes the steps themselves, too: ``normalizer=["NFC", "Lowercase"]`` is ``Normalizer(["NFC", "Lowercase"])``.
+    A tokenizer also takes the steps themselves: ``normalizer=["NFC", "Lowercase"]`` is ``Normalizer(["NFC", "Lowercase"])``.
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ class Normalizer(Steps):
 
     @classmethod
     def of(cls, value: Any) -> Normalizer | None:
-        """Read the argument `normalizer` of a tokenizer; None also where there is no step.
+        """Read the argument `normalizer` of a tokenizer; None also without steps.
 
         Parameters
         ----------
@@ -236,7 +237,7 @@ class Normalizer(Steps):
         text
             The text of tokens.
         errors
-            As for `bytes.decode`, of bytes that are no UTF-8.
+            As for `bytes.decode`, for invalid UTF-8.
         """
         for step in self.runs:
             if (restore := getattr(step, "restore", None)) is not None:
@@ -258,7 +259,7 @@ def normalized(
     """Every stretch changed by itself: values, cuts, and, if they are traced, origins. O(symbols).
 
     Stretches of text are `values`, uint8[n] (UTF-8) or uint32[n] (code points), and `cuts` int64[s + 1]. The result has the same
-    types; `origins` int64: for each new symbol the place in `values` of the one that it comes from. Bytes that are no UTF-8 stay.
+    types; `origins` int64: for each new symbol the place in `values` of the one that it comes from. Invalid UTF-8 stays.
 
     >>> text = np.frombuffer("½ a".encode(), np.uint8)
     >>> values, cuts, origins = normalized(Normalizer("NFKC"), text, np.array([0, 4]), True)

@@ -1,7 +1,7 @@
 """Cutting text into segments before anything is learned or encoded: by a named pattern, or by any of the user's.
 
-A pre-tokenizer only says which places no token may contain. Text between the matches of its pattern is kept too, as segments of
-its own, so that nothing of a text is ever lost.
+A pre-tokenizer only sets the places that no token may contain. Text between the matches of its pattern is kept too, as segments
+of its own, so that nothing of a text is ever lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.errors import quoted, shortened
-from ubpe_numba.runtime.arrays import distinct
+from ubpe_numba.runtime.arrays import distinct, offsets_of
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.runtime.messages import warn
 from ubpe_numba.runtime.schema import pickled
@@ -45,7 +45,7 @@ _NEWEST = (("17.0", 0x16EA0), ("16.0", 0x105C0), ("15.1", 0x2EBF0), ("15.0", 0x1
 
 
 class Pretokenizer:
-    r"""Where text is cut: a regular expression whose matches are segments, as are the parts between them.
+    r"""How text is split: a regular expression whose matches are segments, as are the parts between them.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Pretokenizer:
     Attributes
     ----------
     name : str or None
-        The name of the pattern, None for one of the user's own.
+        The name of the pattern, None for a custom pattern.
     pattern : str
         The regular expression.
     unicode : str
@@ -151,7 +151,7 @@ class Pretokenizer:
         -------
         int64[s + 1]
             Where segments begin and end, strictly rising from `offsets[0]` to `offsets[-1]`, the beginnings of documents among
-            them. An empty document has no segment.
+            them. An empty document does not have segments.
         """
         if self.kernel is not None:
             if values.dtype == np.uint8:
@@ -162,20 +162,17 @@ class Pretokenizer:
         if self._marks is not None:
             return self._marks.split(values, offsets)
         self._compiled = self._compiled or compiled(self.pattern, "pretokenizer")  # two threads may both make it, the same
-        found: list[np.ndarray] = [offsets]
-        plain: list[int] = []
+        places, known = list[int](), dict[bytes, list[int]]()  # after other steps pieces are words, which recur
         for begin, end in pairwise(offsets.tolist()):
-            if values.dtype == np.uint8:
-                text = values[begin:end].tobytes().decode("utf-8", "surrogateescape")
-            else:
-                text = text_of(values[begin:end])
-            cuts = self._cuts(text)
-            if len(text) == end - begin:  # ASCII or code points: a position in characters is one in `values`
-                plain += [begin + cut for cut in cuts]
-            else:
-                found.append(begin + positions(text)[cuts])
-        found.append(np.array(plain, np.int64))
-        return distinct(*found)
+            part = values[begin:end]
+            if (ends := known.get(key := part.tobytes())) is None:
+                ends = self._cuts(text := text_in(part))
+                if len(text) < end - begin:
+                    ends = positions(text)[ends].tolist()
+                if end - begin < _SHORT:
+                    known[key] = ends
+            places += [begin + at for at in ends]
+        return distinct(offsets, np.array(places, np.int64))
 
     def _cuts(self, text: str) -> list[int]:
         """Where matches start and end, in characters; empty matches are left out."""
@@ -229,6 +226,11 @@ class Pretokenizer:
         return f"{type(self).__name__}({self.name or self.pattern!r}{older})"
 
 
+def text_in(values: np.ndarray) -> str:
+    """Text of an array, uint8 (UTF-8, ill-formed bytes as surrogates) or uint32 (code points)."""
+    return values.tobytes().decode("utf-8", "surrogateescape") if values.dtype == np.uint8 else text_of(values)
+
+
 def positions(text: str) -> np.ndarray:
     r"""int64[n + 1]: the byte where each of n characters starts, and the end; a surrogate for an ill-formed byte is one byte.
 
@@ -238,7 +240,7 @@ def positions(text: str) -> np.ndarray:
     points = code_points(text)
     sizes = 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
     sizes[(points >= 0xDC80) & (points <= 0xDCFF)] = 1
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return offsets_of(sizes)
 
 
 def compiled(pattern: str, name: str) -> Any:
@@ -257,7 +259,7 @@ def compiled(pattern: str, name: str) -> Any:
 
 @functools.lru_cache(256)
 def may_take_long(pattern: str) -> bool:
-    r"""Whether a pattern might be tried in more than some n**2 ways on n characters, seen from its signs; True if in doubt.
+    r"""Whether a pattern might be tried in more than about n**2 ways on n characters, judged by its text; True if in doubt.
 
     >>> [may_take_long(pattern) for pattern in (r"(a+)+$", r"(?:a|aa)+b", r"a*b*c*", r"\p{L}+|\s+(?!\S)|\s*[\r\n]+")]
     [True, True, True, False]
@@ -278,9 +280,9 @@ def check_size(pattern: str, name: str) -> None:
 
 
 def size_of(pattern: str) -> int:
-    r"""The signs of a regular expression with all that repeats written out, as engines do, plus its length. O(length).
+    r"""The characters of a regular expression with all repeats written out, as engines do, plus its length. O(length).
 
-    With sets in sets or free spacing (the flags V1 and x) all repeats are taken to be in one another.
+    With sets in sets or free spacing (the flags V1 and x), all repeats count as nested.
 
     >>> [size_of(pattern) - len(pattern) for pattern in ("ab", "(?:[a-c]x{3}y){2}z", "[(]{3}", "(?:(?:a{1000}b){1000}c){1000}")]
     [2, 13, 3, 1002002000]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ubpe_numba.documents.read import text_of
+from ubpe_numba.documents.read import code_points, text_of
 from ubpe_numba.runtime.arrays import offsets_of
 from ubpe_numba.runtime.tables.trie import EDGE, trie_of
 from ubpe_numba.text.kernels import sentencepiece as kernels
@@ -127,7 +127,7 @@ class StandIns(ByKernel):
         if len(words) > MOST_WORDS:
             raise ValueError(f"words: expected at most {MOST_WORDS}, got {len(words)}")
         self._shown, self._unknown = [word.replace("\u2581", " ") for word in words], unknown
-        points = np.frombuffer(alphabet.encode("utf-32-le", "surrogatepass"), np.uint32)
+        points = code_points(alphabet)
         if (point := needed_of(points, len(words), by_bytes)) >= 0:
             raise ValueError(f"alphabet: U+{point:04X} is reserved for something else")
         known = np.zeros(0x110000, np.uint8)
@@ -178,7 +178,7 @@ def read_charsmap(blob: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         raise ValueError("precompiled_charsmap: not a map: the size of its trie contradicts its own")
     units = np.frombuffer(blob, "<u4", size // 4, 4).astype(np.int64)
     try:
-        text = np.frombuffer(blob[4 + size :].decode().encode("utf-32-le"), np.uint32)
+        text = code_points(blob[4 + size :].decode())
     except UnicodeDecodeError as error:
         raise ValueError(f"precompiled_charsmap: replacements: {error}") from error
     replacements = np.append(text, np.uint32(0))
@@ -195,7 +195,7 @@ def _words_trie(words: Sequence[str]) -> np.ndarray:
     """The trie of words as code points; those of one character are followed by `_INSIDE`."""
     if not words:
         return np.zeros(0, EDGE)
-    rows = [np.frombuffer(word.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int32) for word in words]
+    rows = [code_points(word).astype(np.int32) for word in words]
     rows = [row if row.size > 1 else np.append(row, np.int32(_INSIDE)) for row in rows]
     n = _INSIDE + 1
     lengths = np.concatenate([np.ones(n, np.int64), [row.size for row in rows]])

@@ -27,8 +27,8 @@ from ubpe_numba.runtime.arrays import distinct, offsets_of
 from ubpe_numba.text.characters import bytes_of, names_of
 from ubpe_numba.text.dialect import portable
 from ubpe_numba.text.patterns import COVERING, NAMED, VERSION_OF_OTHERS, name_of
-from ubpe_numba.text.pretokenizer import Pretokenizer, positions, size_of
-from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, Steps, checked, flat_steps, places_of, symbols_of, text_in
+from ubpe_numba.text.pretokenizer import Pretokenizer, positions, size_of, text_in
+from ubpe_numba.text.steps import PRE_TOKENIZERS, Engine, Piece, Steps, checked, flat_steps, places_of, symbols_of
 from ubpe_numba.text.unicode_data import UNICODE_VERSION
 
 __all__ = ["Splitter", "split_text"]

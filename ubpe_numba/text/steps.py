@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ubpe_numba.documents.read import code_points, text_of
+from ubpe_numba.documents.read import code_points
 from ubpe_numba.errors import ModelFormatError, quoted, shortened
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
@@ -59,11 +59,6 @@ _MOST_DEPTH = 8  # of sequences of sequences
 _LONGEST = 10_000  # characters of a pattern
 _PANIC = "PanicException"  # where the package met what it takes for impossible; its class cannot be imported
 _INSIDE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"}
-
-
-def text_in(values: np.ndarray) -> str:
-    """Text of an array, uint8 (UTF-8, ill-formed bytes as surrogates) or uint32 (code points)."""
-    return values.tobytes().decode("utf-8", "surrogateescape") if values.dtype == np.uint8 else text_of(values)
 
 
 def symbols_of(parts: list[str], like: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents.counts import Counts
+from ubpe_numba.documents.flat import Named
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.documents.read import Corpus, Documents, as_corpus, as_utf8, kept, read_documents
 from ubpe_numba.errors import UnknownSymbolError, quoted
 from ubpe_numba.fitting.fit import Settings, learn
 from ubpe_numba.fitting.history import History
-from ubpe_numba.runtime.arrays import Named, describe, positive, resolve_threads
+from ubpe_numba.runtime.arrays import describe, positive, resolve_threads
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.decoding import Decoding
-from ubpe_numba.tokenizers.fitted import DEFAULT_RULES, of_class
+from ubpe_numba.tokenizers.fitted import DEFAULT_RULES, is_number, of_class
 from ubpe_numba.tokenizers.saving import Saving, class_of
 from ubpe_numba.vocabulary.alphabet import MAX_SIZE, Alphabet, alphabet_of, check_size, has_names
 from ubpe_numba.vocabulary.model import Model
@@ -35,8 +36,8 @@ __all__ = ["Tokenizer"]
 
 #: The documents of a fit that are neither changed nor numbered by a given alphabet.
 _read_plain = functools.partial(read_documents, encoding=None, words=None)
-UNCHANGED = "unchanged"  # a pre-tokenizer that is the present one
-_LONGEST_PATH = 4096  # a longer text is no name of a file
+UNCHANGED = "unchanged"  # no new pre-tokenizer: keep the present
+_LONGEST_PATH = 4096  # longer texts are not checked for being file names
 #: Arguments of `for_text` that are those of `Preprocessing`, beside its own.
 _PARTS = [field.name for field in dataclasses.fields(Preprocessing)][2:]
 
@@ -50,7 +51,7 @@ class Tokenizer(Decoding, Saving):
     Attributes
     ----------
     history_
-        A record of each merge of the fit, a `History` of arrays, kept in model files. Not there without a fit, as after
+        A record of each merge of the fit, a `History` of arrays, stored in model files. Missing without a fit, as after
         `from_merges`.
     """
 
@@ -95,32 +96,34 @@ class Tokenizer(Decoding, Saving):
         memory_limit: int | None = None,
         progress: bool | str = "auto",
     ) -> Self:
-        """Learn a vocabulary from documents. What was fitted before is replaced when all went well, not after Ctrl-C.
+        """Learn a vocabulary from documents; a fit that fails or is interrupted leaves the tokenizer unchanged.
 
         Parameters
         ----------
         docs
-            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of one kind), a 2-D integer array
-            (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, `Counts`, or a single `str`,
-            `bytes` or 1-D array, which is one document. Symbols may be words, or other hashable objects: lists of them, which
-            `decode` gives back. UnknownSymbolError for a symbol outside a given alphabet.
+            A list or iterator of documents (integer arrays, lists of ints, str or bytes, all of the same kind), a 2-D integer
+            array (rows are documents), a flat array with `offsets`, a `Ragged`, an Arrow list array, or `Counts`. A `str`,
+            `bytes` or 1-D array is a single document. Symbols may be words, or other hashable objects, in lists; `decode`
+            returns lists of them. UnknownSymbolError for a symbol outside a fixed alphabet.
         y
-            Labels of documents, ignored; scikit-learn passes them. TypeError for what cannot be labels, such as offsets.
+            Labels of documents, ignored; scikit-learn passes them. TypeError for other arguments, such as offsets.
         offsets
             int64[d + 1], for a flat array: document i is ``docs[offsets[i]:offsets[i + 1]]``.
         sample_weight
-            Integers of at least 0, one for each document, which counts as so many, in counts of pairs and in document
-            frequencies. Of one of weight 0 only the symbols count, where the alphabet is learned.
+            Integers of at least 0, one per document. A document of weight w counts as w documents, in counts of pairs and in
+            document frequencies. With weight 0 only its symbols count, if the alphabet is learned.
         boundaries
-            Positions that no token may cross, such as bars in music: for one document a 1-D sequence, otherwise one for each
-            document. Position p is between the symbols p - 1 and p. They are not remembered: `encode` wants them too.
+            Positions that no token may cross, such as bars in music: a 1-D sequence for a single document, otherwise a sequence
+            per document. Position p is between the symbols p - 1 and p. They are not stored; pass them to `encode` as well.
         frame
-            Symbols of a frame, such as the channels of an instant or the codebooks of a codec: a token lies within a frame, or is
-            of whole ones. They begin with the document, and are remembered. ValueError where preprocessing cuts documents.
+            Symbols per frame, such as the channels of an instant or the codebooks of a codec. A token is either part of a frame
+            or spans complete frames. Frames start at the start of the document, and are stored in the model. ValueError if
+            preprocessing splits documents.
         memory_limit
-            Bytes that the fit may use beside the documents; MemoryError, with an estimate, if it needs more. Always enough are
-            44 MB, 200 bytes a token, 27 a symbol, 31 a document. With less it is slower, on one thread (logger ``ubpe_numba``,
-            INFO): without weights 10 MB, 200, 6 to 8 and 11 are, of `BPE` and 4 million symbols on 2 to 4 a symbol and 28.
+            Bytes that the fit may use in addition to the documents; MemoryError, with an estimate, if it needs more. 44 MB +
+            200 bytes per token + 27 per symbol + 31 per document always suffice. With less the fit is slower, on one thread
+            (logger ``ubpe_numba``, INFO): without weights 10 MB, 200, 6 to 8 and 11 suffice, and a `BPE` of 4 million symbols
+            or more needs 2 to 4 bytes per symbol and 28 per document.
         progress
             ``"auto"`` shows progress on a terminal (with tqdm where installed), True always, False never.
 
@@ -132,8 +135,8 @@ class Tokenizer(Decoding, Saving):
         Warns
         -----
         UserWarning
-            If no document holds a symbol, or `docs` is the name of a file; if no pair is left at a tenth of a thousand tokens or
-            more; and of a `UBPE` that weighs by idf, if every idf is 0, as with a single document.
+            If all documents are empty, or `docs` is the name of a file. If pairs run out at a tenth of a thousand tokens or
+            more. For a `UBPE` that uses idf: if every idf is 0, as with a single document.
 
         Examples
         --------
@@ -174,9 +177,9 @@ class Tokenizer(Decoding, Saving):
             settings = settings._replace(frame=size)
         check_size(alphabet, settings.n_tokens, self.alphabet is None)  # before a long fit
         if self.preprocessing is not None and self._prepared.runs is not None:
-            from ubpe_numba.fitting.runs import learn_with_runs, run_ids  # here only, as above
+            from ubpe_numba.fitting.runs import learn_with_runs  # here only, as above
 
-            made = learn_with_runs(corpus, alphabet, settings, bar, run_ids(self._prepared.runs, alphabet))
+            made = learn_with_runs(corpus, alphabet, settings, bar, self._prepared.runs)
         else:
             made = learn(corpus, alphabet, settings, bar)
         return self._learned(alphabet, settings, *made, corpus, bar)
@@ -190,9 +193,9 @@ class Tokenizer(Decoding, Saving):
         if not isinstance(rules, FitRules):
             raise TypeError(f"rules: expected a FitRules, such as FitRules(min_count=3), or None, got {quoted(rules)}")
         longest = 2**62 if rules.max_token_length is None else min(rules.max_token_length, 2**62)
-        n_candidates = positive(self.__dict__.get("n_candidates", 1), "n_candidates")
+        n_candidates = positive(getattr(self, "n_candidates", 1), "n_candidates")
         limit = None if memory_limit is None else positive(memory_limit, "memory_limit")
-        return Settings(n_tokens, n_candidates, rules, resolve_threads(self.n_threads), longest, memory_limit=limit)
+        return Settings(n_tokens, n_candidates, rules, resolve_threads(self.n_threads, True), longest, memory_limit=limit)
 
     def _check_alphabet(self, alphabet: Alphabet, settings: Settings) -> None:
         """ValueError, before a long fit, if the arguments do not suit the alphabet."""
@@ -213,11 +216,11 @@ class Tokenizer(Decoding, Saving):
     ) -> Self:
         """Learn further merges up to `n_tokens` ids, alphabet included; ids that exist keep their meaning and their weight.
 
-        Documents and options are as for `fit`. Where the next ids are taken, as by special tokens, the new ones follow the last.
-        On the corpus of the fit this gives what one longer fit would have given. Symbols that a learned alphabet does not have
-        get the next ids, before the new merges. The probabilities of `UBPE` are estimated anew, on `docs`. `pretokenizer`, as for
-        `Preprocessing`, cuts text from now on: with None, or a coarser pattern, tokens come to cross words, as in SuperBPE; no
-        `Counts` of segments then. ValueError if the vocabulary is not one of pairs, or has more ids already.
+        Documents and options are as for `fit`. New ids follow the last id in use. On the documents of the fit, the result
+        equals one longer fit. New symbols get the next ids, before the new merges, if the alphabet is learned. The
+        probabilities of `UBPE` are estimated again, on `docs`. `pretokenizer`, as for `Preprocessing`, splits text from now on.
+        With None, or a coarser pattern, tokens may cross words, as in SuperBPE. ValueError for `Counts` of segments then, and
+        if the vocabulary does not consist of pairs, or is larger.
 
         Examples
         --------
@@ -312,9 +315,9 @@ class Tokenizer(Decoding, Saving):
         n_tokens
             The new size, alphabet included; of more than there are, all stay.
         by
-            ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed. ``"idf"`` drops the lowest
-            idf, and all that is built on it, as in the articles; it keeps the rarest tokens, so it usually encodes to more.
-            Occurrences are those with removed tokens replaced by their parts; probabilities stay (see `UBPE.reweight`).
+            ``"creation"`` keeps the lowest ids, as a shorter fit; ValueError if they are not closed. ``"idf"`` drops the tokens
+            of lowest idf, and all that is built on them, as in the UBPE articles; this keeps the rarest tokens, so it usually
+            encodes to more. Removed tokens count for their parts in `occurrences`; probabilities stay (see `UBPE.reweight`).
 
         Examples
         --------
@@ -362,14 +365,14 @@ class Tokenizer(Decoding, Saving):
         return other
 
     def with_objective(self, objective: Any) -> Tokenizer:
-        """Make a tokenizer of the same vocabulary that cuts documents another way; it shares all arrays with this one.
+        """Make a tokenizer of the same vocabulary with a different objective; the two share all arrays.
 
         Parameters
         ----------
         objective
-            ``"rank"`` merges by rank, as `BPE` does, and gives one of this class (`UBPEClassic` for a `UBPE`); an objective of
-            `UBPE`, such as ``"shortest"``, gives a `UBPE`. ValueError if it needs pairs or statistics that the vocabulary does
-            not have.
+            ``"rank"`` merges by rank, as `BPE` does, and returns a tokenizer of this class (`UBPEClassic` for a `UBPE`); an
+            objective of `UBPE`, such as ``"shortest"``, returns a `UBPE`. ValueError if it needs pairs or statistics that the
+            vocabulary does not have.
 
         Examples
         --------
@@ -391,9 +394,9 @@ class Tokenizer(Decoding, Saving):
         return other
 
     def _corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any, new: Preprocessing | None = None) -> Corpus:
-        """The documents of a fit: text as bytes, cut into segments; by a `new` pre-tokenizer, where that is another one.
+        """The documents of a fit: text as bytes, split into segments, by the `new` pre-tokenizer if it differs.
 
-        Without the present one documents are whole, and few are equal: then they are not counted.
+        Without a present pre-tokenizer, documents are whole, and few are equal. They are then not counted.
         """
         old = self._prepared.pretokenizer
         if new is None or new.pretokenizer == old:
@@ -417,7 +420,7 @@ class Tokenizer(Decoding, Saving):
         return Alphabet.from_user(self.alphabet, found.kind).aligned(found)
 
     def _uncut_corpus(self, docs: Any, offsets: Any, sample_weight: Any, boundaries: Any) -> tuple[Corpus, Segmenter]:
-        """The documents of a fit, text as bytes but not cut yet, and the segmenter that cuts them."""
+        """The documents of a fit, text as bytes but not split yet, and the segmenter that splits them."""
         prepared = self._prepared
         if prepared.is_plain:
             return as_corpus(docs, offsets, sample_weight, boundaries, self._read), PLAIN
@@ -467,7 +470,7 @@ def seconds_of(seconds: Any) -> float | None:
     """The argument `seconds`, None for any number of them; TypeError or ValueError if it is not valid."""
     if seconds is None:
         return None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.integer, np.floating)):
+    if not is_number(seconds):
         raise TypeError(f"seconds: expected a number or None, got {quoted(seconds)}")
     if not seconds >= 0:
         raise ValueError(f"seconds: expected 0 or more, got {quoted(seconds)}")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-import numpy as np
-
 from ubpe_numba.coding.plan import Plan, checked_seed, plan_by_rank
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import store
 from ubpe_numba.tokenizers.base import Tokenizer
-from ubpe_numba.tokenizers.fitted import of_class
+from ubpe_numba.tokenizers.fitted import is_number, of_class
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
@@ -30,7 +28,7 @@ class _PairTokenizer(Tokenizer):
 
     def _drawn_plan(self, options: Mapping[str, Any]) -> Plan:
         dropout = options["sample"]
-        if isinstance(dropout, bool) or not isinstance(dropout, (int, float, np.integer, np.floating)):
+        if not is_number(dropout):
             raise TypeError(f"sample: expected the probability to leave out a merge, got {quoted(dropout)}")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"sample: expected a probability in 0..1, got {dropout}")
@@ -79,20 +77,20 @@ class BPE(_PairTokenizer):
     Parameters
     ----------
     n_tokens
-        Size of the vocabulary, alphabet included; fewer where no pair is left that occurs twice. None: as many as there are.
+        Size of the vocabulary, alphabet included; fewer if no pair occurs twice any more. None: no limit.
     alphabet
-        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1. Learned of integers,
-        it is 0..largest where none is negative and the largest is below 65536, and those that occur otherwise. Symbols of a
-        mapping may share an id, such as the cases of a letter: `decode` then gives the first of them, and `is_lossless` is False.
+        None to learn it, the number of symbols, a sequence of symbols, or a mapping of symbols onto 0..A-1. For integers the
+        learned alphabet is 0..max if all values are in 0..65535, otherwise the set of values that occur. Symbols of a mapping
+        may share an id, such as the cases of a letter. `decode` then returns the first of them, and `is_lossless` is False.
     rules
         A `FitRules`; None for the defaults.
     preprocessing
-        How documents are changed and cut, and which sequences in them are reserved, such as special tokens: a `Preprocessing`;
-        None to leave documents as they are. `for_text` makes one of arguments.
+        How documents are changed and split, and which sequences are reserved, such as special tokens: a `Preprocessing`. None
+        leaves documents as they are. `for_text` makes a `Preprocessing` from its arguments.
     unknown
-        The treatment of symbols outside the alphabet in documents that are encoded, unless a call says something else:
-        ``"raise"``, ``"skip"``, of integers ``"nearest"``, a symbol of the alphabet (``0``, ``"N"``), or the name of a special
-        token (``"[UNK]"``), which is then put for each of them. A fit refuses symbols outside of a given alphabet.
+        The treatment of unknown symbols in `encode`, unless a call overrides it. ``"raise"``, ``"skip"``, or for integers
+        ``"nearest"``. A symbol of the alphabet (``0``, ``"N"``), or the name of a special token (``"[UNK]"``), replaces each of
+        them. A fit with a fixed alphabet rejects other symbols.
     n_threads
         Threads for fits and batches; None for UBPE_NUM_THREADS, NUMBA_NUM_THREADS or all CPUs.
 
@@ -118,12 +116,13 @@ class BPE(_PairTokenizer):
 
 
 class UBPEClassic(_PairTokenizer):
-    """Universal BPE, classic form: up to `n_candidates` pairs are merged a round, encoding is by substitution.
+    """Universal BPE, classic form: up to `n_candidates` pairs are merged per round, encoding is by substitution.
 
     Parameters
     ----------
     n_candidates
-        Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
+        Number of most frequent pairs considered per round. Non-conflicting pairs are merged together: those that share no
+        token, and whose border pairs are rarer.
     n_tokens, alphabet, rules, preprocessing, unknown, n_threads
         As for `BPE`.
 

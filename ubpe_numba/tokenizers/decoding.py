@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ubpe_numba.coding.decode import ids_to_skip, joined
 from ubpe_numba.coding.plan import BATCH, FIRST
 from ubpe_numba.documents.counts import Counts
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import as_document, as_documents, text_of, weights_of
 from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.lazy import view
@@ -65,25 +65,24 @@ class Decoding(Encoding):
         as_bytes: bool = False,
         out: np.ndarray | None = None,
     ) -> NDArray[Any] | str | bytes:
-        r"""Decode the ids of one document to what was fitted.
+        r"""Decode the ids of one document to symbols of the kind in the fit.
 
         Parameters
         ----------
         ids
-            int32, or other integers. UnknownTokenError for an id outside the vocabulary, naming its position.
+            int32, or other integers. UnknownTokenError, with the position, for an id outside the vocabulary.
         errors
-            The treatment of bytes that are no UTF-8, where text is encoded so, as for `bytes.decode`: ``"surrogatepass"`` gives
-            back every `str`, ``"surrogateescape"`` keeps all bytes.
+            The treatment of invalid UTF-8, if text is encoded so, as for `bytes.decode`. ``"surrogatepass"`` restores every
+            `str`, ``"surrogateescape"`` keeps all bytes.
         skip_special_tokens, skip
-            Leave special tokens out; known words stay. Leave out an id or several, such as that of padding; they need not be in
-            the vocabulary.
+            Leave special tokens out; known words stay. Leave out certain ids, such as that of padding; they may be unknown.
         as_bytes
-            Give the bytes of the tokens, well-formed UTF-8 or not, such as those of one token, also what `decode` leaves
-            out at the beginning of a text; of characters their UTF-8. TypeError for integers.
+            Return the bytes of the tokens, valid UTF-8 or not, also bytes that `decode` leaves out at the beginning of a text.
+            For characters their UTF-8. TypeError for integers.
         out
             A buffer for the symbols: a 1-D array of their dtype (uint8 for bytes, uint32 code points for `str`). The result is
-            then the part of it that was needed, for every kind of document; the rest of it may be overwritten. ValueError if it
-            is too small, saying how many symbols there are, cannot be written to or is not contiguous.
+            then the used part of it; the rest may be overwritten. ValueError if it is too small, with the number of symbols,
+            cannot be written to or is not contiguous.
 
         Returns
         -------
@@ -111,8 +110,10 @@ class Decoding(Encoding):
                 short = self._made_plans["decode"]
             except KeyError:
                 short = self._short_decoder()
-            if short is not None and (doc := short(ids, None if as_bytes else errors)) is not None:
-                return doc  # type: ignore[no-any-return]
+            if short is not None:
+                usual = errors == "replace" and not as_bytes
+                if (doc := short(ids) if usual else short(ids, None if as_bytes else errors)) is not None:
+                    return doc  # type: ignore[no-any-return]
         now = self._now()
         model, decoder = now._fitted(), now._tables.decoder
         gone = ids_to_skip(skip, skip_special_tokens, model.segmenter)
@@ -144,7 +145,7 @@ class Decoding(Encoding):
             whole = text_of(symbols)  # slices of it cost a third of as many texts of arrays
             return [segmenter.restored(whole[a:b], errors) for a, b in places]
         if segmenter.encoding is None:
-            return [alphabet.output(symbols[a:b]) for a, b in places]
+            return [decoder.alphabet.output(symbols[a:b]) for a, b in places]
         view = symbols.astype(np.uint8, copy=False).data  # slices of it cost a third of those of an array
         if errors != "replace" or not segmenter.has_bytes:
             return [str(view[a:b], "utf-8", errors) for a, b in places]
@@ -165,6 +166,7 @@ class Decoding(Encoding):
         errors: str = "replace",
         skip_special_tokens: bool = False,
         skip: Any = None,
+        as_bytes: bool = False,
         out: np.ndarray | None = None,
     ) -> Ragged | list[Any]:
         """Decode documents of ids: to a `Ragged` of integers, or to a list of `str`, `bytes`, or lists of words.
@@ -172,10 +174,10 @@ class Decoding(Encoding):
         Parameters
         ----------
         batch, offsets
-            Documents of integers, given as to `fit`; the rows of a matrix too, which may be padded: see `skip`.
-        errors, skip_special_tokens, skip, out
-            As for `decode`. With `out` documents are parts of it: a `Ragged`, or a list of arrays. Integers are a list of int64
-            arrays where int32 is too small.
+            Documents of integers, as for `fit`. Rows of a matrix may be padded: see `skip`.
+        errors, skip_special_tokens, skip, as_bytes, out
+            As for `decode`. With `out`, documents are parts of it: a `Ragged`, or a list of arrays. Integers beyond int32 are a
+            list of int64 arrays.
 
         Examples
         --------
@@ -185,14 +187,16 @@ class Decoding(Encoding):
         check_errors(errors)
         tables = self._tables
         decoder, gone = tables.decoder, ids_to_skip(skip, skip_special_tokens, tables.model.segmenter)
-        checked = decoder.ids(as_documents(batch, offsets, name="batch"), gone)
+        checked = decoder.ids(as_documents(batch, offsets, name="batch"), gone, as_bytes)
         if out is not None:
             symbols, ends = decoder.decode_into(checked, out, self.n_threads)
             if symbols.dtype == np.int32:
-                return Ragged._trusted(symbols, ends)
+                return trusted(symbols, ends)
             return [symbols[a:b] for a, b in pairwise(ends.tolist())]
+        if as_bytes:
+            return [self.decode(doc, as_bytes=True) for doc in checked]
         if decoder.dtype == np.int32 and tables.model.alphabet.names is None:
-            return Ragged._trusted(*decoder.decode(checked, self.n_threads))
+            return trusted(*decoder.decode(checked, self.n_threads))
         return self._documents(checked, errors)
 
     def inverse_transform(self, batch: Any) -> Ragged | list[Any]:
@@ -210,8 +214,8 @@ class Decoding(Encoding):
     ) -> Iterator[Any]:
         """Yield the documents of an iterable of ids one after the other, as `decode` gives them, in bounded memory.
 
-        So many ids as `batch` says are decoded at a time, on all threads; other options are as for `decode`. Errors have the
-        number of the document in the whole iterable.
+        About `batch` ids are decoded together, on all threads; other options are as for `decode`. Errors have the number of the
+        document in the whole iterable.
 
         Examples
         --------
@@ -225,10 +229,10 @@ class Decoding(Encoding):
         return streams.through_iter(streams.groups_of(batches, batch, "batches"), self.decode_batch, options)
 
     def decode_stream(self, *, errors: str = "replace", skip_special_tokens: bool = False, skip: Any = None) -> DecoderStream:
-        """Decode the ids of one document bit by bit, as a model draws them; of UTF-8 only whole characters come out.
+        """Decode the ids of one document step by step, as a model generates them; UTF-8 is returned in complete characters.
 
-        Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return what has become certain.
-        Where the decoder of a file from elsewhere may change all of a text, `finish` returns it.
+        Arguments are as for `decode`; ``push(ids)`` and ``finish()`` of the `DecoderStream` return the symbols that have become
+        certain. If the decoder of a foreign file may change the whole text, `finish` returns it.
 
         Examples
         --------
@@ -236,21 +240,24 @@ class Decoding(Encoding):
         >>> [stream.push(i) for i in "lé".encode()]
         ['l', '', 'é']
         """
-        from ubpe_numba.coding.streams import DecoderStream  # here only, as in `decode_iter`
+        from ubpe_numba.coding.streams import DecoderStream, part_of  # here only, as in `decode_iter`
 
         check_errors(errors)
-        segmenter = self._fitted().segmenter
-        whole: Any = None
-        held: frozenset[int] | None = None
-        if segmenter.restores or segmenter.has_bytes:
-            whole = functools.partial(self.decode, errors=errors)
-            if not segmenter.by_names:  # else all may change until the end
-                held = frozenset(i for i, name in self._names.names.items() if len(name) == 6 and name.startswith("<0x"))
+        segmenter, tables = self._fitted().segmenter, self._tables
+        whole = functools.partial(self.decode, errors=errors) if segmenter.restores or segmenter.has_bytes else None
+        if "parts" not in tables.kept:
+            held = None  # all may change until the end
+            if whole and not segmenter.by_names:
+                from ubpe_numba.text.sentencepiece import BYTE_NAMES  # here only: integers need not wait for it
+
+                held = {i for i, name in self._names.names.items() if name in BYTE_NAMES}
+            tables.kept["parts"] = {}, held
+        (parts, held), find = tables.kept["parts"], functools.partial(part_of, tables.decoder)
         gone = ids_to_skip(skip, skip_special_tokens, segmenter)
-        return DecoderStream(self._fitted(), self._tables.decoder, gone, errors, whole, held)
+        return DecoderStream(self._fitted(), tables.decoder, gone, errors, parts, find, whole, held)
 
     def index(self, ids: Any, offsets: Any = None) -> TokenIndex:
-        """Index all occurrences of all tokens in encoded documents, which are given as for `decode_batch`; a 1-D array is one.
+        """Index all occurrences of all tokens in encoded documents, passed as for `decode_batch`; a 1-D array is one document.
 
         ``index[token]`` of the `TokenIndex` are the `Occurrences` of a token in order: `documents`, `places` among the ids, and
         `starts` in symbols of the decoded document; ``index.counts`` and ``index.document_frequencies`` are by id.
@@ -270,9 +277,9 @@ class Decoding(Encoding):
     ) -> Usage:
         """Count how often this tokenizer uses each of its ids on documents, and list those that it never uses.
 
-        Arguments are as for `encode_batch`, but for `return_offsets`; `sample_weight` as for `fit`. `ids` are encoded documents,
-        given as to `decode_batch`, in the place of `docs` (TypeError unless one of both is given). A `Usage` has arrays by id,
-        special tokens included: `counts`, `document_frequencies`, and `unused`, the ids that occur nowhere ("glitch tokens").
+        Arguments are as for `encode_batch`, without `return_offsets`; `sample_weight` as for `fit`. Instead of `docs`, you may
+        pass encoded documents as `ids`, as for `decode_batch`. A `Usage` has arrays by id, special tokens included: `counts`,
+        `document_frequencies`, and `unused`, the ids that never occur ("glitch tokens").
 
         Examples
         --------
@@ -308,11 +315,9 @@ class Decoding(Encoding):
         made = self.__dict__.setdefault("_made_plans", {})
         made["decoded"] = calls = made.get("decoded", 0) + 1
         if calls == FIRST:
-            made["decode"] = self._tables.decode_short
-            if made["decode"] is not None:
-                from ubpe_numba.coding.short import kernels, replace_method  # here only, as the function above
+            from ubpe_numba.coding.short import decoder  # here only: the first calls need not wait for it
 
-                replace_method(Decoding, "decode", *kernels.METHODS["decode"])
+            made["decode"] = decoder(self._tables)
         return made.get("decode")  # type: ignore[no-any-return]
 
     def explore(
@@ -334,32 +339,32 @@ class Decoding(Encoding):
         disallowed_special: Any = "none",
         progress: bool | str = "auto",
     ) -> Any:
-        """Make a report of the tokens and of where documents hold them: one HTML file for a browser, without a network.
+        """Make a report of tokens and their occurrences in documents: one HTML file that needs no network.
 
         Parameters
         ----------
         docs, offsets, progress
             As for `fit`.
         path, title
-            The file to write, whole or not at all (None: the report is returned, and a notebook shows it); its title.
+            The file to write, atomically, and its title. With `path` None the report is returned, and a notebook shows it.
         kind
-            The picture: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``: integers and bytes
-            that are no text are a signal, text of nucleotides only is DNA.
+            The view: ``"signal"``, ``"text"``, ``"dna"``, ``"notes"`` (symbols are pitches), or ``"auto"``. With ``"auto"``,
+            integers and bytes that are not text are a signal, and text of nucleotides only is DNA.
         unit, rate
-            The name of one symbol, such as ``"sample"``; how many of them a second has: axes are in seconds then.
+            The name of a symbol, such as ``"sample"``, and the symbols per second; axes are then in seconds.
         letters, pitches
             A sequence or mapping: the text of each integer (of DNA ``"ACGTN"``); the MIDI pitch of each, None for a rest.
         segmentations
-            Objectives by which the documents are cut, as for `with_objective`; ``"auto"``: all that the vocabulary allows.
+            Objectives for the segmentations, as for `with_objective`; ``"auto"``: all that the vocabulary allows.
         max_symbols
-            How many symbols are drawn: of more, whole documents at even distances. Everything is counted.
+            Plot at most this many symbols: whole documents, evenly spaced. Statistics cover everything.
         unknown, allowed_special, disallowed_special
             As for `encode`, but special tokens are allowed: the report only looks at the documents.
 
         Returns
         -------
         report
-            A `Report` with `html`, `save(path)` and a frame in notebooks; None if it was written to `path`.
+            A `Report` with `html` and a frame in notebooks; None if it was written to `path`.
 
         Examples
         --------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.coding.plan import BATCH, Batch, EncodeOptions, Ids, Plan
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import kept, read_documents
 from ubpe_numba.errors import listed, quoted
 from ubpe_numba.runtime.arrays import describe
@@ -69,34 +69,32 @@ class Encoding(Fitted):
         Parameters
         ----------
         doc
-            An integer array or list, `str` or `bytes`, or a list of words. TypeError for another kind than was fitted.
+            An integer array or list, `str` or `bytes`, or a list of words. TypeError for a different kind than in the fit.
         unknown
-            The treatment of symbols outside the alphabet: ``"raise"`` an UnknownSymbolError that names document and position,
-            ``"skip"`` them, or put the symbol (``0``, ``"N"``) or the special token (``"[UNK]"``) given here for each;
-            ``"nearest"`` puts the nearest integer, of two the lower. How many is logged (INFO). None: as the constructor says.
+            The treatment of unknown symbols. ``"raise"``: UnknownSymbolError with document and position. ``"skip"``: leave them
+            out. A symbol (``0``, ``"N"``) or special token (``"[UNK]"``) replaces each. ``"nearest"``: the nearest integer, the
+            lower of two. Their number is logged (INFO). None: as in the constructor.
         return_offsets
-            True: return a pair, the ids, and int64 of as many, the position in the document (in symbols: integers, code points,
-            or bytes, those of UTF-8 where text is encoded so) of the first symbol of each token. ``"spans"``: int64[n, 2], where
-            each token begins and where it ends. Symbols that are skipped belong to no token, and may lie inside of one.
+            True: return the ids and the start of each token in the document, int64, in symbols: integers, code points, or bytes
+            (of UTF-8, if the tokenizer encodes text so). ``"spans"``: int64[n, 2], the start and end of each token. Skipped
+            symbols belong to no token, and may lie inside a token.
         units
-            For text, what positions count: ``"characters"`` or ``"bytes"``, those of UTF-8, instead of symbols. A token that
-            holds a part of a character covers the whole of it, in characters.
+            For text, the unit of positions: ``"characters"`` or ``"bytes"`` of UTF-8, instead of symbols. In characters, a
+            token with a part of a character covers the whole character.
         boundaries
-            Positions that no token crosses, as for `fit`, in symbols: the parts between them are encoded as documents.
+            Positions that no token crosses, as for `fit`, in symbols. The parts between them are encoded like documents.
         allowed_special, disallowed_special
-            Which special tokens are found, as in tiktoken: ``"none"``, ``"all"`` or a set are allowed. Of the others, those in
-            `disallowed_special` (``"all"``, ``"none"`` or a set) are a SpecialTokenError, with document and position, so that
-            text from outside cannot smuggle one in, and the rest is taken for ordinary symbols.
+            As in tiktoken: special tokens in `allowed_special` (``"none"``, ``"all"`` or a set) are recognized; of the others,
+            those in `disallowed_special` raise a SpecialTokenError with the position, so texts cannot smuggle one in.
         sample
-            Draw one segmentation, to train models on many of the same text. By rank BPE-dropout (I. Provilkov et al., 2020, in
-            whose loop a merge that was left out may be drawn again): each occurrence of a merge is left out with this
-            probability, 0..1; ValueError by the articles' batch rule. Of `UBPE` subword regularisation (T. Kudo, 2018): the
-            probability of a segmentation is proportional to the product of the probabilities of its tokens, raised to this power,
-            0 or more (by an additive objective to exp(power * the sum of its weights); ValueError for products beyond -66..66):
-            at 0 all are equally probable, above 1 likely ones are preferred.
+            Choose a random segmentation, to train models on several segmentations of a text. By rank this is BPE-dropout (I.
+            Provilkov et al., 2020, who give a skipped merge further chances): each occurrence of a merge is skipped with this
+            probability. For `UBPE` it is subword regularization (T. Kudo, 2018): probabilities of segmentations, products of
+            those of tokens, are raised to this power; by an additive objective exp(power * the sum of its weights). ValueError
+            for products beyond -66..66, and by the batch rule.
         seed
-            Of `sample`, 0..2**64 - 1, by default 0: give every epoch one of its own. Draws depend on `seed`, the number of the
-            document (of its segment or part), the position and, by rank, the rank: not on threads or on what else is encoded.
+            The seed of `sample`, by default 0; use a different seed in each epoch. Results depend on `seed`, the number of the
+            document (of its segment or part), the position and, by rank, the rank, not on threads or other documents.
 
         Returns
         -------
@@ -120,10 +118,7 @@ class Encoding(Fitted):
         found = plan.one(doc, return_offsets, options)
         made: Any = self._made_plans
         if plan.short is not None and made.get("encode") is plan:  # not if an attribute was set meanwhile
-            from ubpe_numba.coding.short import kernels, replace_method  # here only: the first calls need not wait for it
-
             made["short"] = plan.short
-            replace_method(Encoding, "encode", *kernels.METHODS["encode"])
         return found
 
     @overload
@@ -155,17 +150,18 @@ class Encoding(Fitted):
         docs, offsets
             Documents, given as to `fit`.
         unknown, return_offsets, units, boundaries, allowed_special, disallowed_special, sample, seed
-            As for `encode`, `boundaries` for each document. Documents are numbered from 0, and every one is drawn by itself.
+            As for `encode`, with `boundaries` for each document. Documents are numbered from 0, and each is sampled separately.
         out
-            A 1-D, writable int32 array for the ids, such as a memory map; what follows them is left as it is. `docs` is then an
+            A 1-D, writable int32 array for the ids, such as a memory map; the rest of it stays as it is. `docs` is then an
             iterable that is read in bounded memory, and the options are those of `encode_iter`. ValueError if it is too small,
-            naming the document without a place, and how many whole documents are in `out`.
+            naming the first document that does not fit, and the number of complete documents in `out`.
 
         Returns
         -------
         ids
-            A `Ragged` of int32; with ``return_offsets=True`` a pair of `Ragged`, the ids and the position of each token
-            (ValueError if one does not fit int32); with ``"spans"`` the ids and int64[n, 2], a row for each of ``ids.values``.
+            A `Ragged` of int32. With ``return_offsets=True`` a pair of `Ragged`: the ids, and the start of each token
+            (ValueError if a start does not fit int32). With ``"spans"`` the ids and int64[n, 2], a row for each of
+            ``ids.values``.
 
         Examples
         --------
@@ -184,14 +180,14 @@ class Encoding(Fitted):
             raise ValueError("out: it takes the ids of an iterable of documents, without offsets and return_offsets")
         groups = streams.groups_of(docs, BATCH, "docs")
         ends = streams.encode_to(out, groups, now.encode_batch, streams.check_options(dict(options)))
-        return Ragged._trusted(out[: ends[-1]], ends)
+        return trusted(out[: ends[-1]], ends)
 
     def count(self, docs: Any, offsets: Any = None, **options: Any) -> NDArray[np.int64]:
         """Count the tokens of documents, int64[d]: the lengths of `encode_batch`, in memory for a few million symbols.
 
-        A document of millions of symbols is counted in parts where that is exact: by rank with merges in order of creation, and
-        where a pattern with a kernel cuts text. Otherwise, and with `boundaries` or `sample`, its ids are made at once. Arguments
-        are as for `encode_batch`, but for `return_offsets`, `units` and `out`; iterators are read in bounded memory.
+        Long documents are counted in parts if that is exact: by rank with merges in order of creation, or if text is split by a
+        pattern with a kernel. Otherwise, and with `boundaries` or `sample`, all ids of a document are in memory. Arguments are
+        as for `encode_batch`, without `return_offsets`, `units` and `out`. Iterators are read in bounded memory.
 
         Examples
         --------
@@ -211,9 +207,9 @@ class Encoding(Fitted):
         pairs: Any = None,
         *,
         max_length: int | None = None,
-        truncation: bool | str = False,
-        stride: int = 0,
-        padding: bool | str = False,
+        truncation: bool | str | None = None,
+        stride: int | None = None,
+        padding: bool | str | None = None,
         pad_id: Any = None,
         pad_to_multiple_of: int | None = None,
         side: str | None = None,
@@ -222,7 +218,7 @@ class Encoding(Fitted):
         add_special_tokens: bool = True,
         return_tensors: str | None = None,
         return_offsets: bool = False,
-        return_attention_mask: bool = True,
+        return_attention_mask: bool | None = None,
         return_token_type_ids: bool | None = None,
         return_special_tokens_mask: bool = False,
         return_overflowing_tokens: bool = False,
@@ -238,33 +234,31 @@ class Encoding(Fitted):
         max_length
             The length for `truncation`, and for ``padding="max_length"``, ids of the template included.
         truncation, stride
-            True or ``"longest_first"``, ``"only_first"``, ``"only_second"``: documents, or these of pairs, with more ids are cut.
-            Of a long document as much as is needed is read, wherever that gives the same ids; errors in the rest are not
-            reported then. `stride`: the ids that windows share, with `return_overflowing_tokens`.
+            True or ``"longest_first"``, ``"only_first"``, ``"only_second"``: truncate documents, or these of pairs. Only the
+            needed part of a long document is read if that gives the same ids; errors in the rest are then not reported.
+            `stride`: the ids that windows share, with `return_overflowing_tokens`.
         padding
             True or ``"longest"``: all get the length of the longest document; ``"max_length"``: that length.
         pad_id, pad_to_multiple_of
-            The id, or the special token, that fills them up; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``. The length of
+            The id, or the special token, for padding; by default ``"[PAD]"``, ``"<pad>"`` or ``"<|pad|>"``. The length of
             padded documents is rounded up to a multiple.
         side, truncation_side
-            ``"right"`` or ``"left"``: the side of the padding, and the side on which documents are cut.
+            ``"right"`` or ``"left"``: the side of the padding, and the side from which documents are truncated.
         template, add_special_tokens
-            The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list of them
-            and of ids; a tuple of two, the second with ``$B``, for pairs. None: the post-processor of the file, as its other
-            defaults. `encode` never adds anything.
+            The parts of each input: special tokens and ``$A`` for the document, such as ``"[CLS] $A [SEP]"``, or a list of
+            parts, which may be ids. For pairs a tuple of two templates, the second with ``$B``. None: the post-processor of the
+            file, as its other defaults. `encode` never adds anything.
         return_tensors
-            ``"np"`` or ``"pt"``: int64 matrices, a row for each document, also if it is one; ValueError where lengths differ.
+            ``"np"`` or ``"pt"``: int64 matrices with a row per document; ValueError if lengths differ.
         return_offsets, return_attention_mask, return_token_type_ids, return_special_tokens_mask, return_overflowing_tokens
-            Add `offset_mapping`: where the token of each id begins and ends, in characters of text, else in symbols; 0 and 0 for
-            the template and for padding. Add `attention_mask`, 0 for padding; `token_type_ids` (None: of pairs and with a
-            post-processor); `special_tokens_mask`, 1 for ids that were added; further rows for what is cut, and
-            `overflow_to_sample_mapping`.
+            Add `offset_mapping`: start and end of each token, in characters of text, otherwise in symbols; 0 and 0 for added
+            ids. Add `attention_mask`, 0 for padding; `token_type_ids` (None: for pairs with a post-processor);
+            `special_tokens_mask`, 1 for added ids; further rows for truncated ids, and `overflow_to_sample_mapping`.
 
         Returns
         -------
         inputs
-            A `ModelInputs`, a dict of `input_ids` and the requested arrays: of one document 1-D, of padded documents int32
-            matrices, otherwise lists of arrays.
+            A `ModelInputs`, a dict: 1-D arrays for a single document, int32 matrices with padding, otherwise lists of arrays.
 
         Examples
         --------
@@ -273,27 +267,23 @@ class Encoding(Fitted):
         >>> inputs["input_ids"].tolist(), inputs.attention_mask.tolist()
         ([[3, 2, 2], [3, 1, 4]], [[1, 1, 1], [1, 1, 0]])
         """
+        given = locals()
         from ubpe_numba.coding import model_inputs  # here only: encoding need not wait for it
 
         model = self._fitted()
-        words = model.segmenter.special
-        for flag, value in (
-            ("add_special_tokens", add_special_tokens), ("return_offsets", return_offsets),
-            ("return_attention_mask", return_attention_mask), ("return_special_tokens_mask", return_special_tokens_mask),
-            ("return_overflowing_tokens", return_overflowing_tokens),
-        ):  # fmt: skip
-            if not isinstance(value, (bool, np.bool_)):
-                raise TypeError(f"{flag}: expected True or False, got {describe(value)}")
-        wanted = {"offset_mapping": return_offsets, "attention_mask": return_attention_mask}
-        wanted |= {"special_tokens_mask": return_special_tokens_mask}
-        shape = model_inputs.Shape.of(
-            {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True)),
-            model.segmenter.file or {}, pairs is not None, max_length=max_length, truncation=truncation, stride=stride,
-            padding=padding, pad_id=pad_id, pad_to_multiple_of=pad_to_multiple_of, side=side, truncation_side=truncation_side,
-            template=template, add_special_tokens=add_special_tokens, return_tensors=return_tensors, **wanted,
-            token_type_ids=return_token_type_ids,
-            overflow_to_sample_mapping=return_overflowing_tokens,
-        )  # fmt: skip
+        words, file = model.segmenter.special, model.segmenter.file or {}
+        if isinstance(pairs, str) and not pairs and "model_input_names" in file.get("config", {}):
+            pairs = None  # as transformers has it
+        for flag in ("add_special_tokens", "return_offsets", "return_special_tokens_mask", "return_overflowing_tokens"):
+            if not isinstance(given[flag], (bool, np.bool_)):
+                raise TypeError(f"{flag}: expected True or False, got {describe(given[flag])}")
+        special = {} if words is None else dict(zip(words.words, words.ids.tolist(), strict=True))
+        around = model_inputs.Template()
+        if "post_processor" in file:
+            from ubpe_numba.formats.huggingface import processed
+
+            around = processed(file["post_processor"])
+        shape = model_inputs.Shape.of(special, file, around, pairs is not None, given)
         single, docs, pairs = model_inputs.is_one(docs), kept(docs), kept(pairs)
         is_text = model.alphabet.kind == "str" or model.segmenter.encoding is not None
         options = {"allowed_special": allowed_special, "disallowed_special": disallowed_special}
@@ -329,11 +319,11 @@ class Encoding(Fitted):
         return self.encode_batch(docs)
 
     def spans(self, docs: Any, offsets: Any = None, **options: Any) -> Spans:
-        """Encode documents, and list the positions of all tokens: flat arrays, a row a token.
+        """Encode documents, and list the positions of all tokens: flat arrays, one row per token.
 
-        Arguments are as for `encode_batch`, but for `return_offsets`. A `Spans` has `ids`, `starts` and `lengths` in symbols, and
-        `documents`. A token covers its symbols; where text is changed or symbols are skipped, all up to the next token or the end
-        of the document.
+        Arguments are as for `encode_batch`, without `return_offsets`. A `Spans` has `ids`, `starts` and `lengths` in symbols,
+        and `documents`. A token covers its symbols. If text is changed or symbols are skipped, it extends to the next token or
+        the end of the document.
 
         Examples
         --------
@@ -355,9 +345,9 @@ class Encoding(Fitted):
     def encode_iter(self, docs: Iterable[Any], *, batch: int = BATCH, **options: Any) -> Iterator[NDArray[np.int32]]:
         """Yield the int32 ids of each document of an iterable, one after the other, in bounded memory.
 
-        So many symbols as `batch` says are read and encoded at a time, on all threads, without influence on the result. Options
-        are `unknown`, `allowed_special` and `disallowed_special`, as for `encode`. Errors have the number of the document in the
-        whole iterable, and come after the documents before its batch.
+        About `batch` symbols are read and encoded together, on all threads; the result does not depend on it. Options are
+        `unknown`, `allowed_special` and `disallowed_special`, as for `encode`. Errors have the number of the document in the
+        whole iterable, and come after the documents of earlier batches.
 
         Examples
         --------
@@ -372,13 +362,13 @@ class Encoding(Fitted):
     def stream(
         self, *, frame: int | None = None, unknown: Any = None, allowed_special: Any = "none", disallowed_special: Any = "all"
     ) -> EncoderStream:
-        """Encode one text without end that comes in chunks, and give out int32 ids as soon as they are certain.
+        """Encode a stream of chunks, and return int32 ids as soon as they are certain.
 
-        ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids, ``over(chunks)`` those of an iterable; where chunks
-        end has no influence on them. By rank, with merges in order of creation, all but a few are final (proof in
-        ``coding/kernels/incremental.py``), of text that a named pattern cuts all before the last cut that nothing changes. With
-        `frame` the text is cut after every `frame` symbols, and each frame is encoded as a document of its own. Other options are
-        as for `encode`. ValueError where nothing is certain without frames, and for other documents that are changed or cut.
+        ``push(chunk)`` and ``finish()`` of the `EncoderStream` return ids; ``over(chunks)`` yields those of an iterable. The
+        ids do not depend on the division into chunks. By rank, with merges in order of creation, a few ids are held back (proof
+        in ``coding/kernels/incremental.py``); of text with a named pattern, what follows the last certain split. With `frame`
+        every `frame` symbols are encoded as a separate document. Other options: as for `encode`. ValueError if nothing is
+        certain without frames, and for other documents that are changed or split.
 
         Examples
         --------

@@ -19,8 +19,8 @@ __all__ = ["export"]
 def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
     r"""Make the file, or the object, by which another library gives the same ids.
 
-    Every export is tried on some thousand samples before it is given out: on what was written, read again, and by the other
-    library where it is installed.
+    Every export is read back and tried on thousands of samples before it is returned, also by the other library if it is
+    installed.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
         ``"tokenizer.json"``
             Of Hugging Face's tokenizers: a model of the type BPE, of a `UBPE` Unigram, of a `WordPiece` WordPiece. Integers
             become characters: the symbol at place i of the alphabet is ``chr(0xE000 + i)`` below 6400, from there on
-            ``chr(0x10000 - 6400 + i)``. Options `unk_token`, `template` and `special_first`, below.
+            ``chr(0x10000 - 6400 + i)``. Options `unk_token` and `template`, below.
         ``"transformers"``
             A `transformers.PreTrainedTokenizerFast`; with a path its `save_pretrained` writes the folder. The options of
             ``"tokenizer.json"``, and those of that class: `bos_token`, `eos_token`, `pad_token`, `cls_token`, `sep_token`,
@@ -38,22 +38,23 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
         ``"tiktoken"``, ``"tiktoken.Encoding"``
             The file of ranks, to which pattern and special tokens do not belong; a `tiktoken.Encoding` with both, option `name`.
         ``"sentencepiece"``
-            A `.model` file, of the kind BPE, of a `UBPE` unigram; of tokenizers of characters that cut no text. Special tokens
-            become control pieces, which sentencepiece does not look for. A model without an unknown token gets one more id.
+            A `.model` file of the kind BPE, or for a `UBPE` unigram; for tokenizers of characters without a pre-tokenizer.
+            Special tokens become control pieces, which sentencepiece does not look for. A model without an unknown token gets
+            one more id.
         ``"vocab+merges"``
             `vocab.json` and `merges.txt`, a dict of their texts; `path` is their folder.
         ``"vocab.txt"``
-            The pieces of a `WordPiece`, one a line.
+            The pieces of a `WordPiece`, one per line.
         ``"ubpe"``
             The dump that the packages ubpe 0.2 and 0.3 load (`loads`, with `token_type=str` for characters).
     path
-        A file, or a folder, to write it to as well, whole or not at all.
+        A file or folder to write as well, atomically.
     **options
-        Those of the format. `unk_token`: the special token or the symbol (``"N"``; of integers ``(5,)``) that replaces every
-        unknown symbol there, by default that of the argument `unknown`; False: none, and no warning; of a `UBPE` a special token.
-        `template`: the parts of an input there, such as ``"[CLS] $A [SEP]"``: ``$A``, the document, and special tokens, which
-        also follow the second of a pair; a second `str` is the template of pairs: ``("<s> $A", "<s> $A <s>:1 $B:1")``.
-        `special_first`: True numbers special tokens 0, 1, ... there, and all others after them.
+        Options of the format. `unk_token`: the special token or the symbol (``"N"``; for integers ``(5,)``) that replaces every
+        unknown symbol there. The default is that of the argument `unknown`; False means none, without a warning. For a `UBPE`
+        it is a special token. `template`: the parts of an input there, such as ``"[CLS] $A [SEP]"``, with ``$A`` for the
+        document. Its special tokens also follow the second document of a pair. A second `str` is the template of pairs: ``("<s>
+        $A", "<s> $A <s>:1 $B:1")``.
 
     Returns
     -------
@@ -63,29 +64,29 @@ def export(tok: Tokenizer | WordPiece, format: str, path: str | os.PathLike[str]
     Raises
     ------
     ValueError
-        If the format cannot say the same, naming what it cannot, or the first sample that is encoded differently.
+        If the format cannot express the tokenizer, naming the setting, or the first sample with different ids.
     TypeError
         For an option that the format does not have.
 
     Warns
     -----
     UserWarning
-        If symbols of a text may be unknown and there is no `unk_token`: Hugging Face leaves them out silently.
+        If symbols of a text may be unknown and `unk_token` is missing: Hugging Face drops them silently.
 
     Notes
     -----
-    As ``"tokenizer.json"`` a `UBPE` needs the objective ``"tokenizers"``, whose choice among paths of equal probability
-    (``aa|a``, ``a|aa``) is that of the other library: fit, or `reweight`, with it, or
-    ``tok.set_params(objective="tokenizers")``. The reader of JSON there does not round numbers to the nearest; for one score in
-    600 no decimals are read back. A fit with this objective makes others, 1 part in 10**16 away; of other tokenizers the file has
-    these, which could decide otherwise between paths that are as probable.
+    As ``"tokenizer.json"`` a `UBPE` needs the objective ``"tokenizers"``, with the ties of the other library among paths of
+    equal probability (``aa|a``, ``a|aa``). Fit, or `reweight`, with it, or use ``tok.set_params(objective="tokenizers")``. The
+    JSON reader there does not round numbers to the nearest; 1 score in 600 is not read back exactly, whatever the decimals. A
+    fit with this objective chooses other scores, 1 part in 10**16 away. Other tokenizers keep such scores, which could decide
+    otherwise between paths of equal probability.
 
     Examples
     --------
     >>> from ubpe_numba import BPE, Preprocessing, export, load
-    >>> words = Preprocessing(special_tokens=["[UNK]", "[CLS]", "[SEP]"])
+    >>> words = Preprocessing(special_tokens=["[UNK]", "[CLS]", "[SEP]"], special_first=True)
     >>> tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=words)
-    >>> text = export(tok, "tokenizer.json", unk_token="[UNK]", template="[CLS] $A [SEP]", special_first=True)
+    >>> text = export(tok, "tokenizer.json", unk_token="[UNK]", template="[CLS] $A [SEP]")
     >>> load(text).encode("aab?").tolist()  # the template is left out here
     [3, 5, 0]
     >>> ranks = export(BPE.from_merges([[97, 98]], alphabet=bytes(range(256))), "tiktoken")
@@ -119,11 +120,11 @@ def _exported(tok: Tokenizer | WordPiece) -> Exported:
     """The tokenizer as writers take it; NotFittedError, and TypeError for anything else."""
 
     def load(content: Any) -> Any:
-        return lambda docs: WordPiece.load(content).encode_batch(docs).to_lists()
+        return lambda docs: WordPiece.load(content).encode_batch(docs, allowed_special="all").to_lists()
 
     if isinstance(tok, WordPiece):
         words = tok._words()
-        return Exported(words, "words", lambda docs: tok.encode_batch(docs).to_lists(), None, load)
+        return Exported(words, "words", lambda docs: tok.encode_batch(docs, allowed_special="all").to_lists(), None, load)
     if not isinstance(tok, Tokenizer):
         raise TypeError(f"tok: expected a tokenizer, got {type(tok).__name__}: export(tok, format, path)")
     tok = tok._now()

@@ -1,4 +1,4 @@
-"""Constructor arguments of tokenizers by name, their fitted model, and its tokens by name."""
+"""Constructor arguments of tokenizers, their fitted model, and the names of its tokens."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 DEFAULT_RULES = FitRules()
 _WHOLE = Preprocessing()
-OBJECTIVES = ("tfidf", "shortest", "additive", "log_frequency", "likelihood", "sentencepiece", "tokenizers")
+OBJECTIVES = ("tfidf", "shortest", "additive", "log_frequency", "longest", "likelihood", "sentencepiece", "tokenizers")
 #: Objectives of probabilities, and how paths are searched by them.
 BY_PROBABILITY = {"likelihood": "additive", "sentencepiece": "sentencepiece", "tokenizers": "tokenizers"}
 #: Constructor arguments that decide ids, of a fitted tokenizer by what it learned.
@@ -157,7 +157,7 @@ class Fitted(metaclass=_Class):
         return list(inspect.signature(cls.__init__).parameters)[1:]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor arguments by name, as they were given.
+        """The constructor arguments, as a dict.
 
         Parameters
         ----------
@@ -172,13 +172,13 @@ class Fitted(metaclass=_Class):
         return {name: getattr(self, name) for name in self._param_names()}
 
     def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments by name, and return the tokenizer itself.
+        """Change constructor arguments, and return the tokenizer itself.
 
         Parameters
         ----------
         **params
             The new values. `n_threads`, `unknown`, `objective` and the rule of encoding act at once, the others at the next
-            `fit`. ValueError for a name that there is not, and for `alphabet` and `preprocessing` after a fit.
+            `fit`. ValueError for an unknown name, and for `alphabet` and `preprocessing` after a fit.
 
         Examples
         --------
@@ -387,10 +387,10 @@ class Fitted(metaclass=_Class):
 
     @property
     def is_lossless(self) -> bool:
-        """Whether `decode` gives back every text as it was given.
+        """Whether `decode` restores every text.
 
-        Not where text is normalised, or parts of it are left out or become an unknown token, or where `unknown` allows symbols
-        outside the alphabet, or several symbols of the alphabet have one id: then it gives what was encoded.
+        False if a normalizer changes text, or parts of it are left out or become an unknown token. Also False if `unknown`
+        allows symbols outside the alphabet, or several symbols share an id. `decode` then returns the text as it was encoded.
 
         Examples
         --------
@@ -403,7 +403,7 @@ class Fitted(metaclass=_Class):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that decides encoding and decoding, and of the weights; equal for equal models on any machine.
+        """A hash of everything that decides encoding and decoding, and of the weights; equal for equal models on any machine.
 
         A model that was converted from a format without weights may encode the same and have another fingerprint.
 
@@ -442,7 +442,7 @@ class Fitted(metaclass=_Class):
     def vocab_size(self) -> int:
         """One more than the largest id, special tokens and known words included: the rows of an embedding.
 
-        Where ids have gaps, as those of a mapping may, `get_vocab` has fewer tokens.
+        If ids have gaps, as with a mapping of special tokens, `get_vocab` has fewer tokens.
 
         Examples
         --------
@@ -458,9 +458,9 @@ class Fitted(metaclass=_Class):
     def get_vocab(self) -> dict[Any, int]:
         """The id of every token by its name, special tokens included, in order of ids: a new dict at each call.
 
-        Over characters a name is the text of the token; over bytes it has a character for each byte, as vocabularies of Hugging
-        Face have it (``"Ġlow"`` is `` low``); over integers it is a tuple of them. Special tokens have their text. Of several
-        tokens of the same symbols, merged in different ways, the lowest id has the name, or a special token.
+        Over characters a name is the text of the token. Over bytes it has a character per byte, as in vocabularies of Hugging
+        Face (``"Ġlow"`` is `` low``). Over integers it is a tuple of them. Special tokens have their text. If several tokens
+        have the same symbols, the lowest id has the name, or a special token.
 
         Examples
         --------
@@ -474,7 +474,7 @@ class Fitted(metaclass=_Class):
     def token_to_id(self, token: Any) -> int | None:
         """The id of a token by its name as for `get_vocab`, by its bytes, or by its integers, a list or an array.
 
-        None if there is no such token. TypeError for another kind of name than documents have.
+        None if no token has this name. TypeError for a name of a different kind than documents.
 
         Examples
         --------
@@ -506,7 +506,7 @@ class Fitted(metaclass=_Class):
         return names.ids.get(token)
 
     def id_to_token(self, token_id: int) -> Any:
-        """The name of the token of an id, `str` or tuple of int, as for `get_vocab`; None for an id of no token.
+        """The name of the token of an id, `str` or tuple of int, as for `get_vocab`; None for an unused id.
 
         Examples
         --------
@@ -549,6 +549,11 @@ class Fitted(metaclass=_Class):
 
 for _name in ("history_", "metadata_", *ATTRIBUTES):
     setattr(Fitted, _name, _Absent(_name))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is an integer or a float, and no bool."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def objective_of(objective: Any) -> tuple[Any, Any]:

@@ -39,8 +39,8 @@ class Saving(Fitted):
         path
             Its suffix decides the format: ``.json``, readable, or ``.npz``, flat arrays.
         metadata
-            An object of JSON to keep in the file, such as a scale, a rate, names of channels; by default that of the file which
-            this tokenizer comes from. `load` gives it as `metadata_`.
+            A JSON object to store in the file, such as a scale, a rate, or names of channels; by default that of the file which
+            this tokenizer comes from. `load` returns it as `metadata_`.
 
         Examples
         --------
@@ -81,8 +81,8 @@ class Saving(Fitted):
     def load(cls, source: Any, *, n_threads: int | None = None, **options: Any) -> Self:
         """Read a tokenizer of this class: a file that `save` wrote, or any that `ubpe_numba.load` reads.
 
-        Arguments are as for `ubpe_numba.load`. ModelFormatError for a file that is not valid, or of another class; of `Tokenizer`
-        it may be any.
+        Arguments are as for `ubpe_numba.load`. ModelFormatError for a file that is not valid, or of another class;
+        `Tokenizer.load` takes any class.
 
         Examples
         --------
@@ -104,7 +104,7 @@ class Saving(Fitted):
 
     @classmethod
     def _made(cls, read: Any, found: Any, n_threads: int | None) -> Self:
-        """A tokenizer from what a file has."""
+        """A tokenizer from the parts of a file."""
         if isinstance(found.model, dict):
             made = cls._loaded(read.path, found.model, read.n_bytes, n_threads, found.params["max_symbols"])
         try:
@@ -187,17 +187,18 @@ def checked_metadata(metadata: Any) -> dict[str, Any]:
     return found
 
 
-#: The module of each class that model files name; modules are imported when their class is needed, since they import this one.
-_MODULES = {"BPE": "bpe", "UBPEClassic": "bpe", "UBPE": "ubpe", "WordPiece": "wordpiece"}
+#: The module of each class that model files name. They import this module, so they are imported on demand.
+_MODULES = {"BPE": "tokenizers.bpe", "UBPEClassic": "tokenizers.bpe", "UBPE": "tokenizers.ubpe"}
+_MODULES |= {"WordPiece": "tokenizers.wordpiece", "SignalTokenizer": "signals.tokenizer"}
 
 
 def class_of(name: str) -> Any:
     """The class of a name that model files have."""
-    return getattr(importlib.import_module(f"ubpe_numba.tokenizers.{_MODULES[name]}"), name)
+    return getattr(importlib.import_module(f"ubpe_numba.{_MODULES[name]}"), name)
 
 
 def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = None, **options: Any) -> Any:
-    r"""Read a tokenizer from a file of any known format, which is recognised by its content, or from an object.
+    r"""Read a tokenizer from a file, whose format is recognized by its content, or from an object of another library.
 
     Models of this library (``.json``, ``.npz``), `tokenizer.json` of Hugging Face, files of ranks as tiktoken has them,
     `tekken.json` of Mistral, `vocab.json` with `merges.txt`, CLIP's file of merges, models of sentencepiece, ``.gguf``, dumps of
@@ -206,45 +207,45 @@ def load(source: Any, *, tokenizer: str | None = None, n_threads: int | None = N
     Parameters
     ----------
     source
-        The path of a file; or of a folder, such as `save_pretrained` of transformers makes, in which it is the first of
-        `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with `merges.txt`), `encoder.json` (with `vocab.bpe`)
-        and `vocab.txt`. Or an open file, or its content, `bytes`, or `str` that begins with ``{`` or has several lines. Or a
-        `tokenizers.Tokenizer`, a fast tokenizer of transformers, a `tiktoken.Encoding`. Or a pair ``(vocab, merges)`` of such
-        sources; `vocab` may be a mapping.
+        The path of a file or folder. In a folder, as `save_pretrained` of transformers writes it, the first of these is read:
+        `tokenizer.json`, `tekken.json`, `tokenizer.model`, `vocab.json` (with `merges.txt`), `encoder.json` (with `vocab.bpe`),
+        `vocab.txt`. Or an open file, or its content: `bytes`, or a `str` that begins with ``{`` or has several lines. Or a
+        `tokenizers.Tokenizer`, a fast tokenizer of transformers, or a `tiktoken.Encoding`. Or a pair ``(vocab, merges)`` of
+        these; `vocab` may be a mapping.
     tokenizer
-        The class, ``"BPE"``, ``"UBPEClassic"``, ``"UBPE"`` or ``"WordPiece"``, where the file leaves that open: by default a
-        `BPE`, of unigrams `UBPE`, and of a dump of ubpe `UBPEClassic` where tokens are made of learned ones, else `UBPE`.
+        The class, ``"BPE"``, ``"UBPEClassic"``, ``"UBPE"`` or ``"WordPiece"``, if the file leaves it open. The default is
+        `BPE`, and `UBPE` for unigrams. For a dump of ubpe it is `UBPEClassic` if tokens consist of learned tokens, else `UBPE`.
     n_threads
         As for the constructor.
     **options
-        Those of the format. `kind`, the kind of symbols, ``"bytes"``, ``"str"`` or ``"int"``, of a `tokenizer.json`, of
-        `vocab.json` with `merges.txt`, or of a dump; by default the file decides. `alphabet`: the integers of the characters of a
-        `tokenizer.json` of ``"int"``, in their order. `pretokenizer` and `special_tokens`, as for `Preprocessing`, of ranks, and
-        of `vocab.json` with `merges.txt`, which do not say them; by default GPT-2's pattern for the latter, and of the published
-        ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper, what belongs to them. `max_symbols`, of our own
-        files: how many symbols the alphabet may have, and all tokens together. A few hundred bytes can claim gigabytes, so it is
-        2**22 and 64 more for each byte of the file; `save` warns if a model needs more.
+        Options of the format. `kind`: the kind of symbols, ``"bytes"``, ``"str"`` or ``"int"``, of a `tokenizer.json`, of
+        `vocab.json` with `merges.txt`, or of a dump; by default the file decides. `alphabet`: the integers of the characters of
+        a `tokenizer.json` of ``"int"``, in their order. `pretokenizer` and `special_tokens`, as for `Preprocessing`: for ranks,
+        and for `vocab.json` with `merges.txt`, which do not hold them. The default for the latter is GPT-2's pattern; the
+        published ranks r50k, p50k, cl100k, o200k, of Llama 3 and 4, Qwen and Whisper have their own pattern and special tokens.
+        `max_symbols`, for our own files: limit of the symbols of the alphabet, and of all tokens together. A few hundred bytes
+        can claim gigabytes, so it is 2**22 and 64 more per byte of the file; `save` warns if a model needs more.
 
     Returns
     -------
     Tokenizer or WordPiece
-        One that gives the same ids: those of ``encode(..., add_special_tokens=False)`` of Hugging Face. Special tokens are those
-        of the file; additions of a post-processor around a text are left out. `is_lossless` says whether `decode` gives back
-        every text. Where a file has no rule for unknown characters they are an error here (``unknown="skip"`` leaves them out,
-        as Hugging Face does). Tokens of a vocabulary that no pair makes are in no encoding, but can be decoded.
+        A tokenizer with the same ids: those of ``encode(..., add_special_tokens=False)`` of Hugging Face. Special tokens are
+        those of the file; additions of a post-processor are left out. `is_lossless` tells if `decode` restores every text. If a
+        file has no rule for unknown characters, they raise an error here (``unknown="skip"`` leaves them out, as Hugging Face
+        does). Tokens that no pair makes occur in no encoding, but can be decoded.
 
     Raises
     ------
     ModelFormatError
-        If the format is not known, or, naming what the file was recognised as, the file is not valid or cannot be reproduced.
+        If the format is not known. If the file is not valid or cannot be reproduced, with the recognized format.
     TypeError, ValueError
-        For an option that no format has, or that does not fit this file, and for ranks of which the pattern is not known.
+        For an option that no format has, or that does not fit this file, and for ranks with an unknown pattern.
 
     Warns
     -----
     UserWarning
-        If an added token of a `tokenizer.json` has another id, here and in the package tokenizers, than the file says; if a model
-        of this library cuts text by another version of Unicode than is installed here.
+        If an added token of a `tokenizer.json` has a different id, here and in the package tokenizers, than in the file. If a
+        model of this library splits text by a different version of Unicode than the installed one.
 
     Examples
     --------

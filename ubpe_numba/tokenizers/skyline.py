@@ -17,8 +17,8 @@ __all__ = ["skyline"]
 def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     """Undo the merges of an encoded document: its encodings by all sizes of the vocabulary, as rectangles.
 
-    The merges of a smaller vocabulary are the first ones of a larger one. So a token of the document was two tokens before its
-    merge, and the document by a vocabulary of n tokens is the blocks with ``born <= n < absorbed``, the ids of
+    The merges of a smaller vocabulary are the first merges of a larger one. So a token of the document was two tokens before
+    its merge. The document under a vocabulary of n tokens is the blocks with ``born <= n < absorbed``, the ids of
     ``tok.truncate(n).encode(doc)``. O(symbols).
 
     Parameters
@@ -26,25 +26,26 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     tok : Tokenizer
         A tokenizer that encodes by merge rank.
     ids : int[n]
-        A document as it encodes it.
+        A document as `tok` encodes it.
 
     Returns
     -------
     record[k]
-        A block for each token and each part of one, down to the symbols: ``start``, ``stop`` (int64), its symbols; ``born``,
-        ``absorbed`` (int32), the sizes of the vocabulary, symbols included, from which on it is there and from which on a larger
-        token has taken it in, one more than the size of the whole vocabulary for the tokens of the document; ``token`` (int32),
-        its id. Positions are those of symbols as they are encoded, such as bytes. Special tokens are there at every size.
+        A block per token and per part of a token, down to the symbols. ``start``, ``stop`` (int64): its symbols, as they are
+        encoded, such as bytes. ``born``, ``absorbed`` (int32): vocabulary sizes, symbols included. The block exists from
+        ``born`` on, and a larger token takes its place at ``absorbed``; for the tokens of the document this is the size of the
+        whole vocabulary and 1. ``token`` (int32): its id. Special tokens exist at every size.
 
     Raises
     ------
     ValueError
-        If encodings by smaller vocabularies are not parts of that by the whole one: by another objective or rule than rank, of
-        tokens whose merges are not known or are not in the order of their ids, and of a word that is a token by itself.
+        If encodings by smaller vocabularies are not parts of that by the whole vocabulary. This is so for other objectives and
+        rules than rank, for tokens with unknown merges or with merges not in order of ids, and for a word that is a token by
+        itself.
     TypeError
-        If `ids` are not integers of one document.
+        If `ids` is not a document of integers.
     UnknownTokenError
-        If there is no token of an id.
+        If an id is not in the vocabulary.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
     [3, 2, 0]
     """
     if not isinstance(tok, Tokenizer):
-        way = "words of a WordPiece are no merges, and a signal is quantized first (`quantize`)"
+        way = "words of a WordPiece are no merges, and a signal is rounded first (`Scale`)"
         raise TypeError(f"tok: expected a BPE or another tokenizer that merges pairs, got {describe(tok)}; {way}")
     now = tok._now()
     given = writable(np.asarray(now._known(ids, [0, len(ids)]).values, np.int32))
@@ -74,10 +75,10 @@ def skyline(tok: Tokenizer, ids: Any) -> NDArray[np.void]:
 
 
 def nesting(tok: Tokenizer, ids: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """How the tokens of a vocabulary are made of those of smaller ones, where encodings by all sizes are parts of one another.
+    """How tokens consist of tokens of smaller vocabularies, if encodings by all sizes are parts of each other.
 
-    `ids`: the ids that encodings have. Returns int32[V], the size from which each id is there, and int32[V, 2], the ids that it
-    was merged of, -1 if of none. Raises ValueError, as `skyline` does.
+    `ids`: the ids that occur in encodings. Returns int32[V], the size from which each id exists, and int32[V, 2], the ids that
+    it was merged from, or -1. Raises ValueError, as `skyline` does.
     """
     _, vocabulary, segmenter = tok._fitted()
     n, size = vocabulary.n_alphabet, len(vocabulary)

@@ -1,8 +1,9 @@
-"""The tokens of a tokenizer by the names that `get_vocab` of Hugging Face has for them, and ids by name."""
+"""The names of tokens, as in `get_vocab` of Hugging Face, and the ids of names."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ubpe_numba.documents.read import text_of
@@ -29,7 +30,7 @@ class TokenNames(NamedTuple):
 def token_names(model: Model) -> TokenNames:
     """The names of all ids.
 
-    Of several ids of one name, tokens of the same symbols, the lowest has it, unless it is that of a special token.
+    If tokens of the same symbols share a name, the lowest id has it, or a special token.
 
     >>> from ubpe_numba import BPE, Preprocessing
     >>> token_names(BPE.from_merges([[0, 1]], alphabet=b" a", preprocessing=Preprocessing(special_tokens=["<end>"]))._model).ids
@@ -37,7 +38,8 @@ def token_names(model: Model) -> TokenNames:
     """
     segmenter = model.segmenter
     placeholders = placeholder_names(segmenter)
-    called, special = _of_tokens(model), _of_special(model)
+    called, words_by_id = _of_tokens(model), [*_of_special(model)]
+    special = dict(words_by_id)
     numbers = range(len(called)) if segmenter.token_ids is None else segmenter.token_ids.tolist()
     names = {i: name for i, name in zip(reversed(numbers), reversed(called), strict=True) if i >= 0}
     names |= {i: placeholders[name] for i, name in zip(numbers, called, strict=True) if name in placeholders}
@@ -57,7 +59,7 @@ def token_names(model: Model) -> TokenNames:
             by_bytes |= {names_of(data[a:b]): i for (a, b), i in zip(places, words.ids.tolist(), strict=True)}
     names = {**special, **names}  # a word may have the id of a token, and is that
     ids = {name: i for i, name in sorted(names.items(), reverse=True)}
-    ids |= {name: i for i, name in special.items() if names[i] == name}
+    ids |= {name: i for i, name in words_by_id if names[i] in (name, special[i])}
     return TokenNames(dict(sorted(ids.items(), key=lambda item: item[1])), names, by_bytes)
 
 
@@ -78,13 +80,12 @@ def _of_tokens(model: Model) -> list[Any]:
     return [text[a:b] for a, b in places]
 
 
-def _of_special(model: Model) -> dict[int, Any]:
-    """The names of special tokens and known words by their ids."""
+def _of_special(model: Model) -> Iterator[tuple[int, Any]]:
+    """The names of special tokens and known words with their ids, which two may have."""
     special = model.segmenter.special
     if special is None:
-        return {}
+        return
     bytewise = model.alphabet.kind == "bytes" and model.segmenter.unknown is None
-    names: dict[int, Any] = {}
     for word, i, heard in zip(special.words, special.ids.tolist(), special.found.tolist(), strict=True):
         name: Any = word
         if bytewise and not heard and not isinstance(word, str):  # a token that no text becomes, such as one that no pair makes
@@ -94,5 +95,4 @@ def _of_special(model: Model) -> dict[int, Any]:
                 name = word.decode()
             except UnicodeDecodeError:
                 name = names_of(word)
-        names[i] = name
-    return names
+        yield i, name

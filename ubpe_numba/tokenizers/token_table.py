@@ -50,20 +50,20 @@ class MergeTree(NamedTuple):
 class TokenTable:
     """The tokens of a tokenizer by id, as `encode` gives them and `decode` takes them; made by `Tokenizer.vocabulary`.
 
-    ``v[i]`` is what the token of id i decodes to, special tokens included: an integer array, a list of words, `str` over
-    characters, `bytes` over bytes; of a special token without symbols its name. IndexError for an id that no token has, where
-    iteration gives None.
+    ``v[i]`` is the decoded token of id i, special tokens included: an integer array, a list of words, `str` over characters,
+    `bytes` over bytes. A special token without symbols gives its name. IndexError for an unused id, for which iteration gives
+    None.
 
     Attributes
     ----------
     arena, offsets : ndarray[s], int64[V + 1]
-        The symbols of all V ids, as documents have them (uint8 for bytes, uint32 code points for `str`): those of id i are
-        ``arena[offsets[i]:offsets[i + 1]]``; none where no token has an id.
+        The symbols of all V ids, as in documents (uint8 for bytes, uint32 code points for `str`). Those of id i are
+        ``arena[offsets[i]:offsets[i + 1]]``, empty for unused ids.
     lengths : int64[V]
         Symbols of each id.
     symbols, symbol_ids : ndarray[n_alphabet], int32[n_alphabet]
-        The symbols of the alphabet, and their ids; -1 for one without an id. Of a tokenizer from elsewhere they are those of text
-        as it is encoded, which may have other white space than documents, and private characters for unknown ones.
+        The symbols of the alphabet, and their ids; -1 for a symbol without an id. In a foreign tokenizer they are symbols of
+        the text as it is encoded, which may have other white space than documents, and private characters for unknown symbols.
     merges, merged : int32[m, 2], int32[m], or None
         The two ids of each merge, in the order of the merges, and the id that they make; None if only flat sequences are known.
     special : dict
@@ -74,21 +74,21 @@ class TokenTable:
     counts, document_frequencies : int64[V]
         Occurrences of the pair, and documents that held it, when it was merged; 0 for symbols, special tokens and if not known.
     occurrences : int64[V] or None
-        How often each token occurs in the corpus when all merges are made, or in the encoding that `refine`, `reweight` or a fit
-        with probabilities counted; 0 for special tokens, None if not known. A pair that most others are made of may have a large
-        count and no occurrence.
+        How often each token occurs after all merges, or in the encoding counted by `refine`, `reweight` or a fit with
+        probabilities; 0 for special tokens, None if not known. A pair that is part of many others may have a large count and no
+        occurrence.
     mirror : int32[V] or None
-        The mirror of each token, where documents count together with their mirrors; special tokens are their own.
+        The mirror of each token, if documents count together with their mirrors. Special tokens are their own mirror.
     n_alphabet, n_learned : int
-        How many symbols the alphabet has, and how many ids are learned tokens.
+        Number of symbols of the alphabet, and of learned tokens.
     n_documents, n_symbols : int
         Size of the corpus, 0 if not known.
 
     Notes
     -----
-    All arrays are read-only. Of a tokenizer from elsewhere, several merges may make one id: the first of them is in its `tree`; a
-    token is as it is in the middle of a text, where `decode` leaves out the beginning of one; merges of bytes without ids are not
-    there.
+    All arrays are read-only. In a foreign tokenizer several merges may make one id: the first of them is in its `tree`. A token
+    is shown as in the middle of a text, even if `decode` drops its beginning at the start of a text. Merges of bytes without
+    ids are missing.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class TokenTable:
         alphabet, vocabulary, segmenter = model
         n, size = vocabulary.n_alphabet, decoder.sizes.size
         ids = np.arange(len(vocabulary), dtype=np.int32) if segmenter.token_ids is None else segmenter.token_ids
-        self._alphabet, self._gaps = alphabet, decoder.gaps
+        self._alphabet, self._gaps = decoder.alphabet, decoder.gaps
         self.offsets = offsets_of(decoder.lengths)
         self.arena: NDArray[Any] = decoder.arena[: decoder.starts[-1]].view(decoder.dtype)
         if alphabet.kind == "str" and (normalizer := segmenter.normalizer) is not None and normalizer.restores:
@@ -129,7 +129,7 @@ class TokenTable:
             known = (pairs >= 0).all(axis=1) & (made >= 0)  # a character without an id may be held as merged bytes
             self.merges, self.merged = pairs[known], made[known]
             self._row[self.merged[::-1]] = np.arange(self.merged.size)[::-1]
-        has_id = np.flatnonzero(ids >= 0)[::-1]  # of several tokens of one id the first is written last
+        has_id = np.flatnonzero(ids >= 0)[::-1]  # if several tokens share an id, the first is written last
         at = ids[has_id]
 
         def by_id(values: NDArray[Any], missing: float = 0) -> NDArray[Any]:
@@ -163,9 +163,9 @@ class TokenTable:
     def __getitem__(self, token_id: int) -> NDArray[Any] | str | bytes | list[Any]:
         """Decode the token of an id; IndexError if no token has it."""
         i = checked_token(token_id, len(self))
+        if self._alphabet.kind == "int" and isinstance(name := self._names.get(i), str):
+            return name
         if self._gaps is not None and self._gaps[i]:
-            if i in self._names:
-                return str(self._names[i])
             raise IndexError(f"token {i}: no token has this id")
         return self._alphabet.output(self.arena[self.offsets[i] : self.offsets[i + 1]])
 
@@ -178,7 +178,7 @@ class TokenTable:
     __contains__ = None  # `in` would compare arrays
 
     def parents(self, token_id: int) -> tuple[int, int] | None:
-        """The two ids that a token was merged of, left and right.
+        """The two ids that a token was merged from, left and right.
 
         Parameters
         ----------
@@ -208,12 +208,12 @@ class TokenTable:
         token_id
             An id.
         depth
-            How many merges below the token to follow; by default all, up to twice as many nodes as the token has symbols.
+            Maximal depth of the tree; by default all, with up to twice as many nodes as the token has symbols.
 
         Returns
         -------
         MergeTree
-            One node for symbols and special tokens. IndexError for an id that is not in 0..V - 1, ValueError where only flat
+            One node for symbols and special tokens. IndexError for an id that is not in 0..V - 1, ValueError if only flat
             sequences are known.
 
         Examples

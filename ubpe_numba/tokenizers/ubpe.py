@@ -20,7 +20,7 @@ from ubpe_numba.fitting.fit import Settings
 from ubpe_numba.runtime.arrays import positive, store
 from ubpe_numba.runtime.messages import Progress, warn
 from ubpe_numba.tokenizers.base import Tokenizer, seconds_of, segments_of
-from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, OBJECTIVES, objective_of
+from ubpe_numba.tokenizers.fitted import BY_PROBABILITY, OBJECTIVES, is_number, objective_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
@@ -33,39 +33,42 @@ if TYPE_CHECKING:
 
 __all__ = ["UBPE"]
 
-_MOST_ALPHA = 10_000  # beyond it hardly a weight is in range
+_MOST_ALPHA = 10_000  # beyond it almost no weight is in range
 _ROUNDS = 4  # of EM in a fit: the bits per symbol of documents not seen fall by less than 0.001 in the next four
 
 
 class UBPE(Tokenizer):
-    """Universal BPE: many merges a round, then encoding by the best path through all segmentations of a document.
+    """Universal byte-pair encoding: many merges per round, then encoding by the best path through all segmentations.
 
     Parameters
     ----------
     n_candidates
-        Of how many most frequent pairs a round keeps those that do not conflict: no shared token, both border pairs rarer.
+        Number of most frequent pairs considered per round. Non-conflicting pairs are merged together: those that share no
+        token, and whose border pairs are rarer.
     objective
-        ``"tfidf"``, the articles': the sum over distinct tokens of (1 + ln count) * idf is largest. It prefers rare tokens, not
-        few: on text it gives 40 to 130 % more tokens than merging by rank. ``"shortest"``: fewest tokens, at 4096 tokens 2 to
-        7 % fewer than by rank (ties: the larger sum of idf, then the longest token first). ``"additive"``: the sum of idf (0 for
-        the alphabet) over all tokens of the path, repeated ones too, is largest; exact (ties: fewer tokens, then the longest
-        token first). ``"log_frequency"``: the sum of ln((1 + c) / (V + sum of c)) of the occurrences c of a token in the merged
-        corpus (of the count that it had when it was merged, where only that is known), so that the likeliest path under
-        independent tokens wins. Numbers in -1e6..1e6, one for each id (those of special tokens are never read): the sum of
-        these. Weights are compared in units of 2**-24; sums up to 5e8 are exact. ``"likelihood"``: the most probable path
-        of independent tokens, as Unigram tokenizers encode; `fit` then estimates the probabilities by four rounds of EM over all
-        segmentations. A vocabulary without estimates, as of another objective, takes the frequencies of its occurrences.
-        ``"sentencepiece"``: the same, with ties as sentencepiece breaks them (sums in float32 from the beginning, of equal ones
-        the longest last token), for ids that are equal to its ids; ``"tokenizers"``: as tokenizers does (the same in float64).
+        What the best segmentation is. ``"tfidf"``, as in the UBPE articles: the largest sum over distinct tokens of (1 + ln
+        count) * idf. It prefers rare tokens, so it gives more tokens: on text 40 to 130 % more than merging by rank.
+        ``"shortest"``: the fewest tokens, at 4096 tokens 2 to 7 % fewer than by rank. Ties go to the larger sum of idf, then to
+        the longest token first. ``"additive"``: the largest sum of idf over all tokens of the path, repeated tokens included (0
+        for the alphabet); exact. Ties go to fewer tokens, then to the longest token first. ``"longest"``: the longest token at
+        each position from the start, as ECG-Byte and APE encode; it ranks no segmentations. ``"log_frequency"``: the largest
+        sum of ln((1 + c) / (V + sum of c)), with c the occurrences of a token in the merged corpus. So the likeliest path under
+        independent tokens wins. If only the count at its merge is known, that is c. Numbers in -1e6..1e6, one per id (those of
+        special tokens are never read): the largest sum of these. Weights are compared in units of 2**-24; sums up to 5e8 are
+        exact. ``"likelihood"``: the most probable path of independent tokens, as Unigram tokenizers encode. `fit` then
+        estimates the probabilities by four rounds of EM (expectation-maximization) over all segmentations. A vocabulary without
+        estimates, as of a different objective, uses the frequencies of its occurrences. ``"sentencepiece"``: the same with the
+        ties of sentencepiece, for equal ids: sums in float32 from the beginning, and of equal sums the longest last token.
+        ``"tokenizers"``: as tokenizers does (the same in float64).
     n_tokens, alphabet, rules, preprocessing, unknown, n_threads
         As for `BPE`.
 
     Notes
     -----
-    The search by tf-idf keeps the best tail at every position, as the article has it. Since weights do not add up along a path
-    that is not always the best path: of documents of 60 symbols one in three (signals), four (text) or sixty (DNA) is below the
-    true best, by half a per cent on average; at 3600 symbols the weight is certified to be within 1 to 4 % of it. `encode_nbest`
-    can search wider, or exactly, and certify the distance.
+    The search by tf-idf keeps the best partial path at every position, as in the UBPE article. Weights do not add up along a
+    path, so this is not always the best path. Of documents of 60 symbols, 1 in 3 (signals), 1 in 4 (text) or 1 in 60 (DNA) is
+    below the true best, by 0.5 % on average. At 3600 symbols the weight is certified to be within 1 to 4 % of it.
+    `encode_nbest` can search wider, or exactly, and certify its result.
 
     Fitted on a single document every idf is 0, and the objective falls back to ``"shortest"`` with a UserWarning.
 
@@ -171,10 +174,11 @@ class UBPE(Tokenizer):
         found = likeliest(ids, corpus, vocabulary, counts, n_rounds, self.n_threads, progress, by, frame)
         if self.objective != "tokenizers":
             return found
-        from ubpe_numba.formats.json_floats import read_numbers, write_numbers
+        from ubpe_numba.formats.unigram import read_number, write_numbers
 
         assert found.log_probabilities is not None  # which were estimated
-        return found.with_statistics(log_probabilities=read_numbers(write_numbers(found.log_probabilities)))
+        scores = np.array([*map(read_number, write_numbers(found.log_probabilities))])
+        return found.with_statistics(log_probabilities=scores)
 
     def refine(
         self,
@@ -193,8 +197,8 @@ class UBPE(Tokenizer):
     ) -> Self:
         """Make a new tokenizer of other tokens, for fewest tokens or for the largest likelihood, of the same alphabet and size.
 
-        It has as many tokens as this one, or as `n_tokens` says; fewer if `docs` do not hold that many that occur twice, or once
-        in text that a pre-tokenizer cuts.
+        It has as many tokens as this tokenizer, or `n_tokens`. It has fewer if `docs` do not contain so many that occur twice,
+        or once in text that a pre-tokenizer splits.
 
         Parameters
         ----------
@@ -203,47 +207,47 @@ class UBPE(Tokenizer):
         objective
             The goal of the search, and the objective of the new tokenizer: ``"shortest"`` or ``"likelihood"``.
         robust
-            True: what a token saves is counted without the document in which it saves most, so that tokens which one document
-            alone needs stay away. False: what it saves in all, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
+            True: ignore, for each token, the document in which it saves most. This keeps out tokens that a single document
+            needs. False: count all documents, for the fewest tokens of `docs` themselves. ``"auto"`` chooses.
         min_count
-            How often a token occurs at least, occurrences that overlap counted, unless too few of these save anything; 2 or more.
-            ``"auto"`` chooses.
+            Least number of occurrences of a token, overlapping occurrences included, at least 2. It is lower if too few tokens
+            save anything. ``"auto"`` chooses.
         max_token_length
-            Symbols of the longest token; None for that of the constructor.
+            Length of the longest token, in symbols; None for the limit of the constructor.
         memory_limit
-            Bytes beside the documents, about; 1.4 GB if None, MemoryError below 134 MB. What does not fit is left out, which the
-            log says: first long candidates, then documents.
+            Approximate number of bytes in addition to the documents; 1.4 GB if None, MemoryError below 134 MB. Long candidates
+            are left out first, then documents; the log reports it.
         seconds
-            After about how long to end with the best that was found; None for when nothing better is found. What comes before the
-            search takes some seconds for a million symbols and is not cut short. With a time the result depends on the machine,
-            without one on nothing but the arguments.
+            About how long to search; the best result so far is returned. None: until nothing better is found. The preparation
+            takes some seconds per million symbols, and is not shortened. Only with a time the result depends on the machine.
 
         Returns
         -------
         Self
-            The new tokenizer; this one stays as it is.
+            The new tokenizer; the present tokenizer stays as it is.
 
         Notes
         -----
-        Candidates are all substrings that occur twice, the longer ones as far as there is memory for them, and twice as many
-        merges as tokens are wanted. The shortest paths through all segmentations say at once what each would save. Those that
-        save most come in, those that cost least leave, and that is kept if fewer tokens are needed. What ``"auto"`` chooses needs
-        the fewest tokens on an eighth of the documents that the others are tried without; of small corpora several eighths are
-        held out in turn, of tiny ones none. Then follows the search with all documents. Documents of more than 8192 symbols and a
-        32nd of all are looked at in pieces, and no token is longer than a piece. Of text that is cut, tokens that save nothing
-        beside the others give room; where all words that occur are tokens, the rest are parts of them, for words that do not. By
-        ``"likelihood"`` 1.15 times as many tokens as are wanted are searched that way, and of text that is cut four times as many
-        merges are added, as a fit learns them. Of all these the quarter whose absence would lower the likelihood least is dropped
-        again and again, after two rounds of EM each.
+        Candidates are all substrings that occur twice, long ones as far as memory allows, and twice as many merges as tokens.
+        The shortest paths through all segmentations give the saving of each. Candidates that save most enter, tokens that cost
+        least leave, and the change is kept if fewer tokens are needed. ``"auto"`` chooses the setting with the fewest tokens on
+        an eighth of the documents, which is held out. Several eighths of small corpora are held out in turn, none of tiny ones.
+        The search with all documents follows. Documents of more than 8192 symbols and a 32nd of all are divided into pieces,
+        and no token is longer than a piece.
 
-        On held-out halves of whole texts and signals it gives, at 4096 tokens, 5 to 20 % fewer tokens than `BPE` of the same
-        size; text that is cut into words gains 1 to 5 %. The bits of a model of the tokens do not follow
-        (benchmarks/segmentations.py). `ubpe_numba.bounds.lower_bound` says how much fewer tokens any vocabulary could need. With
-        `robust` False `docs` need no more tokens than in the shortest segmentation by a fit of the same size.
+        If a pre-tokenizer splits the text, tokens that save nothing given the others give way. If all words are tokens, the
+        rest are parts of words, for new words. By ``"likelihood"``, 1.15 times as many tokens are searched in this way, and
+        four times as many merges are added if the text is split. Then the quarter of the tokens whose absence lowers the
+        likelihood least is dropped repeatedly, after two rounds of EM each.
 
-        The refined vocabulary is flat: there are no pairs, since parts of a token may be gone and others never were merged. So it
-        cannot be encoded with by rank, nor continued. It is in no order of creation; its counts and idf are those of the shortest
-        segmentation of `docs` (of several as short, with the longest token first), its occurrences those of the objective.
+        On held-out halves of whole texts and signals, with 4096 tokens, it needs 5 to 20 % fewer tokens than `BPE`. Text that
+        is split into words gains 1 to 5 %. The bits of a language model over the tokens do not follow
+        (benchmarks/segmentations.py). `ubpe_numba.bounds.lower_bound` bounds the tokens of any vocabulary. With `robust` False
+        `docs` need at most as many tokens as the shortest segmentation by a fit of the same size.
+
+        The refined vocabulary does not consist of pairs: parts of a token may be gone, and others never were merged. So it
+        cannot be used by rank, nor continued. Its ids are not in order of creation. Its counts and idf are those of the
+        shortest segmentation of `docs` (ties: the longest token first), its occurrences those of the objective.
 
         Examples
         --------
@@ -270,7 +274,7 @@ class UBPE(Tokenizer):
         longest = settings.longest if max_token_length is None else positive(max_token_length, "max_token_length")
         uncut, segmenter = self._uncut_corpus(docs, offsets, sample_weight, boundaries)
         corpus = segmenter.corpus(uncut, self.n_threads)
-        given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, *goal, longest, most_edges
+        given = corpus, uncut, segments_of(corpus, alphabet), alphabet, segmenter, n, objective, goal, longest, most_edges
         made = refine.refined(*given, isinstance(docs, Counts), time, settings, bar)
         other = self._now()
         other.objective = objective
@@ -296,28 +300,30 @@ class UBPE(Tokenizer):
             As for `fit`.
         weights
             ``"likelihood"``: probabilities of independent tokens, by rounds of EM over all segmentations; the new tokenizer has
-            the objective ``"likelihood"``. ``"idf"``: idf of the documents in whose encoding a token occurs; the objective stays.
-            Of text that is cut, segments are the documents, as in a fit.
+            the objective ``"likelihood"``. ``"idf"``: idf of the documents in whose encoding a token occurs; the objective
+            stays. If text is split, the segments are the documents, as in a fit.
         n_rounds
-            How many rounds of EM; of ``"idf"``, how often documents are encoded with the weights of the round before, unless
-            nothing changes any more.
+            Number of rounds of EM. For ``"idf"``: how often documents are encoded with the weights of the previous round,
+            unless nothing changes any more.
 
         Returns
         -------
         Self
-            The new tokenizer; this one stays as it is. `vocabulary.occurrences` are those in its encodings of `docs`; `counts`
-            and `document_frequencies` stay those of the fit.
+            The new tokenizer; the present tokenizer stays as it is. `vocabulary.occurrences` are those in its encodings of
+            `docs`; `counts` and `document_frequencies` stay those of the fit.
 
         Notes
         -----
-        The idf of a fit tells in how many documents a pair occurred when it was merged, not how the encoder uses the token: one
-        that was merged from two occurrences keeps the idf of two, though the best path may hold it 263 times, in 250 of 300
+        The idf of a fit tells in how many documents a pair occurred when it was merged, not how the encoder uses the token. A
+        pair merged from two occurrences keeps their idf, though the best path may use the token 263 times, in 250 of 300
         documents.
 
-        For bags of tokens weighted by idf the encoding matters more than the source of the idf: reweighted by ``"tfidf"``, rarely
-        used tokens weigh more and are sought, and fewer halves of documents find each other; by ``"shortest"`` it changes nothing
-        (benchmarks/bags.py). More rounds of EM are not always better: on text and audio the first round gains most, up to 0.02
-        bits per symbol of documents not seen; on DNA the frequencies of merges take 0.02 to 0.03 bits less than any rounds.
+        For bags of tokens weighted by idf, the encoding matters more than the source of the idf. Reweighted by ``"tfidf"``,
+        rarely used tokens weigh more and are preferred, and fewer halves of documents find each other. By ``"shortest"``
+        nothing changes (benchmarks/bags.py).
+
+        More rounds of EM are not always better. On text and audio the first round gains most, up to 0.02 bits per symbol of
+        unseen documents. On DNA the frequencies of merges take 0.02 to 0.03 bits less than any rounds.
 
         Examples
         --------
@@ -368,7 +374,7 @@ class UBPE(Tokenizer):
 
     def _lattice(self, alpha: float, name: str = "alpha") -> Lattice:
         """All segmentations, with weights to the power of the argument `alpha`, which has this name."""
-        if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.integer, np.floating)):
+        if not is_number(alpha):
             raise TypeError(f"{name}: expected a number, got {quoted(alpha)}")
         if not 0.0 <= alpha <= _MOST_ALPHA:
             raise ValueError(f"{name}: expected a number from 0 to {_MOST_ALPHA}, got {alpha}")
@@ -399,18 +405,18 @@ class UBPE(Tokenizer):
         Returns
         -------
         found
-            An `NBest`: ``candidates, weights = found[i]`` of document i, a `Ragged` of the segmentations and float64 of as many:
-            the formula in float64. Candidates are compared in units of 2**-24, rounded token by token, so one may weigh more than
-            the one before it by some such units; with the same tokens in another order it weighs the same. There may be fewer
-            than `n`. An empty document has one, empty.
+            An `NBest`: ``candidates, weights = found[i]`` of document i, a `Ragged` of the segmentations and as many float64
+            weights. Candidates are compared in units of 2**-24, rounded token by token, so one may weigh a few units more than
+            its predecessor. With the same tokens in a different order it weighs the same. There may be fewer than `n`. An empty
+            document has one segmentation, which is empty.
 
         Notes
         -----
-        By ``"tfidf"`` the `n` best tails are kept at every position; order: heavier, fewer tokens, then the better tail after the
-        first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` they are exactly the n best, ties as for
-        `encode`, then the better tail; the weights of ``"shortest"`` are minus the number of tokens. By ``"tfidf"`` where every
-        idf is 0, candidates are those of ``"shortest"`` and weigh 0. `ubpe_numba.bounds.encode_nbest` finds the truly best, and
-        how much heavier the best can be.
+        By ``"tfidf"`` the `n` best partial paths are kept at every position. Their order: heavier, fewer tokens, then the
+        better rest after the first token, then the shorter first token. By ``"shortest"`` and ``"additive"`` the results are
+        exactly the n best, with ties as for `encode`, then the better rest. The weights of ``"shortest"`` are minus the number
+        of tokens. By ``"tfidf"`` with every idf 0, candidates are those of ``"shortest"`` and weigh 0.
+        `ubpe_numba.bounds.encode_nbest` finds the true best, and a bound on the difference.
 
         Examples
         --------
@@ -423,6 +429,8 @@ class UBPE(Tokenizer):
         n, by_idf = positive(n, "n"), objective == "tfidf"
         if not by_idf and (beam is not None or distinct != "path"):
             raise ValueError(f"objective: beam and distinct are for 'tfidf'; by {quoted(self.objective)} the search is exact")
+        if objective == "longest":
+            raise ValueError("objective: 'longest' ranks no segmentations; with_objective('shortest') does")
         if beam is None:
             beam = n
         elif positive(beam, "beam") < n:
@@ -451,7 +459,7 @@ class UBPE(Tokenizer):
     def _whole(
         self, docs: Any, offsets: Any, by_sums: bool, unknown: Any, name: str = "doc", what: str = "encode_nbest"
     ) -> Ragged:
-        """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf; ValueError if they would be cut."""
+        """Alphabet ids of documents that are searched whole, by sums of weights or by tf-idf; ValueError if they are split."""
         if not self._tables.is_plain or self._tables.isolated(by_sums) is not None or self._tables.mirror is not None:
             way = "fit one without, as by for_text(pretokenizer=None)"
             with_one = "a pattern, a normalizer, special tokens or a mirror"

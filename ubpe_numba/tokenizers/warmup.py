@@ -32,10 +32,10 @@ from ubpe_numba.vocabulary.vocabulary import Vocabulary
 def warmup() -> None:
     """Compile every kernel of tokenizers, or read it from the cache, so that no later call waits for the compiler.
 
-    Fits with mirrors, `ubpe_numba.bounds`, signals and clusters compile what is theirs when it is first used.
+    Fits with mirrors, `ubpe_numba.bounds`, signals and clusters compile their own kernels on first use.
 
-    A minute or two without a cache, a second with one. Call it before forking, so that children find kernels loaded;
-    a fork waits for the kernel that another thread is just compiling.
+    It takes a minute or two without a cache, a second with one. Call it before forking, so that children find kernels loaded. A
+    fork waits for a kernel that another thread is compiling.
 
     Examples
     --------
@@ -52,7 +52,6 @@ def warmup() -> None:
         ranked = BPE(size + 20, alphabet=size).fit(docs, progress=False)
         ranked.encode(docs[0], sample=0.5)
         skyline(ranked, ranked.encode(docs[0]))
-        ranked.decode(ranked.encode(docs[0]), out=np.empty(docs[0].size, np.int32))
         for _ in range(FIRST):  # the last time as a short document
             ranked.decode(ranked.encode(docs[0]))
         list(ranked.stream().over([np.tile(docs[0], 5)]))
@@ -72,7 +71,7 @@ def warmup() -> None:
         universal.set_params(objective="additive").encode_nbest([docs[0][:20]], 2)
         heavy = np.full(len(universal._model.vocabulary), 1e6)  # weights that do not fit the packed costs of a long document
         universal.set_params(objective=heavy).encode(np.tile(docs[0], 100))
-    # fits of one candidate and of many, by any rule of ties, on one thread and on many, of weighted documents, and on counts
+    # fits with 1 candidate and with many, by any rule of ties, on 1 thread and on many, of weighted documents, and on counts
     counts = count_documents([rng.integers(0, 4, 300) for _ in range(4)], sample_weight=[1, 2, 3, 4])
     plain = Settings(30, 1, FitRules(), 2, n_shards=2)
     for corpus in (as_corpus(counts.documents), as_corpus(counts)):
@@ -82,12 +81,12 @@ def warmup() -> None:
     wide = [rng.integers(0, 1200, 2000)] * 2
     fit(as_corpus(wide), Alphabet.dense(1200), plain._replace(n_tokens=1250), None)
     BPE(1210, alphabet=1200).fit(wide, sample_weight=[1, 2], progress=False)
-    # candidates of a search and merges beside them
+    # candidates of a search, and further merges
     few = Substrings(np.array([0, 1] * 3, np.int32), np.array([0, 6]), np.ones(1, np.int64), 2, 2, 2, 100, 100)
     few.extended(Ragged.from_lists([[0, 1, 0]]))
     # words that are kept whole
     BPE(10, alphabet=4, preprocessing=Preprocessing(known_words=[[1, 2], [3]])).fit([[0, 1, 2, 3, 0, 0]], progress=False)
-    # what only large or uneven data comes to: sweeps, narrow cells, a text that is laid out anew, a table that grows
+    # only for large or uneven data: sweeps, narrow cells, a text that is laid out again, a table that grows
     few_symbols = as_corpus(rng.integers(0, 4, (4, 300)))
     for size in (4, 1200):
         merge_dense(few_symbols, Alphabet.dense(size), None, size + 20, 2**62, 2, 1, None)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ubpe_numba.coding.decode import left_ids
-from ubpe_numba.coding.places import UNITS, Places, in_units
+from ubpe_numba.coding.places import UNITS, Places, in_units, place_in
 from ubpe_numba.coding.plan import Plan, Tables
 from ubpe_numba.coding.wordpiece import PieceEncoder
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.flat import place_of
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, code_points, kept
-from ubpe_numba.errors import UnknownTokenError, quoted
-from ubpe_numba.runtime.arrays import describe, distinct, offsets_of, place_of, positive
+from ubpe_numba.errors import SpecialTokenError, UnknownTokenError, quoted
+from ubpe_numba.runtime.arrays import describe, distinct, offsets_of, positive
 from ubpe_numba.text.splitter import Splitter
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.model import Model
@@ -27,30 +27,30 @@ from ubpe_numba.vocabulary.stretches import traced
 from ubpe_numba.vocabulary.unknown import Unknown
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
 
-_END = "\0"  # what is put after every word
+_END = "\0"  # the text after every word
 _NONE = Documents(np.zeros(0, np.uint32), np.zeros(1, np.int64), "str")
 
 
 class WordPlan(Plan):
-    """How documents of words, or texts that a segmenter cuts into words, become ids of pieces."""
+    """How documents of words, or texts that a segmenter splits into words, become ids of pieces."""
 
     def __init__(self, tables: Tables, encoder: PieceEncoder, n_threads: int | None) -> None:
         super().__init__(tables, self._encode_ids, "raise", n_threads)
-        self.encoder, special = encoder, tables.model.segmenter.special
-        self._special = None if special is None else re.compile("|".join(map(re.escape, map(str, special.words))))
+        self.encoder = encoder
+        self._refused: dict[SpecialChoice, tuple[frozenset[int], frozenset[str]]] = {}
 
     def _encode_ids(self, documents: Ragged) -> Ragged:
         token_ids = self.model.segmenter.token_ids
         assert token_ids is not None
         found, order = self.encoder.encode(documents, 0, self.n_threads, False)[0], np.argsort(token_ids).astype(np.int32)
-        return Ragged._trusted(order[np.searchsorted(token_ids, found.values, sorter=order)], found._offsets)
+        return trusted(order[np.searchsorted(token_ids, found.values, sorter=order)], found._offsets)
 
     def _encode(
         self, docs: Any, offsets: Any, return_offsets: Any, options: Mapping[str, Any], name: str
     ) -> tuple[Documents, Ragged, Places | None]:
         """Read documents, or the one "doc", and give their ids, and the places of pieces if `return_offsets` requests them."""
         units, first = options.get("units"), None if name == "doc" else 0
-        chosen = options.get("allowed_special", "all"), options.get("disallowed_special", "none")
+        chosen = options.get("allowed_special", "none"), options.get("disallowed_special", "all")
         if offsets is not None:
             raise TypeError("offsets: expected None, documents are lists of words or texts")
         if return_offsets not in (False, True, "spans"):
@@ -62,6 +62,7 @@ class WordPlan(Plan):
         trace = bool(return_offsets)
         rows = [docs] if name == "doc" or isinstance(docs, str) else [*kept(docs)]
         are_lists = {*map(type, rows)} == {list}  # the usual case, without further questions
+        without, forbidden = self._refusal(chosen)
         texts, lists = [""] * (len(rows) * are_lists), rows if are_lists else []  # one of them is empty, for each document
         for d, doc in enumerate(() if are_lists else rows):
             words: list[str] | None = None
@@ -73,18 +74,35 @@ class WordPlan(Plan):
                 raise TypeError(f"{where}: expected words, got {describe(doc)}{hint}")
             else:
                 words = list(doc)
+                _refuse(forbidden, d, words)
             texts.append("" if words is not None else doc)
             lists.append(words or [])
-        encoded, spans = self._of_words(lists, trace, name, first)
+        for d, words in enumerate(lists if are_lists and forbidden else ()):
+            _refuse(forbidden, d, words)
+        encoded, spans = self._of_words(lists, trace, name, first, without)
         if any(texts):
-            ids, places = self._of_texts(texts, trace, chosen)
+            ids, places = self._of_texts(texts, trace, chosen, without)
             at = np.repeat(encoded._offsets[:-1], ids.lengths)
             spans = np.insert(spans, at, places, axis=1) if trace else spans
-            encoded = Ragged._trusted(np.insert(encoded.values, at, ids.values), encoded._offsets + ids._offsets)
+            encoded = trusted(np.insert(encoded.values, at, ids.values), encoded._offsets + ids._offsets)
         if not trace:
             return _NONE, encoded, None
         given = _joined([text or "".join(words) for text, words in zip(texts, lists, strict=True)])
         return given, encoded, spans if units is None else in_units(spans, encoded._offsets, given, units)
+
+    def _refusal(self, chosen: SpecialChoice) -> tuple[frozenset[int], frozenset[str]]:
+        """The ids of special tokens that are not allowed, and the words of those that are an error."""
+        special = self.model.segmenter.special
+        if special is None:
+            return frozenset(), frozenset()
+        named = all(isinstance(part, str) for part in chosen)
+        if (refusal := self._refused.get(chosen) if named else None) is None:
+            active, forbidden = special.active(chosen)
+            words = frozenset(str(special.words[i]) for i in np.flatnonzero(forbidden))
+            refusal = frozenset(special.ids[~active | forbidden].tolist()), words
+            if named:
+                self._refused[chosen] = refusal
+        return refusal
 
     def _words_of(self, text: str) -> list[str] | None:
         """The words of a text that has no special token, in less time than `_of_texts` takes for one; None for another."""
@@ -92,11 +110,13 @@ class WordPlan(Plan):
         cutter, special = segmenter.pretokenizer, segmenter.special
         if not isinstance(cutter, Splitter) or cutter.asks_for_start or (special is not None and special.has_flags):
             return None
-        if self._special is not None and self._special.search(text):
+        if special is not None and any(str(word) in text for word in special.words):
             return None
         return cutter.pieces(text if segmenter.normalizer is None else segmenter.normalizer.apply(text))
 
-    def _of_words(self, lists: list[list[str]], trace: bool, name: str, first: int | None) -> tuple[Ragged, Places]:
+    def _of_words(
+        self, lists: list[list[str]], trace: bool, name: str, first: int | None, without: frozenset[int]
+    ) -> tuple[Ragged, Places]:
         """The ids of documents that are words, and, if they are traced, where their pieces are in the words put together."""
         one = len(lists) == 1
         words = lists[0] if one else list(chain.from_iterable(lists))
@@ -111,49 +131,59 @@ class WordPlan(Plan):
             ends = np.cumsum(np.fromiter(map(len, words), np.int64, len(words)) + 1) - 1
         offsets = np.zeros(ends.size + 1, np.int64)
         np.add(ends, 1, out=offsets[1:])
-        found, edges = self._pieces(points, offsets, 1, trace)
-        encoded = Ragged._trusted(found.values, found._offsets[bounds])
+        found, edges = self._pieces(points, offsets, 1, trace, without)
+        encoded = trusted(found.values, found._offsets[bounds])
         if not trace:
             return encoded, edges
         return encoded, np.stack([edges[:-1], edges[1:]]) - np.repeat(edges[encoded._offsets[:-1]], encoded.lengths)
 
-    def _of_texts(self, texts: list[str], trace: bool, chosen: SpecialChoice) -> tuple[Ragged, Places]:
+    def _of_texts(self, texts: list[str], trace: bool, chosen: SpecialChoice, without: frozenset[int]) -> tuple[Ragged, Places]:
         """The ids of texts, and, if they are traced, where their pieces are in them as given."""
         segmenter, given = self.model.segmenter, _joined(texts)
         pieces = segmenter.stretches(given, "documents", chosen, trace)
         words = distinct(segmenter.segments(pieces))
-        found, edges = self._pieces(pieces.values, words, 0, trace)
+        found, edges = self._pieces(pieces.values, words, 0, trace, without)
         before = found._offsets[np.searchsorted(words, pieces.cuts)]  # of each stretch: the ids before it
         values, offsets, at = found.values, before[pieces.first], before[pieces.before]
         if segmenter.special is not None:
             values = np.insert(values, at, segmenter.special.ids[pieces.words])
             offsets = offsets + np.searchsorted(pieces.owners, np.arange(offsets.size))
         if not trace:
-            return Ragged._trusted(values, offsets), edges
+            return trusted(values, offsets), edges
         origins = traced(pieces).origins
         assert origins is not None  # it is traced
         spans = np.stack([origins[edges[:-1]], origins[edges[1:] - 1] + 1])
         spans = np.insert(spans, at, np.stack([pieces.at, pieces.at + pieces.sizes]), axis=1)
-        return Ragged._trusted(values, offsets), spans - np.repeat(given.offsets[:-1], np.diff(offsets))
+        return trusted(values, offsets), spans - np.repeat(given.offsets[:-1], np.diff(offsets))
 
-    def _pieces(self, values: np.ndarray, words: np.ndarray, gap: int, trace: bool) -> tuple[Ragged, np.ndarray]:
+    def _pieces(
+        self, values: np.ndarray, words: np.ndarray, gap: int, trace: bool, without: frozenset[int]
+    ) -> tuple[Ragged, np.ndarray]:
         """The ids of words of code points, int64[w + 1], and, if traced, where pieces begin, and the last ends, int64[n + 1]."""
-        given = Ragged._trusted(self.model.alphabet.lookup(values), words)
-        found, sizes = self.encoder.encode(given, gap, self.n_threads, trace)
+        given = trusted(self.model.alphabet.lookup(values), words)
+        found, sizes = self.encoder.encode(given, gap, self.n_threads, trace, without)
         return found, words if sizes is None else offsets_of(sizes)
+
+
+def _refuse(forbidden: frozenset[str], document: int, words: list[Any]) -> None:
+    """SpecialTokenError for a list of words that has a forbidden one; positions are those in the words put together."""
+    try:
+        if forbidden.isdisjoint(words):
+            return
+    except TypeError:  # a word that is not a str is rejected later
+        return
+    i = next(i for i, word in enumerate(words) if word in forbidden)
+    raise SpecialTokenError(document, len("".join(map(str, words[:i]))), words[i])
 
 
 def _joined(texts: list[str]) -> Documents:
     return Documents(code_points("".join(texts)), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), "str")
 
 
-class WordByWord:
-    """Decoder of one document in parts, as `DecoderStream` takes it."""
+class WordByWord(NamedTuple):
+    """Reader of ids as a decoder is for `DecoderStream`, of pieces with these names."""
 
-    dtype = np.dtype(np.uint32)
-
-    def __init__(self, names: Mapping[int, str], spaced: Callable[..., str]) -> None:
-        self._names, self._spaced, self._begun = names, spaced, False
+    names: Mapping[int, str]
 
     def ids(self, documents: Documents, gone: np.ndarray | None = None, known: bool = True) -> Ragged:
         """Ids given by the user, without those that are `gone`; UnknownTokenError for one that no piece has."""
@@ -163,21 +193,11 @@ class WordByWord:
             raise TypeError("ids: expected integers, got str; text is for encode")
         begin, end = int(documents.offsets[0]), int(documents.offsets[-1])
         ids = documents.values[begin:end].tolist()
-        there = list(map(self._names.__contains__, ids))
+        there = list(map(self.names.__contains__, ids))
         if not all(there):
             at = begin + there.index(False)
-            document = int(np.searchsorted(documents.offsets, at, side="right")) - 1
-            raise UnknownTokenError(document, at - int(documents.offsets[document]), ids[at - begin], max(self._names) + 1)
-        return Ragged._trusted(documents.values.astype(np.int32, copy=False), documents.offsets)
-
-    def decode(self, ids: Ragged, n_threads: int | None) -> tuple[np.ndarray, np.ndarray]:
-        """The code points of the next ids."""
-        text = "".join(map(self._spaced, ids.values.tolist()))
-        if not self._begun and ids.values.size:
-            first = int(ids.values[0])
-            text = self._spaced(first, True) + text[len(self._spaced(first)) :]
-            self._begun = True
-        return code_points(text), np.array([0, len(text)])
+            raise UnknownTokenError(*place_in(documents.offsets, at), ids[at - begin], max(self.names) + 1)
+        return trusted(documents.values.astype(np.int32, copy=False), documents.offsets)
 
 
 def model_of(pieces: dict[str, int], prefix: str, unknown: int, cutter: Segmenter) -> Model:
@@ -232,7 +252,9 @@ def word_counts(words: Any) -> dict[str, int]:
     """How often each word of a corpus occurs; TypeError or ValueError for words or counts that are not valid."""
     if isinstance(words, (str, bytes)):
         raise TypeError(f"words: expected words, got {describe(words)}; cut it first, for example with str.split")
-    counts = dict(words) if isinstance(words, Mapping) else Counter(words)
+    if not isinstance(words, Mapping):  # words, or lists of them
+        words = Counter(chain.from_iterable(part if isinstance(part, (list, tuple)) else [part] for part in words))
+    counts = dict(words)
     for word, count in counts.items():
         if not isinstance(word, str):
             raise TypeError(f"words: expected str, got {describe(word)}")

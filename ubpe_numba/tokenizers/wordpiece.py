@@ -1,4 +1,4 @@
-"""WordPiece: words are cut into the longest pieces of a given vocabulary, as BERT and its kin do."""
+"""WordPiece: words are split into the longest pieces of a vocabulary, as in BERT."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from ubpe_numba.tokenizers.fitted import of_class
 from ubpe_numba.tokenizers.saving import Saving
 from ubpe_numba.tokenizers.token_names import TokenNames
 from ubpe_numba.tokenizers.word_model import WordByWord, WordPlan, added_tokens, model_of, read_pieces, word_counts
+from ubpe_numba.vocabulary.model import Model
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
 from ubpe_numba.vocabulary.segmenter import Segmenter
 
@@ -50,32 +51,31 @@ class WordPiece(Decoding, Saving):
     pieces
         The id of every piece, or the pieces in order of ids.
     unknown
-        The piece for a word that cannot be cut.
+        The piece for a word that cannot be split.
     prefix
-        The mark before pieces that go on a word; ``""`` if the same pieces do for both.
+        The mark of pieces that continue a word; ``""`` if all pieces may do so.
     longest
         Words of more characters are unknown.
     preprocessing
-        The steps that change a text and cut it into words, and words with ids that are found in every `str` before anything is
-        done to it, the longest at a place: a `Preprocessing`, such as ``Preprocessing("BertPreTokenizer",
-        normalizer="BertNormalizer")`` (`load` sets it). With a `pretokenizer` documents may be `str`. Its special tokens and
-        known words have ids or are pieces.
+        A `Preprocessing` with the steps that change a text and split it into words, and words with ids that are recognized
+        first. An example is ``Preprocessing("BertPreTokenizer", normalizer="BertNormalizer")``; `load` sets it. With a
+        `pretokenizer` documents may be `str`. Its special tokens and known words have ids or are pieces.
     n_threads
         Threads for batches; None for the number of CPUs.
 
     Notes
     -----
-    Ids equal those of the WordPiece model of the package ``tokenizers``. Text has to be normalised and cut into words before,
-    which BERT does at spaces and around punctuation (``BertNormalizer`` and ``BertPreTokenizer`` of that package); a tokenizer
-    that was read from a `tokenizer.json` does it itself. In lists of words special tokens are pieces like any other: the word
-    ``"[CLS]"`` becomes that one id. Text that was cut around punctuation has no such word.
+    Ids equal those of the WordPiece model of the package ``tokenizers``. Without a `pretokenizer`, normalize text and split it
+    into words first, which BERT does at spaces and around punctuation (``BertNormalizer`` and ``BertPreTokenizer`` of that
+    package). A tokenizer from a `tokenizer.json` does it itself.
 
-    A document is given to `encode` as its words, or with a `pretokenizer` as its text. Of a text all special tokens are found
-    unless `allowed_special` and `disallowed_special` say otherwise. Positions are those in the text as it was given, or in the
-    words put together. There are no `boundaries`, `sample` and `unknown`: a word that cannot be cut is the unknown piece.
+    Pass a document as a list of words, or with a `pretokenizer` as text. Special tokens in it raise errors unless
+    `allowed_special` and `disallowed_special` allow them, as for `BPE`. With ``disallowed_special="none"`` they are ordinary
+    text. Positions refer to the original text, or to the joined words. Arguments `boundaries`, `sample` and `unknown` do not
+    exist: a word that cannot be split becomes the unknown piece.
 
-    `load` reads a ``vocab.txt``, `train` learns a vocabulary, `save` keeps all arguments but `n_threads`. Once made, the
-    object is only read; threads may share it, and it can be pickled.
+    `load` reads a ``vocab.txt``, `train` learns a vocabulary, and `save` stores all arguments except `n_threads`. The object is
+    never changed by use; threads may share it, and it can be pickled.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class WordPiece(Decoding, Saving):
     def decode(
         self, ids: Any, *, skip_special_tokens: bool = False, skip: Any = None, as_bytes: bool = False, **options: Any
     ) -> str | bytes:
-        """Decode ids to words with a space between them; pieces with the prefix go on the word before.
+        """Decode ids to words with a space between them; pieces with the prefix continue the previous word.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class WordPiece(Decoding, Saving):
     def _texts(self, documents: Documents, skip_special_tokens: bool, skip: Any, errors: str = "replace") -> list[str]:
         check_errors(errors)
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter)
-        checked = WordByWord(self._names.names, self._spaced).ids(documents, gone)
+        checked = WordByWord(self._names.names).ids(documents, gone)
         bounds = checked.offsets - checked.offsets[0]
         ids = checked.values[checked.offsets[0] : checked.offsets[-1]].tolist()
         if self._joins[0] is not None:
@@ -263,7 +263,7 @@ class WordPiece(Decoding, Saving):
 
     @cached_property
     def _joins(self) -> tuple[str | None, bool]:
-        """The decoder of the file, if the package tokenizers runs it, and whether spaces before signs are left out."""
+        """The decoder of the file, if the package tokenizers runs it, and whether spaces before punctuation are dropped."""
         ours = {"type": "WordPiece", "prefix": self.prefix, "cleanup": False}
         own = (self._model.segmenter.file or {}).get("decoder", ours) or {}
         is_ours = own.get("type") == "WordPiece" and own.get("prefix") == self.prefix
@@ -283,14 +283,18 @@ class WordPiece(Decoding, Saving):
     ) -> DecoderStream:
         check_errors(errors)
         gone = ids_to_skip(skip, skip_special_tokens, self._model.segmenter)
-        decoder: Any = WordByWord(self._names.names, self._spaced)
-        return DecoderStream(self._model, decoder, gone, errors, None if self._joins[0] is None else self.decode)
+        held = frozenset[int]() if self._joins[0] is None else None
+        parts = super()._tables.kept.setdefault("parts", {})
+        return DecoderStream(self._model, WordByWord(self._names.names), gone, errors, parts, self._spaced, self.decode, held)
 
     # ---------------------------------------------------------------------------------------------- files
 
     @classmethod
     def _imported(cls, words: Any, params: dict[str, Any]) -> Self:
         return cls._of_words(words, **params)
+
+    def _fitted(self) -> Model:
+        return self._model
 
     @classmethod
     def _loaded(
@@ -303,7 +307,7 @@ class WordPiece(Decoding, Saving):
 
     @classmethod
     def _of_words(cls, words: Words, **params: Any) -> Self:
-        """A tokenizer of what a file has; TypeError or ValueError as the constructor."""
+        """A tokenizer from the parts of a file; TypeError or ValueError as for the constructor."""
         cutter: Any = words.pretokenizer
         if cutter is not None and not isinstance(cutter, Splitter):
             cutter = Splitter(cutter)
@@ -344,19 +348,18 @@ class WordPiece(Decoding, Saving):
         Parameters
         ----------
         words
-            How often each word occurs, or the words of a corpus.
+            A mapping of words to their counts, the words of a corpus, or documents that are lists of words.
         n_tokens
-            How many pieces, special tokens and the unknown one included. Characters come first: those for which there is no room
-            are unknown.
+            Number of pieces, special tokens and the unknown piece included. Characters come first; if there are too many, the
+            rest are unknown.
         criterion
-            Which pair is merged next: the most frequent, ``"count"``; that of the largest count(ab) / (count(a) * count(b)),
-            ``"pmi"``, which articles name for WordPiece; or the one that raises the likelihood of independent pieces most,
-            ``"likelihood"``.
+            The pair to merge next. ``"count"``: the most frequent. ``"pmi"``: the largest count(ab) / (count(a) * count(b)), as
+            articles on WordPiece have it. ``"likelihood"``: the largest gain in the likelihood of independent pieces.
         min_count
             Pairs that occur less often are not merged.
         special_tokens
-            Pieces to begin with, such as ``["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]``. The unknown one is put before them
-            if it is not there.
+            The first pieces, such as ``["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]``. A missing unknown piece is put before
+            them.
         **options
             As for the constructor.
 
@@ -367,9 +370,9 @@ class WordPiece(Decoding, Saving):
 
         Notes
         -----
-        ``"count"`` is the best: of words not seen and 8192 pieces, 1000 characters take 287 pieces by count, 288 by likelihood
-        and 493 by pmi (benchmarks/pieces.py). ``tokenizers``' trainer of WordPiece merges by count as well. 8192 pieces of 12,700
-        distinct words take some three seconds, three to four times as long as that trainer.
+        ``"count"`` is the best: on unseen words, with 8192 pieces, 1000 characters take 287 pieces by count, 288 by likelihood
+        and 493 by pmi (benchmarks/pieces.py). ``tokenizers``' trainer of WordPiece also merges by count. For 12,700 distinct
+        words, 8192 pieces take about three seconds, three to four times as long as that trainer.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """Drawn inputs and what public calls make of them: the computations whose digests ship with the package.
 
-`digests.json` has a hash for each case of each part. It was made where the plain references are, by the tests, which hold the
-library equal to them on every one of these cases.
+`digests.json` has a hash for each case of each part. The tests made it by the plain references, and hold the library equal to
+them on every case.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Part(NamedTuple):
 
 
 def documents(rng: Random, size: int, most: int = 6, longest: int = 129) -> list[list[int]]:
-    """Documents of random symbols, periods and runs of one symbol; some may be empty."""
+    """Documents of random symbols, periods and runs; some may be empty."""
     docs = []
     for _ in range(rng.randrange(1, most + 1)):
         n, kind = rng.choice([length for length in LENGTHS if length <= longest]), rng.randrange(3)
@@ -125,7 +125,7 @@ def run_fit(given: Inputs) -> Iterator[Any]:
     n = given["n_candidates"]
     tok: Any = BPE(given["n_tokens"], **more) if n == 1 else UBPEClassic(given["n_tokens"], n, **more)
     tok.fit(given["documents"], sample_weight=given["weights"], boundaries=given["boundaries"], progress=False)
-    made, size = tok._model.vocabulary, given["size"]
+    made, size = tok.vocabulary, given["size"]
     yield np.column_stack([made.merges, made.counts[size:], made.document_frequencies[size:]]).tolist()
     yield np.round(made.weights[size:], 9).tolist()
 
@@ -146,8 +146,8 @@ def run_symbols(given: Inputs) -> Iterator[Any]:
     docs = [np.array([given["symbols"][i] for i in doc], given["dtype"]) for doc in given["documents"]]
     tok = BPE(given["n_tokens"], alphabet=list(given["symbols"])).fit(docs, progress=False)
     ids = tok.encode_batch(docs)
-    assert tok._model.vocabulary.merges is not None
-    yield tok._model.vocabulary.merges.tolist()
+    assert tok.vocabulary.merges is not None
+    yield tok.vocabulary.merges.tolist()
     yield ids.to_lists()
     yield [doc.tolist() for doc in tok.decode_batch(ids)]
 
@@ -170,7 +170,7 @@ def run_many(given: Inputs) -> Iterator[Any]:
     batch = Ragged.from_lists(docs * given["copies"])
     tok.fit(batch, progress=False)
     ids, once = tok.encode_batch(batch), tok.encode_batch(docs)
-    yield np.column_stack([tok._model.vocabulary.merges, tok._model.vocabulary.counts[4:]]).tolist()
+    yield np.column_stack([tok.vocabulary.merges, tok.vocabulary.counts[4:]]).tolist()
     yield once.to_lists()
     yield [bool(ids == Ragged.from_lists(once.to_lists() * given["copies"])), bool(tok.decode_batch(ids) == batch)]
 
@@ -220,7 +220,7 @@ def run_path(given: Inputs) -> Iterator[Any]:
     tok = UBPE(size + 20, 1, alphabet=size, objective="tfidf").fit(given["documents"], progress=False)
     yield tok.encode_batch(given["others"]).to_lists()
     yield tok.with_objective("shortest").encode_batch(given["others"]).to_lists()
-    weights = np.array(given["weights"][: len(tok._model.vocabulary)])
+    weights = np.array(given["weights"][: len(tok.vocabulary)])
     yield tok.with_objective(weights).encode_batch(given["others"]).to_lists()
     yield [candidates.to_lists() for candidates, _ in tok.encode_nbest(given["others"], 3)]
 
@@ -229,7 +229,7 @@ def run_path(given: Inputs) -> Iterator[Any]:
 
 
 def draw_text(rng: Random) -> Inputs:
-    """Texts, a pattern that cuts them, and pairs over bytes."""
+    """Texts, a pattern that splits them, and pairs over bytes."""
     letters = sorted(b"abc 'sZ1\n\xc3\xe4\xa9\xb8")
     made = [(rng.choice(letters), rng.choice(letters)) for _ in range(12)]
     made += [(256 + rng.randrange(12), rng.choice(letters)) for _ in range(12)]
@@ -237,7 +237,7 @@ def draw_text(rng: Random) -> Inputs:
 
 
 def run_text(given: Inputs) -> Iterator[Any]:
-    """Ids of a batch and of single documents, and decoded; and what a fit counts."""
+    """Ids of a batch and of single documents, decoded as well; and the counts of a fit."""
     docs = given["documents"]
     tok: Any = BPE.from_merges(
         given["pairs"], alphabet=bytes(range(256)), preprocessing=Preprocessing(pretokenizer=given["pattern"], encoding="utf-8")
@@ -247,8 +247,8 @@ def run_text(given: Inputs) -> Iterator[Any]:
     yield [tok.encode(doc).tolist() for doc in docs for _ in range(2)]
     yield [tok.decode(one, as_bytes=True).hex() for one in ids.to_lists()]
     learned = BPE.for_text(264, pretokenizer=given["pattern"]).fit(docs, progress=False)
-    assert learned._model.vocabulary.merges is not None
-    yield np.column_stack([learned._model.vocabulary.merges, learned._model.vocabulary.counts[256:]]).tolist()
+    assert learned.vocabulary.merges is not None
+    yield np.column_stack([learned.vocabulary.merges, learned.vocabulary.counts[256:]]).tolist()
 
 
 def draw_pieces(rng: Random) -> Inputs:
@@ -269,7 +269,7 @@ def run_pieces(given: Inputs) -> Iterator[Any]:
     yield WordPiece(vocab, longest=given["longest"]).encode_batch(given["documents"]).to_lists()
 
 
-#: What is compared, what is used most and compiled soonest first.
+#: The compared parts, in order of use and compile time.
 PARTS = (
     Part("fits: pairs, counts, idf", 150, draw_fit, run_fit),
     Part("encoding by merge rank, decoding", 120, draw_rank, run_rank),

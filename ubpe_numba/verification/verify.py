@@ -89,7 +89,7 @@ class Verification:
         return {"passed": self.passed, **dataclasses.asdict(self)}
 
     def __str__(self) -> str:
-        """The table, where it ran, and the conclusion."""
+        """The table, the machine, and the conclusion."""
         machine = self.machine
         lines = [", ".join(f"{name} {version}" for name, version in machine["versions"].items()), machine["platform"]]
         lines += [f"CPU {machine['cpu']}, kernels: {machine['compiled']} compiled here, {machine['loaded']} from the cache", ""]
@@ -106,13 +106,13 @@ class Verification:
 def verify(*, fresh: bool = False, progress: bool | str = "auto") -> Verification:
     """Compare what kernels give on this machine with digests of what plain references give.
 
-    Fits, encodings and decodings of drawn and adversarial documents run through the kernels, as numba compiles them for this
-    processor; their results are hashed and compared with hashes that ship with the package, made by obvious Python.
+    Fits, encodings and decodings of random and adversarial documents run through the kernels, as numba compiles them for this
+    processor. Their results are hashed, and compared with hashes that ship with the package and come from plain Python.
 
     Parameters
     ----------
     fresh : bool
-        Compile every kernel anew, in a process of its own that reads no cache.
+        Compile every kernel again, in a separate process without a cache.
     progress : bool or "auto"
         A bar on standard error: always, never, or if that is a terminal.
 
@@ -181,8 +181,8 @@ def _machine() -> dict[str, Any]:
     compiled = loaded = 0
     for name, module in list(sys.modules.items()):
         for value in list(vars(module).values()) if name.startswith("ubpe_numba.") else ():
-            if hasattr(value, "_cache_hits") and value.py_func.__module__ == name:
-                hits = sum(value._cache_hits.values())
+            if hasattr(value, "stats") and value.py_func.__module__ == name:
+                hits = sum(value.stats.cache_hits.values())
                 compiled, loaded = compiled + len(value.signatures) - hits, loaded + hits
     cpu = numba.config.CPU_NAME or llvm.get_host_cpu_name()
     return {

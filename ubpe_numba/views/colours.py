@@ -1,4 +1,4 @@
-"""Colours of tokens: eight hues, also for the colour-blind, the rule by which tokens take them, a light and a dark theme.
+"""Colors of tokens: eight color-blind safe hues, the rule by which tokens get them, a light and a dark theme.
 
 The explorer's page is given the hue of each token.
 """
@@ -19,15 +19,16 @@ __all__ = ["DARK", "GREY", "HUES", "LIGHT", "N_HUES", "ON_HUES", "THEMES", "Them
 #: while all have a contrast of 3:1 with both papers. In this order a hue and the next one, which the rule shifts to, differ most.
 HUES = ("#089ae4", "#e00947", "#6361ff", "#646a0c", "#ec4dbc", "#9d2fbe", "#be8a02", "#256e80")
 N_HUES = len(HUES)
-#: Text on each hue, nearly white or nearly black, whichever has the greater contrast, 4.6:1 or more; no theme has these colours.
+#: Text on each hue, nearly white or nearly black, whichever has the greater contrast, 4.6:1 or more; themes do not contain
+#: these colors.
 ON_HUES = ("#010101", "#fefefe", "#010101", "#fefefe", "#010101", "#fefefe", "#010101", "#fefefe")
-#: What `hues_of` gives to symbols of the alphabet, which are drawn grey.
+#: Result of `hues_of` for symbols of the alphabet, which are plotted in grey.
 GREY = -1
 
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a picture, each as ``"#rrggbb"``.
+    """The colors of a figure, each as ``"#rrggbb"``.
 
     `name`: ``"light"`` or ``"dark"``; `paper`, `ink`: the ground, and text on it; `dim`: text that says less: numbers at axes,
     notes; `grid`: lines of a grid; `highlight`: the ground of a place that is pointed at; `grey`: symbols of the alphabet, and
@@ -44,7 +45,7 @@ class Theme:
     hues: tuple[str, ...] = HUES
 
     def colour_of(self, token: int, n_alphabet: int) -> str:
-        """The colour of a token without neighbours, grey of a symbol."""
+        """The color of a token without neighbors, grey for a symbol."""
         return (*self.hues, self.grey)[hue_of(token, n_alphabet)]
 
 
@@ -82,7 +83,7 @@ def hue_of(token: int, n_alphabet: int) -> int:
 
 
 def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
-    """The hues of the tokens of one document, in which no hue follows itself.
+    """The hues of the tokens of a document; neighbors differ.
 
     From the left: a symbol of the alphabet is grey. Any other token takes its own hue (`hue_of`), or the next one (plus 1, modulo
     `N_HUES`) if the token before it was given that hue, also where both are the same token. Grey may follow grey.
@@ -96,7 +97,7 @@ def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
     tokens = np.asarray(ids, np.int64)
     own = np.where(tokens < n_alphabet, GREY, tokens * 5 % N_HUES).astype(np.int8)
     again = (own[1:] == own[:-1]) & (own[1:] != GREY)
-    for i in (np.flatnonzero(again) + 1).tolist():  # where a hue follows itself; one that is shifted may meet the next
+    for i in (np.flatnonzero(again) + 1).tolist():  # equal neighbors; a shifted hue may meet the next
         while i < own.size and own[i] != GREY and own[i] == own[i - 1]:
             own[i] = (own[i] + 1) % N_HUES
             i += 1
@@ -104,7 +105,7 @@ def hues_of(ids: Any, n_alphabet: int) -> NDArray[np.int8]:
 
 
 def colours_of(ids: Any, n_alphabet: int, theme: Theme = LIGHT) -> list[str]:
-    """The colours of the tokens of one document: `hues_of` in the colours of a theme, each ``"#rrggbb"``.
+    """The colors of the tokens of a document: `hues_of` in the colors of a theme, each ``"#rrggbb"``.
 
     >>> colours_of([3, 3, 0], n_alphabet=2)
     ['#256e80', '#089ae4', '#80858d']

@@ -1,4 +1,4 @@
-"""The picture of the demo: seconds of a signal in tokens, by every size of a vocabulary, and tokens over all their places."""
+"""The figure of the demo: seconds of a signal in tokens, under every vocabulary size, and tokens over all their occurrences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """Tokens of a signal: ids, how often each occurs, what it decodes to, and the signal around all of its places.
+    """Tokens of a signal: ids, their counts, their decoded samples, and the signal around all occurrences.
 
     A token of differences serves at every height: its shape is at the mean height of its places, and they are moved to it.
     """
@@ -85,7 +85,7 @@ def draw(
 ) -> None:
     """Write a PNG that shows what tokens find in an ECG; a reader finds the old file or the new one, never a part of it.
 
-    Above, six seconds cut into tokens, of which up to six are lettered, each in a colour of its own, all others in greys. Below
+    Above, six seconds in tokens, of which up to six have a letter and a color of their own; all others are grey. Below
     them the skyline of the same seconds, then the lettered tokens over all their places in the record. `found`: the record and
     its tokens; `coarse`: a tokenizer by rank of the record in levels, the level of each sample, and how far one may be off;
     `rate`: samples a second; `bound`: how far a decoded sample may be from the given one; `learned`: the samples that tokens were
@@ -165,17 +165,17 @@ def _write_titles(
         for size, weight, colour in ((21, "bold", theme.ink), (14, "bold", theme.ink), (12, "normal", theme.dim))
     )
     lines = (
-        (0.966, title, "Heart beats, found without being told what a heart beat is"),
+        (0.966, title, "Recurring stretches of an ECG, learned without labels"),
         (0.933, note | {"fontsize": 13.5}, figures),
-        (0.894, heading, f"{_SECONDS} seconds, cut into tokens" + ", of minutes that these were not learned from" * unseen),
-        (0.868, note, "A block below the curve is a token, a shape that comes again nearly. The thin line is the given "
-         "signal, the other what tokens decode to."),
-        (0.598, heading, f"The same seconds in {sizes[0]} levels, by every vocabulary of up to {sizes[1]} tokens at once"),
-        (0.572, note, f"Each height is the record, at most {off:.3g} units off, cut by a vocabulary of that size. "
-         "Upwards, short tokens join into the stretches between beats."),
-        (0.238, heading, f"Every place in the record where these {n_motifs} tokens occur, one over the other"),
-        (0.212, note, "In colour the token, in grey the signal: within the token it keeps to the band, the bound of the "
-         "error. A shape may serve at any height."),
+        (0.894, heading, f"{_SECONDS} seconds of the ECG as tokens" + ", which were learned from other minutes" * unseen),
+        (0.868, note, "A block below the curve is a token, a shape that recurs approximately. The thin line is the "
+         "signal, the thick line the decoded tokens."),
+        (0.598, heading, f"A skyline: the same seconds in {sizes[0]} levels, under every vocabulary size up to {sizes[1]}"),
+        (0.572, note, f"Each height is the record, at most {off:.3g} units off, in a vocabulary of that size. "
+         "Upwards, short tokens join. Colors only separate neighbors here."),
+        (0.238, heading, f"All occurrences of {n_motifs} tokens in the record, aligned"),
+        (0.212, note, "Colored: the token. Grey: the signal, which inside the token stays within the band of the error "
+         "bound. A waveform may serve at any height."),
     )  # fmt: skip
     for y, look, text in lines:
         figure.text(_LEFT, y, text, va="center", ha="left", **look)

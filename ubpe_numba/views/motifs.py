@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ubpe_numba.tokenizers.seam import alphabet_of_table, is_learned
+
 if TYPE_CHECKING:
     from ubpe_numba.tokenizers.token_table import TokenTable
 
 
 def evenly(n: int, most: int) -> NDArray[np.int64]:
-    """At most `most` of 0..n - 1 at even distances, the first and the last among them.
+    """At most `most` of 0..n - 1, evenly spaced, the first and the last among them.
 
     >>> evenly(9, 3).tolist(), evenly(2, 3).tolist()
     ([0, 4, 8], [0, 1])
@@ -30,7 +32,7 @@ def contexts_of(
     length: int,
     side: int,
 ) -> NDArray[np.float64]:
-    """The values of occurrences and of `side` symbols on either side; NaN where the document has not begun or is over.
+    """The values of occurrences and of `side` symbols on either side; NaN outside the document.
 
     `values` (float64[n_values]): documents, one after the other; `offsets` (int64[d + 1]): where each begins; `documents`,
     `starts` (int64[k]): the document of each occurrence, and its first symbol, counted from the beginning of the document;
@@ -47,7 +49,7 @@ def contexts_of(
 
 
 def choose_apart(strings: list[Any], n: int) -> list[int]:
-    """The first `n` indices of strings, or of lists of names, of which none is a part of one before it, nor holds it.
+    """The first `n` indices of strings, or of lists of names, of which none is a part of another.
 
     >>> choose_apart(["the ", "he", "cat", ["go", "on"], ["on"]], 3)
     [0, 2, 3]
@@ -60,7 +62,7 @@ def choose_apart(strings: list[Any], n: int) -> list[int]:
     return [i for i, _ in chosen]
 
 
-_CANDIDATES = 24  # times as many motifs as are wanted are compared: the others say too little
+_CANDIDATES = 24  # times as many motifs as requested are compared: the others score too low
 _POINTS = 256  # of a shape that is compared
 
 
@@ -69,7 +71,7 @@ def says_most(
 ) -> NDArray[np.float64]:
     """How much each motif says: its range of values times the tokens that it saves, ``counts * (lengths - 1)``.
 
-    What occurs less often than `least` times says nothing: what occurs once is no motif.
+    Tokens with fewer than `least` occurrences are left out: a motif occurs more than once.
 
     >>> says_most(np.array([2.0, 9.0, 0.0]), np.array([3, 1, 50]), np.array([4, 9, 8])).tolist()
     [18.0, 0.0, 0.0]
@@ -80,8 +82,9 @@ def says_most(
 def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     """How alike two shapes are, 0 to 1, wherever they are in time and value: 1 for the same one.
 
-    Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the best one. Level parts
-    have no steps, so a shape is like itself with a longer rest before it; one of half the height is less like it.
+    Their steps, smoothed a little, are laid over one another at every shift; ``2 a.b / (a.a + b.b)`` at the best one. Flat
+    parts do not count, so a shape is similar to itself with a longer rest before it. A shape of half the height is less
+    similar.
 
     >>> beat, later = np.array([0.0, 0, 8, 2, 0]), np.array([1.0, 1, 1, 1, 9, 3, 1])
     >>> likeness(beat, later), round(likeness(beat, beat / 2), 2), likeness(beat, np.zeros(4))
@@ -95,7 +98,7 @@ def likeness(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64], n: int) -> list[int]:
-    """At most `n` indices of shapes: each time the one of the greatest score times how unlike it is to those chosen already.
+    """At most `n` indices of shapes: each time the largest product of score and dissimilarity to the shapes already chosen.
 
     The order is that of the scores, so that a gallery begins with what says most.
 
@@ -115,7 +118,7 @@ def choose_diverse(shapes: list[NDArray[np.float64]], scores: NDArray[np.float64
 
 
 def is_signal(v: TokenTable) -> bool:
-    """Whether tokens are drawn: those of integers without names; others are written."""
+    """Whether tokens are plotted as curves: integers without names; others are written."""
     return v._alphabet.kind == "int" and v._alphabet.names is None
 
 
@@ -125,7 +128,7 @@ def say_most(v: TokenTable, counts: NDArray[np.int64], n: int, least: int = 2) -
     `counts` (int64[V]): how often each occurs, and `least` how often one must; if nothing is known, 0 of all, lengths decide.
     Tokens that are written say as much as they save. O(vocabulary).
     """
-    learned = np.flatnonzero(v._learned)
+    learned = np.flatnonzero(is_learned(v))
     lengths, known = v.lengths[learned], bool(counts.any())
     ranges = np.ones(learned.size)
     if is_signal(v) and learned.size:  # as floats: the difference of two 64-bit integers may overflow
@@ -156,8 +159,8 @@ def sides_of(
     for document, start in zip(documents.tolist(), starts.tolist(), strict=True):
         low, high = offsets[document : document + 2].tolist()
         a = low + start
-        ends: list[Any] = [v._alphabet.output(symbols[max(low, a - side) : a])]
-        ends.append(v._alphabet.output(symbols[a + length : min(high, a + length + side)]))
+        ends: list[Any] = [alphabet_of_table(v).output(symbols[max(low, a - side) : a])]
+        ends.append(alphabet_of_table(v).output(symbols[a + length : min(high, a + length + side)]))
         if isinstance(ends[0], bytes):
             ends = [end.decode("utf-8", "replace").strip("\ufffd") for end in ends]
         gap = " " if isinstance(ends[0], list) else ""
@@ -183,7 +186,7 @@ def cells_of(text: str) -> int:
 
 
 def line_of(value: Any, most: int = 34) -> str:
-    r"""A token in one line of at most `most` cells and a sign that it goes on: text, bytes, or names, with their own blanks.
+    r"""A token in a line of at most `most` cells and an ellipsis: text, bytes, or names, with visible spaces.
 
     >>> line_of(b"low\xff"), line_of("a b\n"), line_of(["go on", "x"]), line_of("x" * 40, 5)
     ('low\\xff', 'a␣b\\n', 'go on x', 'xxxxx…')

@@ -1,7 +1,7 @@
 """Notebook displays (`_repr_html_`) of tokenizers, vocabularies and batches: HTML that is well-formed XML, with inline SVG.
 
-No script, no style sheet, no address: elements carry their styles, and text and bars take the colour of the page, so that light
-and dark notebooks show them alike. Values reach these functions by name (`runtime/lazy.py`).
+No script, no style sheet, no address: elements carry their styles, and text and bars have the color of the page, so light and
+dark notebooks show them alike. Values reach these functions lazily (`runtime/lazy.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ubpe_numba.documents.ragged import Ragged
 from ubpe_numba.errors import NotFittedError
+from ubpe_numba.tokenizers.seam import is_learned, model_of, way_of_encoding
 from ubpe_numba.views.colours import HUES, hue_of
 from ubpe_numba.views.motifs import evenly, is_signal, line_of, say_most
 from ubpe_numba.vocabulary.preprocessing import Preprocessing
@@ -31,8 +32,8 @@ __all__ = ["ragged_html", "tokenizer_html", "vocabulary_html"]
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BINS = 24
 _CELL = "text-align:left;vertical-align:top;padding:1px 14px 1px 0;font-weight:400"
-_DOCUMENTS, _VALUES = 5, 16  # documents of a batch, and values of one
-_TOKENS, _SYMBOLS = 10, 12  # tokens in a list, and symbols of one
+_DOCUMENTS, _VALUES = 5, 16  # documents of a batch, and values per document
+_TOKENS, _SYMBOLS = 10, 12  # tokens in a list, and symbols per token
 _POINTS, _WIDTH, _HEIGHT = 24, 112, 24  # of a sketch, which is so many pixels wide and high
 _KINDS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 
@@ -72,7 +73,7 @@ def vocabulary_html(v: TokenTable) -> str:
         rows.append(("learned from", f"{v.n_symbols:,} symbols in {v.n_documents:,} documents"))
     if v.log_probabilities is not None:
         rows.append(("probabilities", "estimated"))
-    learned = np.flatnonzero(v._learned)
+    learned = np.flatnonzero(is_learned(v))
     lengths = v.lengths[learned]
     parts = [table(rows), histogram(lengths, "learned tokens", "symbols")]
     known = v.counts if v.occurrences is None else v.occurrences
@@ -97,7 +98,7 @@ def _tokens(v: TokenTable, tokens: NDArray[np.int64], title: str) -> str:
 
 
 def _sketch(symbols: NDArray[Any], scale: float, token: int) -> str:
-    """A picture of symbols in the hue of their token, `scale` values high."""
+    """A plot of symbols in the hue of their token, `scale` values high."""
     shape = symbols[evenly(symbols.size, _POINTS)].astype(float)
     x = np.linspace(3, _WIDTH - 3, shape.size)
     y = _HEIGHT / 2 - (shape - (shape.min() + shape.max()) / 2) * ((_HEIGHT - 8) / (scale or 1.0))
@@ -110,10 +111,10 @@ def _sketch(symbols: NDArray[Any], scale: float, token: int) -> str:
 def tokenizer_html(tok: Tokenizer) -> str:
     """The HTML of a tokenizer, below 30 kB whatever its size: facts, and ten tokens that say most. O(vocabulary).
 
-    Tokens of integers are drawn as signals, those of text and bytes are written. An unfitted one shows its parameters.
+    Tokens of integers are plotted as signals, those of text and bytes are written. An unfitted one shows its parameters.
     """
     try:
-        vocabulary = tok._fitted().vocabulary
+        vocabulary = model_of(tok).vocabulary
     except NotFittedError:
         params = tok.get_params()
         if isinstance(prepared := params["preprocessing"], Preprocessing):
@@ -126,11 +127,11 @@ def tokenizer_html(tok: Tokenizer) -> str:
 
 
 def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
-    """Facts of a fitted tokenizer, by name."""
+    """Facts of a fitted tokenizer, with their names."""
     alphabet, vocabulary, segmenter = tok._model
     kind = _KINDS[alphabet.kind] if alphabet.names is None else "words"
     facts = [("tokens", f"{vocabulary.n_alphabet:,} symbols ({kind}) and {vocabulary.n_learned:,} learned")]
-    facts.append(("encodes by", "merge rank" if tok._encodes_by == "rank" else tok._encodes_by))
+    facts.append(("encodes by", "merge rank" if way_of_encoding(tok) == "rank" else way_of_encoding(tok)))
     if vocabulary.n_symbols:
         facts.append(("fitted on", f"{vocabulary.n_symbols:,} symbols in {vocabulary.n_documents:,} documents"))
         occurrences = 0 if vocabulary.occurrences is None else int(vocabulary.occurrences.sum())
@@ -150,7 +151,7 @@ def _facts(tok: Tokenizer) -> list[tuple[str, str]]:
 
 
 def _short(value: Any) -> str:
-    """The beginning of what a value looks like, made without looking at all of it."""
+    """The beginning of the text of a value, made without reading all of it."""
     brief = reprlib.Repr()
     brief.maxstring = brief.maxother = 80
     brief.maxlist = brief.maxtuple = brief.maxdict = brief.maxset = 8
@@ -173,9 +174,9 @@ def block(title: str, *parts: str) -> str:
 
 
 def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), drawn: Sequence[str] = ()) -> str:
-    """Rows of text, each with what is drawn, HTML, at its end.
+    """Rows of text, each with a plot, HTML, at its end.
 
-    The first cell of each says what the others are, unless there is a head of columns.
+    The first cell of each names the others, unless the table has a head.
     """
     beginning, quiet, lines = 'th scope="row"', ";opacity:.75", []
     if head:
@@ -190,7 +191,7 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), drawn: Seq
 
 
 def svg(body: str, width: int, height: int, title: str, description: str = "") -> str:
-    """A picture of this many pixels; `title`, and `description` if there is more to say, are for those who do not see it."""
+    """A plot of this many pixels, with a `title` and `description` for screen readers."""
     more = f"<desc>{escaped(description)}</desc>" if description else ""
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" style="max-width:100%"'
     named = f'role="img" aria-label="{escaped(f"{title}. {description}" if description else title)}"'
@@ -198,7 +199,7 @@ def svg(body: str, width: int, height: int, title: str, description: str = "") -
 
 
 def histogram(lengths: NDArray[np.int64], what: str, unit: str) -> str:
-    """A picture of how many of `what` have which length in `unit`: at most 24 bars. Nothing without lengths. O(n)."""
+    """A histogram of the lengths of `what` in `unit`: at most 24 bars. Nothing without lengths. O(n)."""
     if not lengths.size:
         return ""
     low, high = int(lengths.min()), int(lengths.max())

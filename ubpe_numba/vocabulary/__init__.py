@@ -1,1 +1,1 @@
-"""The results of a fit: alphabet, tokens, special tokens, how documents are cut, the rules it was made by."""
+"""The results of a fit: alphabet, tokens, special tokens, how documents are split, and the rules of the fit."""

@@ -9,22 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.flat import Named
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Documents, as_document, text_of
 from ubpe_numba.errors import ModelFormatError, UnknownSymbolError, quoted
-from ubpe_numba.runtime.arrays import Named, describe
+from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.schema import integers_of, pickled
 
 __all__ = ["MAX_SIZE", "Alphabet"]
 
 log = logging.getLogger("ubpe_numba")
 
-SPARE = 1 << 16  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
+SPARE = 1 << 18  # ids may leave this many gaps, and as many again as there are tokens; a gap costs 25 bytes
 MAX_SIZE = 2**31 - 3  # the working text of a fit holds ids and -(id + 2), both in int32
 _LIMITS = {"int": MAX_SIZE, "str": 0x110000, "bytes": 256}
 _ELEMENTS = {"int": "integers", "str": "characters", "bytes": "bytes"}
 _DOCUMENTS = {"int": "sequences of integers", "str": "str", "bytes": "bytes"}
-#: How to go on where a tokenizer of the first kind gets documents of the second.
+#: The advice if a tokenizer of the first kind gets documents of the second.
 _WAYS = {
     ("int", "str"): "fit on text to encode it, as by BPE.for_text",
     ("bytes", "str"): "str.encode() gives bytes",
@@ -33,7 +34,7 @@ _WAYS = {
 }
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int": np.int32, "str": np.uint32, "bytes": np.uint8}
 _DENSE = 65536  # learned integer alphabets are 0..max below this: each symbol is its own id, and no table is needed
-_DENSE_MOST = 2**22  # likewise below this for a large corpus; an unused id of a vocabulary costs 36 bytes
+_DENSE_MOST = 2**22  # also below this for a large corpus; an unused id of a vocabulary costs 36 bytes
 _NO_IDS: NDArray[np.int32] = np.zeros(0, np.int32)
 TABLE_SPAN = 2**21  # the largest high - low + 1 of symbols for which there is a table: at most 8 MB, and all of Unicode fits
 CHUNK = 2**15  # symbols looked up at once, so that temporary arrays stay in the processor's cache
@@ -47,7 +48,7 @@ class SymbolTable(NamedTuple):
 
     low: int  # the smallest symbol
     table: NDArray[np.int32]  # -1, the id of every integer from `low` to the largest symbol (-1 for none), -1; empty without one
-    keys: NDArray[np.int64]  # the sorted symbols if there is no table, else empty
+    keys: NDArray[np.int64]  # the sorted symbols if a table is missing, else empty
     order: NDArray[np.int32]  # the ids of `keys`
 
     def __call__(self, values: NDArray[Any]) -> NDArray[np.int32]:
@@ -70,8 +71,8 @@ class SymbolTable(NamedTuple):
 class Alphabet:
     """Symbols with the ids 0..size-1. Immutable; made and validated by the class methods below.
 
-    Several symbols may have one id, such as the upper and lower case of a letter: the first of them is its symbol, which decoding
-    gives back, and the others are folded onto it.
+    Several symbols may share an id, such as the upper and lower case of a letter. Decoding returns the first of them; the
+    others are folded onto it.
 
     Attributes
     ----------
@@ -80,7 +81,7 @@ class Alphabet:
     size : int
         The number of ids, 1..`MAX_SIZE` (at most 256 for bytes, 0x110000 for str).
     is_identity : bool
-        Whether every symbol (a code point for str) is its own id, and there are no others.
+        Whether every symbol (a code point for str) is its own id, without others.
     is_lossless : bool
         Whether no two symbols have the same id.
     symbols : ndarray
@@ -203,10 +204,10 @@ class Alphabet:
         ----------
         alphabet : int, sequence or mapping
             The number of symbols; or the symbols in the order of their ids (integers, characters, bytes; a `str` or `bytes` of
-            them); or a mapping of the symbols onto 0..size-1. Symbols of a mapping may share an id: the first of them is the one
-            that decoding gives.
+            them); or a mapping of the symbols onto 0..size-1. Symbols of a mapping may share an id: decoding returns the first
+            of them.
         kind : str, optional
-            What the documents are made of; by default what the symbols are. An alphabet of integers may be used for ``"bytes"``,
+            The kind of the documents; by default that of the symbols. An alphabet of integers may be used for ``"bytes"``,
             and one of bytes for ``"int"``.
 
         Examples
@@ -220,7 +221,7 @@ class Alphabet:
         """
         _limit(kind or "int")
         if isinstance(kind, Named) or (kind in (None, "int") and has_names(alphabet)):
-            return cls._of_names(alphabet)
+            return cls.of_names(alphabet)
         if isinstance(alphabet, (bool, float, Set)) or alphabet is None:
             raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(alphabet)}")
         if isinstance(alphabet, (int, np.integer)):
@@ -234,9 +235,9 @@ class Alphabet:
         return cls._from_values(values[order], kind or found, "alphabet", n, ids)
 
     @classmethod
-    def _of_names(cls, given: Any) -> Alphabet:
+    def of_names(cls, given: Any) -> Alphabet:
         """Make an alphabet of symbols that have names: a sequence of them, or a mapping to ids."""
-        from ubpe_numba.documents.words import names_of  # here only: numbers have no names
+        from ubpe_numba.documents.words import names_of  # here only: not for numbers
 
         names = names_of(given)
         if isinstance(given, Mapping):
@@ -269,15 +270,15 @@ class Alphabet:
         """Choose the alphabet for a corpus.
 
         Bytes: all 256. Characters: those that occur, sorted. Integers: 0..max if none is negative and max is below 65536, or
-        below both 2**22 and four times the number of symbols in the corpus (unused ids then cost little); otherwise those that
-        occur, sorted. A corpus without symbols gets an alphabet of one, 0 or U+0000.
+        below both 2**22 and four times the number of symbols in the corpus (unused ids then cost little). Otherwise the sorted
+        symbols that occur. A corpus without symbols gets an alphabet of a single symbol, 0 or U+0000.
 
         Parameters
         ----------
         documents : Documents
             The corpus, as `as_documents` returns it; or its distinct documents.
         n_symbols : int, optional
-            The number of symbols of the corpus, where the documents are the distinct ones.
+            The number of symbols of the corpus, if only distinct documents are passed.
 
         Examples
         --------
@@ -332,7 +333,7 @@ class Alphabet:
         return finder
 
     def refuse_folded(self) -> None:
-        """Raise an error if several symbols have one id: before an export to libraries that have no such alphabets."""
+        """Raise an error if several symbols have one id: before an export to libraries without shared ids."""
         if not self.is_lossless:
             both = self.symbols[self.folded_ids[0]], self.folded_symbols[0]
             first, other = (quoted(shown_symbol(symbol, self.kind)) for symbol in both)
@@ -396,20 +397,20 @@ class Alphabet:
             offsets = offsets - offsets[0]
         ids, complete = self._find(symbols)
         if complete:
-            return Ragged._trusted(ids, offsets)
+            return trusted(ids, offsets)
         missing = np.flatnonzero(ids < 0)
         if unknown == "raise":
             at = missing[0]
             document = int(np.searchsorted(offsets, at, side="right")) - 1
             hint = f", 0..{self.size - 1}" if self.is_identity and self.names is None else f" of {self.size} symbols"
             symbol = shown_symbol(symbols[at], documents.kind)
-            way = "; encode with unknown= to skip or replace it, or fit with it in alphabet="
+            way = "; encode with unknown=, or after set_params(unknown=...), to skip or replace it, or fit with it in alphabet="
             raise UnknownSymbolError(document, int(at - offsets[document]), symbol, hint + way)
         if unknown == "skip":
-            return Ragged._trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
+            return trusted(np.delete(ids, missing), offsets - np.searchsorted(missing, offsets))
         log.info("unknown: %d of %d symbols replaced", missing.size, ids.size)
         ids[missing] = self._nearest(symbols[missing]) if unknown == "nearest" else unknown
-        return Ragged._trusted(ids, offsets)
+        return trusted(ids, offsets)
 
     def _nearest(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """The ids of the symbols nearest to integers, of two the lower: int32[n]. O(n log size)."""
@@ -430,7 +431,7 @@ class Alphabet:
             ids = self.finder(values)
             return ids, int(ids.min(initial=0)) >= 0
         ids = np.empty(values.size, np.int32)
-        if values.dtype == np.int64:  # what int32 has no room for stays unknown
+        if values.dtype == np.int64:  # values beyond int32 stay unknown
             np.clip(values, -1, self.size, out=ids, casting="unsafe")
         else:
             ids[:] = values
@@ -491,7 +492,7 @@ class Alphabet:
             if kind == "name":
                 from ubpe_numba.documents.words import from_state  # here only, as above
 
-                made = cls._of_names(from_state(symbols))
+                made = cls.of_names(from_state(symbols))
             else:
                 made = cls.dense(size, kind, "alphabet size")
                 made = made if symbols is None else cls.from_symbols(symbols, kind)
@@ -569,7 +570,7 @@ def has_names(alphabet: Any) -> bool:
 
 
 def alphabet_of(argument: Any, given: Documents) -> Alphabet:
-    """The alphabet of a fit: the argument of the constructor, or if that is None the one learned from the documents."""
+    """The alphabet of a fit: the argument of the constructor, or if that is None, learned from the documents."""
     if argument is None:
         return Alphabet.learn(given)
     # documents without any symbol are of any kind
@@ -613,7 +614,7 @@ def _read_symbols(symbols: Any) -> Documents:
     try:
         items = list(symbols)
     except TypeError:
-        way = "; its n_symbols" if hasattr(symbols, "n_symbols") else ""  # of a `Quantization`
+        way = "; its n_symbols" if hasattr(symbols, "n_symbols") else ""  # of a `Scale`
         raise TypeError(f"alphabet: expected a size, a sequence or a mapping, got {describe(symbols)}{way}") from None
     cls = next((cls for cls in (str, bytes) if items and isinstance(items[0], cls)), None)
     if cls is None:

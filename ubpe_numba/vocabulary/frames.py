@@ -3,16 +3,16 @@
 A token lies within a frame, or consists of whole frames: a merge crosses the end of a frame only between tokens whose lengths are
 multiples of k. Frames are counted from the beginning of a document; the last one may be shorter.
 
-A fit has a mark after every frame (fitting/kernels/text_cells.py). Encoders know nothing of frames: they get documents in which
-the last symbol of each frame is another one, symbol + A of an alphabet of A, and a vocabulary in which a token that is a part of
-a frame is there twice, for the end of a frame and for elsewhere. Frames of 3, A = 2, the tokens 2 = [0, 1] and 3 = [1, 0, 1]:
+A fit has a mark after every frame (fitting/kernels/text_cells.py). Encoders know nothing of frames. In their documents, the
+last symbol of each frame is replaced by symbol + A, for an alphabet of A. In their vocabulary, a token that is a part of a
+frame exists in two forms: for the end of a frame and for elsewhere.
 
     symbols      0 1 | 2 3              2 and 3 are 0 and 1 at the end of a frame
     tokens       4 = [0, 1]             5 = [0, 3], the same one at the end        6 = [1, 5] = [1, 0, 3], a whole frame
     document     1 0 1 0 1 1            1 0 3 0 1 3 -> 6 4 3, which are 3 2 1
 
-A copy is merged directly after the other, and in a frame it is further to the right, so merging by rank gives what it would give
-from left to right.
+A copy is merged directly after the other, and in a frame it is further to the right, so merging by rank gives the same result
+as from left to right.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.documents.read import Corpus
 from ubpe_numba.errors import UnknownSymbolError
 from ubpe_numba.runtime.arrays import positive
@@ -74,13 +74,13 @@ class Frames(NamedTuple):
     def encode(self, encode: Callable[[Ragged], Ragged], documents: Ragged) -> Ragged:
         """Encode documents of alphabet ids by the encoder of `vocabulary`."""
         found = encode(self.marked(documents))
-        return Ragged._trusted(self.of[found.values], found._offsets)
+        return trusted(self.of[found.values], found._offsets)
 
     def marked(self, documents: Ragged) -> Ragged:
         """The documents in which the last symbol of each frame is another one."""
         values, offsets = documents.values.copy(), documents._offsets
         values[ends(offsets, self.size) - 1] += np.int32(self.n_alphabet)
-        return Ragged._trusted(values, offsets)
+        return trusted(values, offsets)
 
 
 def ids_of_segments(corpus: Corpus, alphabet: Alphabet) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +130,7 @@ def with_marks(corpus: Corpus, alphabet: Alphabet, lengths: np.ndarray | None, s
 
 
 def frame_of(frame: Any, segmenter: Segmenter, corpus: Corpus | None = None, order: str = "creation") -> int:
-    """The argument `frame` of a fit, 0 for frames of one symbol; TypeError or ValueError where there cannot be such frames."""
+    """The argument `frame` of a fit, 0 for frames of a single symbol; TypeError or ValueError if frames are not possible."""
     size, reserved = positive(frame, "frame", "an int or None"), segmenter.reserved
     if order != "creation":
         raise ValueError("rules: order='idf' changes the order of merges, by which frames are encoded; use order='creation'")

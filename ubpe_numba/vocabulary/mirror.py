@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.documents import words
-from ubpe_numba.documents.ragged import Ragged
-from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import Named, describe, offsets_of
+from ubpe_numba.documents.flat import Named
+from ubpe_numba.documents.ragged import Ragged, trusted
+from ubpe_numba.errors import ModelFormatError, listed, quoted
+from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.vocabulary.alphabet import Alphabet
 from ubpe_numba.vocabulary.unknown import symbol_of
 
@@ -44,7 +45,7 @@ def checked(given: Any) -> dict[Any, Any]:
 
 
 def to_state(mirror: Mapping[Any, Any]) -> list[Any]:
-    """A mirror for a model file, by pairs; TypeError for symbols that have no form there."""
+    """A mirror for a model file, by pairs; TypeError for symbols that cannot be stored."""
     return [words.to_state(pair) for pair in mirror.items()]
 
 
@@ -61,7 +62,7 @@ def from_state(state: Any) -> dict[Any, Any]:
 
 
 def ids_of(segmenter: Any, alphabet: Alphabet) -> NDArray[np.int32]:
-    """The mirror of each symbol of the alphabet, int32[alphabet], by the `Segmenter`: itself where none is given.
+    """The mirror of each symbol of the alphabet, int32[alphabet], by the `Segmenter`: itself by default.
 
     ValueError for a symbol of the alphabet whose mirror is not in it, and for break tokens whose mirrors are none.
     """
@@ -111,7 +112,7 @@ def tokens_of(model: Any) -> NDArray[np.int32]:
 
 
 def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet, estimates: bool) -> Any:
-    """The `Settings` of a fit with a mirror; ValueError for what such a fit does not have."""
+    """The `Settings` of a fit with a mirror; ValueError for settings that such a fit does not support."""
     for name, usual in (("ties", "smallest"), ("order", "creation")):
         if (value := getattr(settings.rules, name)) != usual:
             raise ValueError(f"rules: {name}={value!r}: a fit with a mirror has {name}={usual!r} only")
@@ -120,6 +121,9 @@ def settings_with(settings: Any, frame: Any, segmenter: Any, alphabet: Alphabet,
     if estimates:
         way = "fit with objective='shortest', and with_objective('likelihood') takes the frequencies of that"
         raise ValueError(f"objective: probabilities are estimated on documents without their mirrors; {way}")
+    if alphabet.size and segmenter.mirror and all(_id_of(symbol, alphabet) < 0 for symbol in segmenter.mirror):
+        told = f"mirror: expected symbols of the documents, got {listed(segmenter.mirror)}, none of which is in them"
+        raise ValueError(f"{told}; give the symbols as documents have them, such as letters of the same case")
     return settings._replace(mirror=ids_of(segmenter, alphabet))
 
 
@@ -191,4 +195,4 @@ def _turned(documents: Ragged, which: NDArray[np.bool_], mirror: NDArray[np.int3
     else:
         at = np.arange(int((ends - begins).sum())) + np.repeat(begins - offsets_of(ends - begins)[:-1], ends - begins)
         found[at] = mirror[values[np.repeat(begins + ends - 1, ends - begins) - at]]
-    return Ragged._trusted(found, documents._offsets)
+    return trusted(found, documents._offsets)

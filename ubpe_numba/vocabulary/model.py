@@ -40,7 +40,7 @@ class Model(NamedTuple):
         return hashlib.sha256((h.hexdigest() + self.vocabulary.fingerprint).encode()).hexdigest()[:32]
 
     def state(self) -> dict[str, Any]:
-        """The parts as plain data: ``alphabet`` and ``vocabulary``, and ``text`` where documents are cut."""
+        """The parts as plain data: ``alphabet`` and ``vocabulary``, and ``text`` if documents are split."""
         parts = {"alphabet": self.alphabet.state(), "vocabulary": self.vocabulary.state()}
         if text := self.segmenter.state():
             parts["text"] = text

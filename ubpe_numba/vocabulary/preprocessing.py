@@ -1,4 +1,4 @@
-"""Arguments of a tokenizer that change or cut documents before anything is learned or encoded, as one value."""
+"""Arguments of a tokenizer that change or split documents before anything is learned or encoded, as one value."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ SHORT.maxstring, SHORT.maxother, SHORT.maxlevel, SHORT.maxlist, SHORT.maxtuple, 
 @told
 @dataclasses.dataclass(frozen=True, repr=False)
 class Preprocessing:
-    """How documents are changed and cut before anything is learned or encoded, and which sequences in them are reserved.
+    """How documents are changed and split before anything is learned or encoded, and which sequences in them are reserved.
 
     Parameters
     ----------
     pretokenizer
-        Cuts text: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``, ``"digits1"``, ``"digits3"``, another
-        name that `text.Pretokenizer` knows, a regular expression, a `text.Pretokenizer`; a `text.Splitter`, its list of steps,
-        or the name of one, such as ``"BertPreTokenizer"``; or None. Each segment counts as a document, for document frequencies
-        too; ``FitRules(min_count=...)`` leaves out pairs that are rarer. Patterns without a kernel need the extra ``text``.
+        How text is split into words: ``"gpt2"``, ``"cl100k"``, ``"o200k"``, ``"whitespace"``, ``"digits"``, ``"digits1"``,
+        ``"digits3"``, or another name that `text.Pretokenizer` knows. Or a regular expression, a `text.Pretokenizer`, or a
+        `text.Splitter`, its list of steps, or the name of a step, such as ``"BertPreTokenizer"``. None: not at all.
     special_tokens
         Words with ids of their own, never cut and never merged: a list (ids after the vocabulary, beyond `n_tokens`), or a
         mapping of words to ids: with ids beyond the final size where there is to be a `fit_more`. `str`, `bytes` or sequences of
@@ -58,7 +57,7 @@ class Preprocessing:
     runs
         Symbols of the alphabet that come in long runs, such as N in the gaps of a genome, zeros or rests: integers, characters or
         bytes. A run becomes tokens of 1, 2, 4, 8 ... symbols, as many as the documents of the fit need, and at most 2**20; no
-        other token holds such a symbol, so that gaps take some ids and no more.
+        other token holds such a symbol, so that gaps take some ids and no more. With a mirror they are their own mirrors.
     flags
         A mapping of special tokens and known words to names of flags: ``"lstrip"`` and ``"rstrip"`` take white space beside the
         word with it, ``"single_word"`` finds it only as a whole word, ``"normalized"`` in the normalised text.
@@ -125,7 +124,7 @@ class Preprocessing:
             from ubpe_numba.vocabulary.mirror import checked  # as above
 
             made["mirror"] = checked(self.mirror)
-            for name in ("pretokenizer", "normalizer", "known_words", "encoding", "stop_tokens", "runs"):
+            for name in ("pretokenizer", "normalizer", "known_words", "encoding", "stop_tokens"):
                 if (given | made)[name] is not None:
                     raise ValueError(f"mirror: documents are whole and unchanged with it, and {name} cuts or changes them")
         if self.runs is not None and self.pretokenizer is not None:

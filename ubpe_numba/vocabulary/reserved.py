@@ -1,7 +1,7 @@
 """Reserved sequences: special tokens, known words, break and stop tokens, in one table with one search.
 
-A row of the table is a sequence of symbols with what it does. Words are taken out of documents and become their ids; symbols stay
-symbols of the alphabet, each a token of its own that no other token crosses::
+A row of the table is a sequence of symbols, with its effect. Words are removed from documents and become their ids. Symbols
+stay in the alphabet, each as a token of its own that no other token crosses::
 
     symbols  "<s>[m]|."
     begin    end    id    flags
@@ -10,22 +10,24 @@ symbols of the alphabet, each a token of its own that no other token crosses::
         6      7    -1    BREAK             a break token: documents are cut before and after it, before a pre-tokenizer cuts
         7      8    -1    STOP              a stop token: segments are cut before and after it; without a pre-tokenizer as BREAK
 
-Over integers a special token may have a name in the place of symbols: no document holds it. Words from elsewhere may have further
-flags: no word goes on beside them (SINGLE_WORD), they are found in normalised text (NORMALIZED), or in no text, only their id is
-known (ONLY_DECODED).
+Over integers a special token may have a name in the place of symbols: no document holds it. Words from elsewhere may have
+further flags: they are not parts of longer words (SINGLE_WORD), they are searched in normalized text (NORMALIZED), or never
+searched, only decoded (ONLY_DECODED).
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
 
+from ubpe_numba.documents.flat import Named
 from ubpe_numba.documents.read import Corpus, Documents, as_document, text_of, utf8_document
 from ubpe_numba.errors import ModelFormatError, listed, quoted
-from ubpe_numba.runtime.arrays import Named, describe, distinct, offsets_of
+from ubpe_numba.runtime.arrays import describe, distinct, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of, pickled
 from ubpe_numba.vocabulary.alphabet import SPARE, Alphabet, shown_symbol
 from ubpe_numba.vocabulary.vocabulary import Vocabulary
@@ -53,7 +55,7 @@ _CHUNK = 1 << 20  # symbols that are looked up at a time
 _PIECE, _LARGEST_PIECE = 64, 1 << 12  # symbols that are looked at together for white space; at least three
 _DTYPES = {"int": np.int64, "str": np.uint32, "bytes": np.uint8}
 _EXPECTED = {"int": "integers", "str": "single characters", "bytes": "single bytes"}
-_CHARACTERS: dict[str, Any] = {"int": (), "str": str, "bytes": (bytes, bytearray, str)}  # types of symbols that are no integers
+_CHARACTERS: dict[str, Any] = {"int": (), "str": str, "bytes": (bytes, bytearray, str)}  # types of symbols other than integers
 
 
 class Reserved:
@@ -72,7 +74,7 @@ class Reserved:
     always, found, late, named : bool[w]
         Which words are known words, found in every document; are found in texts at all; are found in normalised text; are names.
     has_symbols, has_stops, has_flags : bool
-        Whether there are break or stop tokens; stop tokens; a word that is found where there is more than its symbols, or others.
+        Whether the table has break or stop tokens; stop tokens; a word that matches more than its symbols, or other symbols.
     shared : bool
         Whether a word may have the id of a token of the vocabulary.
     number : dict
@@ -83,7 +85,7 @@ class Reserved:
         self, kind: str, words: tuple[Word, ...], ids: np.ndarray, flags: np.ndarray, breaks: np.ndarray = _NONE,
         stops: np.ndarray = _NONE, shared: bool = False,
     ) -> None:  # fmt: skip
-        """Store words with ids and flags, and symbols, int64[k] ascending; ValueError for a word that is empty or there twice."""
+        """Store words with ids and flags, and symbols, int64[k] ascending; ValueError for an empty or duplicate word."""
         self.kind, self.words, self.shared = kind, words, shared
         read = utf8_document if kind == "bytes" else as_document
         is_name = np.array([kind == "int" and isinstance(word, str) for word in words], bool)
@@ -96,7 +98,7 @@ class Reserved:
         symbols = np.concatenate([breaks, stops])
         self.values = np.concatenate([*parts, symbols.astype(_DTYPES[kind])])
         if kind == "int" and -(2**31) <= self.values.min(initial=0) <= self.values.max(initial=0) < 2**31:
-            self.values = self.values.astype(np.int32)  # so that decoded documents are no wider than without words
+            self.values = self.values.astype(np.int32)  # so that decoded documents are not wider than without words
         w, bounds = len(words), offsets_of(np.array([part.size for part in parts] + [1] * symbols.size, np.int64))
         self.rows = np.zeros(w + symbols.size, RESERVED)
         self.rows["begin"], self.rows["end"] = bounds[:-1], bounds[1:]
@@ -127,14 +129,14 @@ class Reserved:
         cls, special: Any, known: Any, kind: str, size: int | None, flags: Mapping[Word, int] | None = None, shared: bool = False,
         first: bool = False, breaks: Any = None, stops: Any = None,
     ) -> Reserved | None:  # fmt: skip
-        """Read the arguments `special_tokens`, `known_words`, `break_tokens` and `stop_tokens`; None if there are no sequences.
+        """Read the arguments `special_tokens`, `known_words`, `break_tokens` and `stop_tokens`; None if all are empty.
 
         `special` and `known` are lists of words or mappings of words to ids. Words of a list get the next ids from `size` on,
-        special tokens first; `size` is the number of other ids of the tokenizer, or None before a fit (all ids are then 0). With
-        `first` special tokens, a list, get the ids 0, 1, ... instead, and the other ids are taken to follow them. `breaks` and
-        `stops` are iterables of symbols: integers, characters, or bytes (integers, `bytes` of length 1 or ASCII characters); a
-        symbol in both breaks. TypeError for other types and for words that are not of the `kind`, ValueError for a word or an id
-        that is there twice, an id far above the others, or a symbol out of range.
+        special tokens first; `size` is the number of other ids of the tokenizer, or None before a fit (all ids are then 0).
+        With `first` special tokens, a list, get the ids 0, 1, ... instead, and the other ids follow them. `breaks` and `stops`
+        are iterables of symbols: integers, characters, or bytes (integers, `bytes` of length 1 or ASCII characters); a symbol
+        in both breaks. TypeError for other types and for words that are not of the `kind`, ValueError for a duplicate word or
+        id, an id far above the others, or a symbol out of range.
 
         >>> made = Reserved.from_user(["<s>"], ["ab"], "str", 5, breaks="|")
         >>> made.rows.tolist(), made.symbols(BREAK).tolist()
@@ -167,7 +169,8 @@ class Reserved:
                 words.append(_word(word, kind, name))
                 given.append(number)
                 masks.append((flags or {}).get(words[-1], 0) | (SPECIAL if name == "special_tokens" else 0))
-        ids = [0] * len(words) if size is None else _ids(given, size + (sum(m & SPECIAL > 0 for m in masks) if first else 0))
+        n_first = sum(m & SPECIAL > 0 for m in masks) if first else 0
+        ids = [0] * len(words) if size is None else _ids(given, size + n_first, shared)
         alone, ending = _symbols(breaks, kind, "break_tokens"), _symbols(stops, kind, "stop_tokens")
         if not words and not alone.size + ending.size:
             return None
@@ -222,7 +225,7 @@ class Reserved:
         return out
 
     def normalized(self, change: Callable[[str], str] | None) -> tuple[Reserved, np.ndarray]:
-        """The words that are found in normalised text, changed as text is, and int64, the index of each here.
+        """The words that are searched in normalized text, normalized themselves, and int64, the index of each here.
 
         Of those that become equal the first is found; one that becomes empty stays as it is.
         """
@@ -260,10 +263,10 @@ class Reserved:
         if values.size == 0 or not active.any():
             return _NONE, _NONE
         if self.kind != "int" and len(self.words) <= _SEARCH and values.dtype == self.values.dtype:
-            data, bounds = values.tobytes(), self.offsets  # a plain search is faster, where it finds nothing
+            data, bounds = values.tobytes(), self.offsets  # a plain search is faster if it finds nothing
             if not any(self.values[bounds[i] : bounds[i + 1]].tobytes() in data for i in np.flatnonzero(active)):
                 return _NONE, _NONE
-        from ubpe_numba.runtime.tables import automaton  # here: most documents have no such words
+        from ubpe_numba.runtime.tables import automaton  # here: most documents do not have these words
         from ubpe_numba.vocabulary.kernels import find_words
 
         if self._finder is None:  # the alphabet of the symbols in words, their automaton, and the word of each of its tokens
@@ -271,7 +274,7 @@ class Reserved:
             alphabet = Alphabet.from_symbols(np.unique(symbols), self.kind)
             ids, n = alphabet.lookup(symbols), alphabet.size
             multiple, single = np.flatnonzero(lengths > 1), np.flatnonzero(lengths == 1)
-            word_of = np.full(n + multiple.size, -1, np.int32)  # -1 for a symbol that is no word
+            word_of = np.full(n + multiple.size, -1, np.int32)  # -1 for other symbols
             word_of[n:] = multiple
             word_of[ids[self.offsets[single]]] = single
             arena = np.concatenate([np.arange(n, dtype=np.int32), ids[np.repeat(lengths > 1, lengths)]])
@@ -287,16 +290,15 @@ class Reserved:
     def within(self, documents: Documents, at: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of words found as `find` returns them those that their flags allow: where, which, and how many symbols, each int64[k].
 
-        White space that belongs to a word is part of it, and may also be a word itself, which goes on from there. As in the
-        package tokenizers, a word that is not allowed still hides those that it overlaps. O(words), and the white space beside
-        them.
+        White space that belongs to a word is part of it, and may also begin another word. As in the package tokenizers, a word
+        that is not allowed still hides those that it overlaps. O(words + the white space around them).
         """
         sizes = self.lengths[words]
         if not (self.flags[words] & _SIDES).any():
             return at, words, sizes
         values, offsets, _ = documents
         found: list[tuple[int, int, int]] = []
-        done = spaces_end = 0  # the latter: the end of white space after a word, in which there may be words, too
+        done = spaces_end = 0  # the latter: the end of white space after a word, in which words may also begin
         bounds = offsets[np.searchsorted(offsets, at, side="right")[:, None] + np.array([-1, 0])].tolist()
         for start, word, size, (begin, end) in zip(at.tolist(), words.tolist(), sizes.tolist(), bounds, strict=True):
             flags, stop, first = int(self.flags[word]), start + size, max(done, begin)
@@ -304,7 +306,7 @@ class Reserved:
                 before = _readable(values[max(begin, start - 4) : start])[-1:]
                 if is_of_word(before) or is_of_word(_readable(values[stop : min(end, stop + 4)])[:1]):
                     continue
-            # a character of white space goes on for up to three symbols
+            # a character of white space has up to three symbols
             if flags & RSTRIP and n_spaces(values[stop : min(end, stop + 3)], False):
                 if stop >= spaces_end:
                     spaces_end = stop + n_spaces(values[stop:end], False)
@@ -368,7 +370,7 @@ class Reserved:
         return np.flatnonzero(marked)
 
     def part(self, corpus: Corpus) -> Corpus:
-        """The corpus with its segments cut at break and stop tokens; documents stay what they are."""
+        """The corpus with its segments split at break and stop tokens; documents stay as they are."""
         offsets = corpus.offsets
         cuts = self.cuts(corpus.values, offsets, BREAK | STOP)
         inner = cuts[~np.isin(cuts, offsets)]
@@ -444,7 +446,7 @@ class Reserved:
         argument = "special_tokens", "known_words"
         try:
             names = [_word(_from_json(w, kind), kind, argument[k]) for w, k in zip(found["words"], known, strict=True)]
-            numbers = np.array(_ids(ids.tolist(), size), np.int32)
+            numbers = np.array(_ids(ids.tolist(), size, found["shared"]), np.int32)
             return cls(kind, tuple(names), numbers, masks.astype(np.uint16), given[0], given[1], found["shared"])
         except (TypeError, ValueError) as error:
             raise ModelFormatError(str(error)) from error
@@ -475,12 +477,12 @@ def _word(word: Any, kind: str, name: str) -> Word:
     raise TypeError(f"{name}: expected {expected}, got {quoted(word)}")
 
 
-def _ids(given: list[int | None], size: int) -> list[int]:
-    """The ids of words: those given, and for the others the next free ones from `size` on."""
-    taken = {i for i in given if i is not None}
-    free = iter(i for i in range(size, size + len(given) + len(taken)) if i not in taken)
+def _ids(given: list[int | None], size: int, shared: bool) -> list[int]:
+    """The ids of words: those given, and for the others the next free ones from `size` on; two may have one if `shared`."""
+    taken = {*given}
+    free = (i for i in itertools.count(size) if i not in taken)
     ids = [next(free) if i is None else i for i in given]
-    if len(set(ids)) < len(ids):
+    if not shared and len(set(ids)) < len(ids):
         raise ValueError("special_tokens: two have the same id")
     most = 2 * (size + len(given)) + SPARE
     if max(ids, default=0) >= most:
@@ -489,7 +491,7 @@ def _ids(given: list[int | None], size: int) -> list[int]:
 
 
 def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
-    """Symbols of the kind from what a user gives, int64, ascending, each once."""
+    """The symbols that a user passes, of this kind, int64, ascending, without duplicates."""
     if value is None:
         return _NONE
     if isinstance(kind, Named):
@@ -513,7 +515,7 @@ def _symbols(value: Any, kind: str, name: str) -> np.ndarray:
 
 
 def _names(value: Any, name: str) -> list[Any]:
-    """Symbols that have names from what a user gives; bytes and a `str` are of one character each. TypeError for others."""
+    """The named symbols that a user passes; bytes and a `str` are split into single characters. TypeError for others."""
     if isinstance(value, bytes):
         return [value[i : i + 1] for i in range(len(value))]
     names = [] if value is None else list(value) if isinstance(value, Iterable) else [[]]
@@ -545,7 +547,7 @@ def is_of_word(character: str) -> bool:
     """Whether a character, or none, is part of a word, by the version of Unicode that the package tokenizers has."""
     if not character:
         return False
-    from ubpe_numba.text import pretokenizer, unicode_classes  # here only: integers have no such words
+    from ubpe_numba.text import pretokenizer, unicode_classes  # here only: not for integers
     from ubpe_numba.text.patterns import VERSION_OF_OTHERS
 
     if not character.isascii():
@@ -560,7 +562,7 @@ def n_spaces(values: np.ndarray, at_end: bool) -> int:
     >>> n_spaces(text, True), n_spaces(text, False)
     (2, 0)
     """
-    from ubpe_numba.text.characters import WHITE_SPACE  # here only: integers have no white space
+    from ubpe_numba.text.characters import WHITE_SPACE  # here only: not for integers
 
     n, size = 0, _PIECE
     while True:
@@ -569,7 +571,7 @@ def n_spaces(values: np.ndarray, at_end: bool) -> int:
         rest = text.rstrip(WHITE_SPACE) if at_end else text.lstrip(WHITE_SPACE)
         here = piece.size - (len(rest.encode("utf-8", "surrogateescape")) if values.dtype == np.uint8 else len(rest))
         n, size = n + here, min(2 * size, _LARGEST_PIECE)
-        if here == 0 or here + 2 < piece.size:  # of up to two bytes a character may go on in the next piece
+        if here == 0 or here + 2 < piece.size:  # up to two bytes of a character may belong to the next piece
             return n
 
 

@@ -15,7 +15,7 @@ from ubpe_numba.vocabulary.reserved import FLAGS
 def checked(
     special_tokens: Any, known_words: Any, break_tokens: Any, stop_tokens: Any, flags: Any, runs: Any = None
 ) -> dict[str, Any]:
-    """The arguments by name; TypeError or ValueError for what is not valid.
+    """The arguments, as a dict; TypeError or ValueError for invalid values.
 
     >>> found = checked(["<s>"], None, "|-", [], {"<s>": ["lstrip"]})
     >>> {name: value for name, value in found.items() if value is not None}
@@ -68,7 +68,7 @@ def _symbols(given: Any, name: str) -> Any:
 
 
 def _flags(given: Any, words: list[Any]) -> dict[Any, tuple[str, ...]] | None:
-    """The flags of words; TypeError for what is no mapping to names, ValueError for another word or name."""
+    """The flags of words; TypeError for other types than a mapping to names, ValueError for an unknown word or name."""
     if given is None:
         return None
     if not isinstance(given, Mapping):

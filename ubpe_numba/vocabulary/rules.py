@@ -31,9 +31,9 @@ class FitRules:
     Parameters
     ----------
     ties : str
-        Which of two equally frequent pairs is merged first. ``"smallest"``: the one of the smaller left id, then of the smaller
-        right id, which depends on nothing but the pairs. ``"first_seen"``: the one that occurs first in the current corpus (the
-        articles, ubpe 0.2.2). ``"fewest_documents"``: the one in fewer documents, then the larger pair (ubpe 0.3.0).
+        Which of two equally frequent pairs is merged first. ``"smallest"``: the pair with the smaller left id, then with the
+        smaller right id, which depends only on the pairs. ``"first_seen"``: the pair that occurs first in the current corpus
+        (the UBPE articles, ubpe 0.2.2). ``"fewest_documents"``: the pair in fewer documents, then the larger pair (ubpe 0.3.0).
     min_count : int
         Pairs that occur less often are never merged. 2: a token for a single occurrence compresses nothing (third article).
         1: as published.
@@ -41,18 +41,18 @@ class FitRules:
         False: exactly ``n_tokens`` ids, alphabet included. True: whole rounds while the last id is below ``n_tokens``, as
         published.
     order : str
-        ``"creation"``: ids in the order of merging, so that parents precede children. ``"idf"``: after fitting, the highest
-        idf first, cut to ``n_tokens``, the articles' optional rearrangement. It removes the most useful tokens first: on text,
-        audio and images it cost 14 to 59 % more tokens than keeping the oldest.
+        ``"creation"``: ids in the order of merging, so that parents precede children. ``"idf"``: after fitting, the highest idf
+        first, truncated to ``n_tokens``, the optional rearrangement of the UBPE articles. It removes the most useful tokens
+        first: on text, audio and images it cost 14 to 59 % more tokens than keeping the oldest.
     trim : str
-        Which tokens are removed together with one that ``order="idf"`` cuts from a pair table. ``"closed"``: everything built on
-        it. ``"one_level"``: what is built on it directly (the articles). ``"published_0_2"``, ``"published_0_3"``: as in those
-        packages, which count some removals twice. All but the first can keep tokens built on removed ones; such a vocabulary
-        cannot decode and is refused with a `ValueError`.
+        Which tokens are removed together with one that ``order="idf"`` cuts from a pair table. ``"closed"``: everything built
+        on it. ``"one_level"``: tokens built on it directly (the UBPE articles). ``"published_0_2"``, ``"published_0_3"``: as in
+        those packages, which count some removals twice. All but the first can keep tokens built on removed ones; a `ValueError`
+        rejects such a vocabulary, since it cannot decode.
     encode : str
         How pair tables encode. ``"rank"``: all occurrences of the lowest-ranked pair present are merged, until no pair of the
-        table is left. ``"batch"``: the articles' rule, which merges several pairs in a pass. They differ only for tables that
-        are not in order of creation.
+        table is left. ``"batch"``: the rule of the UBPE articles, which merges several pairs per pass. They differ only for
+        tables that are not in order of creation.
     max_token_length : int or None
         No token of more symbols is made; None for no limit.
 
@@ -70,7 +70,7 @@ class FitRules:
     ARTICLE: ClassVar[FitRules]
     #: The rules of the package ubpe 0.2.2 with its default ``rearrange_tokens=True``; ``.replace(order="creation")`` for False.
     PUBLISHED_0_2: ClassVar[FitRules]
-    #: The rules of the package ubpe 0.3.0, likewise.
+    #: The rules of the package ubpe 0.3.0, in the same way.
     PUBLISHED_0_3: ClassVar[FitRules]
 
     ties: str = "smallest"

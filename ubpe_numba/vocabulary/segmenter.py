@@ -1,8 +1,7 @@
 """Treatment of documents before encoding and of ids after it: text as UTF-8, reserved sequences, text steps, token ids.
 
-All of it is optional and applied alike when fitting and encoding: special tokens are taken out of a document, what is left
-between them is normalised and cut into segments, and each segment is encoded as if it were a document, so that no token ever
-passes a cut.
+All of it is optional, and applied in the same way when fitting and encoding. Special tokens are removed from a document. The
+rest is normalized and split into segments. Each segment is encoded like a document, so no token crosses its end.
 """
 
 from __future__ import annotations
@@ -101,16 +100,16 @@ _DECODING = Schema(
 
 
 class Segmenter(NamedTuple):
-    """How a fitted tokenizer treats documents before and ids after encoding; steps of text are imported where there are some.
+    """How a fitted tokenizer treats documents before and ids after encoding; steps of text are imported only if used.
 
     `reserved` are special tokens, known words, break and stop tokens. `token_ids` int32[V] are the ids of the tokens of the
-    vocabulary where they are not 0..V-1, as in tokenizers that were trained elsewhere, -1 for one that has none, which `unknown`
-    replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `decoding` is how the texts of tokens become one.
-    `whole_words`: a segment that equals a token becomes that token, before any merge; `one_by_one`: the order of merges matters
-    even between places of one pair (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after encoding,
-    as they are there: `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to which
-    tokens keep (vocabulary/frames.py); 0 without frames. `mirror`: of each symbol, both ways, where documents count together with
-    their mirrors (vocabulary/mirror.py). `runs`: symbols whose runs are doubling tokens (fitting/runs.py).
+    vocabulary where they are not 0..V-1, as in tokenizers that were trained elsewhere, -1 for one that has none, which
+    `unknown` replaces; `encoding` is ``"utf-8"`` where `str` is encoded as bytes; `decoding` is how the texts of tokens become
+    one. `whole_words`: a segment that equals a token becomes that token, before any merge; `one_by_one`: the order of merges
+    matters even between places of one pair (formats/merge_order.py). `file` has the parts of a `tokenizer.json` that act after
+    encoding, unchanged: `post_processor` and `decoder`, and `config`, the defaults of a call. `frame`: symbols of a frame, to
+    which tokens keep (vocabulary/frames.py); 0 without frames. `mirror`: of each symbol, both ways, if documents count together
+    with their mirrors (vocabulary/mirror.py). `runs`: symbols whose runs are doubling tokens (fitting/runs.py).
     """
 
     pretokenizer: Pretokenizer | Splitter | None = None
@@ -143,8 +142,8 @@ class Segmenter(NamedTuple):
     def corpus(self, corpus: Corpus, n_threads: int | None = None, count: bool = True) -> Corpus:
         """The distinct segments of a corpus and how often each occurs; with `count` False all segments as they are.
 
-        Special tokens, allowed or not, and known words are cut out: nothing is learned from them. A segment is the document that
-        document frequencies count.
+        Special tokens, allowed or not, and known words are removed: nothing is learned from them. A segment is the document
+        that document frequencies count.
         """
         made = corpus
         if self.pretokenizer is not None or self.special is not None or self.normalizer is not None:
@@ -176,7 +175,7 @@ class Segmenter(NamedTuple):
 
     @property
     def kernel(self) -> str | None:
-        """The pattern, as `cut.scan` takes it, if it alone cuts the stretches between special and break tokens."""
+        """The pattern, as `cut.scan` takes it, if it alone splits the stretches between special and break tokens."""
         if self.pretokenizer is None or (self.lone is not None and self.lone.has_stops):
             return None
         return self.pretokenizer.kernel
@@ -219,7 +218,7 @@ class Segmenter(NamedTuple):
 
     @property
     def has_bytes(self) -> bool:
-        """Whether there are tokens of bytes beside those of characters."""
+        """Whether the vocabulary has tokens of bytes in addition to those of characters."""
         return self.unknown is not None and self.unknown.byte_ids is not None
 
     def restored(self, text: Any, errors: str) -> Any:
@@ -251,11 +250,13 @@ class Segmenter(NamedTuple):
         error. With `trace` the result has the place in the documents of each value. SpecialTokenError for a forbidden token,
         TypeError where a pre-tokenizer meets integers.
         """
-        from ubpe_numba.vocabulary.stretches import traced, without_late_words, without_words  # here only: likewise
+        from ubpe_numba.vocabulary.stretches import traced, without_late_words, without_words  # here only, for the same reason
 
         pieces = without_words(self.reserved, documents, chosen, self.pretokenizer is not None)
         if (self.pretokenizer is not None or self.normalizer is not None) and pieces.values.size and documents.kind == "int":
-            raise TypeError(f"{name}: a pretokenizer cuts text: expected str or bytes, got integers; ids are for decode")
+            raise TypeError(
+                f"{name}: a pretokenizer cuts text: expected str, bytes or a memoryview, got integers; ids are for decode"
+            )
         special = self.special
         late = special is not None and bool(special.late.any())
         odd = self.unknown is not None or (special is not None and (special.has_flags or special.shared))  # ids tell no lengths
@@ -284,7 +285,7 @@ class Segmenter(NamedTuple):
             at_start[first[:-1][first[:-1] < first[1:]]] = True
             leads = (before == first[pieces.owners]) & (before < first[pieces.owners + 1])
             at_start[before[leads]] = False  # a special token begins the document
-            if origins is not None:  # what was there at first may be gone
+            if origins is not None:  # the first parts may be gone
                 full = np.flatnonzero(first[:-1] < first[1:])  # documents that are not empty
                 at_start[first[full]] &= origins[whole[first[full]]] == pieces.begins[full]
             values, whole, segments, came = split_text(splitter, values, whole, at_start[:-1], trace)
@@ -293,7 +294,7 @@ class Segmenter(NamedTuple):
         return pieces._replace(values=values, cuts=whole, first=first, before=before, segments=segments, origins=origins)
 
     def state(self) -> dict[str, Any]:
-        """The fields of a model file beside the vocabulary; empty if there are none."""
+        """The fields of a model file other than the vocabulary; may be empty."""
         parts = {"normalizer": self.normalizer, "unknown": self.unknown, "decoding": self.decoding}
         fields: dict[str, Any] = dict.fromkeys(_FIELDS.fields)
         if self.pretokenizer is not None:
@@ -375,9 +376,8 @@ class Segmenter(NamedTuple):
             token_ids = taken.astype(np.int32)
             token_ids.setflags(write=False)
         if self.special is not None and not self.special.shared:
-            both = np.isin(self.special.ids, taken)
-            if both.any():
-                i = int(np.argmax(both))
+            if (both := np.flatnonzero(np.isin(self.special.ids, taken))).size:
+                i = both[0]
                 raise ModelFormatError(f"special_tokens: {quoted(self.special.words[i])}: the id {self.special.ids[i]} is taken")
         return self._replace(token_ids=token_ids)
 
@@ -404,7 +404,7 @@ _FIELDS = Schema(
 
 def _steps_of_state(fields: dict[str, Any]) -> tuple[Pretokenizer | Splitter | None, Normalizer | None]:
     """The pre-tokenizer and the normalizer of a model file; ModelFormatError if they are not valid."""
-    from ubpe_numba.text.normalizer import Normalizer  # here only: integers have no such steps
+    from ubpe_numba.text.normalizer import Normalizer  # here only: not for integers
     from ubpe_numba.text.pretokenizer import Pretokenizer, PythonPattern
     from ubpe_numba.text.splitter import Splitter
 

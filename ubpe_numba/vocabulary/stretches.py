@@ -1,6 +1,6 @@
 """Documents without their special tokens and known words: the stretches that these leave, in one flat array.
 
-An array is cut where a word was. <s> is a special token::
+An array is divided at the places of words. <s> is a special token::
 
     documents  "ab<s>c"  "<s>"  "de"                            begins  0 6 9
     values     "abcde",  cuts  0 2 3 5: "ab" "c" "de"           first   0 2 2 3: none of the second document
@@ -25,11 +25,11 @@ _NONE = np.zeros(0, np.int64)
 
 
 class Stretches(NamedTuple):
-    """Documents without their words, as drawn above.
+    """Documents without their words, as shown above.
 
-    `values` and `cuts` int64[s + 1]: what is left; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
+    `values` and `cuts` int64[s + 1]: the rest; stretches `first[d] : first[d + 1]` are those of document d. `words` int64[k]:
     the words taken out; `at` int64[k]: where each was in the documents, `before` int64[k]: before which stretch, `owners`
-    int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: where the documents began.
+    int64[k]: in which document; `sizes` int64[k]: of how many symbols. `begins` int64[d]: the starts of the documents.
 
     Where text is rewritten `values` are those that are encoded; `segments` int64: where they are cut, None if that is not known
     yet; `origins` int64: where in the documents each value comes from, None if nobody asked.
@@ -51,10 +51,10 @@ class Stretches(NamedTuple):
 def without_words(
     reserved: Reserved | None, documents: Documents, chosen: SpecialChoice | None, cut_at_breaks: bool = False
 ) -> Stretches:
-    """Documents without special tokens and known words, and cut at break tokens if asked for.
+    """Documents without special tokens and known words, split at break tokens if requested.
 
     Known words are looked for always, special tokens where they are `chosen`; None: all of them, and none is an error. Words of
-    normalised text stay. SpecialTokenError for one that is forbidden. O(symbols).
+    normalized text stay. SpecialTokenError for one that is forbidden. O(symbols).
 
     >>> reserved = Reserved.from_user(["<s>"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "ab<s>c<s>de"], np.uint32)
@@ -92,10 +92,10 @@ def without_late_words(
     reserved: Reserved, change: Callable[[str], str] | None, pieces: Stretches, cuts: np.ndarray,
     origins: np.ndarray | None, chosen: SpecialChoice | None,
 ) -> tuple[Stretches, np.ndarray, np.ndarray | None]:  # fmt: skip
-    """Stretches without the words that are found in normalised text, `cuts` of all that is left, and origins.
+    """Stretches without the words of normalized text, `cuts` of the rest, and origins.
 
-    The values of the stretches are normalised, as `change` does a word; `cuts` int64[s + 1] are theirs. Between cuts there may be
-    nothing; the fields of the stretches are places among them. `chosen` and errors as for `without_words`. O(symbols).
+    The values of the stretches are normalized, as `change` does a word; `cuts` int64[s + 1] are theirs. Between cuts there may
+    be nothing; the fields of the stretches are places among them. `chosen` and errors as for `without_words`. O(symbols).
     """
     changed, index = reserved.normalized(change)
     active, forbidden = reserved.active(chosen)
@@ -145,10 +145,10 @@ def _own(at: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def without_symbols(pieces: Stretches, segments: np.ndarray, at: np.ndarray, word: int) -> Stretches:
-    """Stretches without some symbols, each of which becomes the word of this index, and cut there.
+    """Stretches without some symbols, each of which becomes the word of this index, and split there.
 
-    `segments` int64: where the values are cut; `at` int64[k]: the places of the symbols among the values, ascending. Their places
-    in the documents are known of stretches that are `traced`. O(symbols).
+    `segments` int64: the splits of the values; `at` int64[k]: the places of the symbols among the values, ascending. Their
+    places in the documents are known of stretches that are `traced`. O(symbols).
 
     >>> reserved = Reserved.from_user(["<s>", "?"], None, "str", 5)
     >>> text = np.array([ord(c) for c in "axb<s>xx"], np.uint32)

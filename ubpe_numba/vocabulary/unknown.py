@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ubpe_numba.documents.flat import Named
 from ubpe_numba.errors import ModelFormatError, quoted
-from ubpe_numba.runtime.arrays import Named, describe, offsets_of
+from ubpe_numba.runtime.arrays import describe, offsets_of
 from ubpe_numba.runtime.schema import Field, Schema, integers_of
 from ubpe_numba.vocabulary.alphabet import Alphabet, shown_symbol
 

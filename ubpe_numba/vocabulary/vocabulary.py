@@ -16,7 +16,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.ragged import Ragged, trusted
 from ubpe_numba.errors import ModelFormatError, quoted
 from ubpe_numba.runtime.arrays import checked_token, integer, offsets_of
 from ubpe_numba.runtime.schema import check_fields, integers_of, numbers_of, pickled
@@ -210,7 +210,7 @@ class Vocabulary:
     def __getitem__(self, index: Any) -> np.ndarray | Ragged:
         """The alphabet ids of a token, counted from the end if negative; a `Ragged` of those of a slice."""
         if isinstance(index, slice):
-            return Ragged._trusted(self.arena, self.offsets)[index]
+            return trusted(self.arena, self.offsets)[index]
         t, size = integer(index, "index"), len(self)
         if not -size <= t < size:
             raise IndexError(f"index: expected a token in {-size}..{size - 1}, got {t}")

@@ -14,7 +14,7 @@ from tokenizers.trainers import BpeTrainer
 from ubpe_numba.cli.demo import load_ecg  # the record, which ships with the package
 
 
-class SeriesBag(TransformerMixin, BaseEstimator):
+class LevelBag(TransformerMixin, BaseEstimator):
     def __init__(self, levels=8, n_tokens=128, window=1):
         self.levels = levels
         self.n_tokens = n_tokens
@@ -61,7 +61,7 @@ series = samples.reshape(300, 360).astype(float)
 backwards = np.arange(300) % 2
 series[backwards == 1] = series[backwards == 1, ::-1]
 
-one_view = make_pipeline(SeriesBag(window=4), RidgeClassifierCV())
-search = GridSearchCV(one_view, {"seriesbag__levels": [4, 8], "seriesbag__n_tokens": [32, 128]}, cv=3)
+one_view = make_pipeline(LevelBag(window=4), RidgeClassifierCV())
+search = GridSearchCV(one_view, {"levelbag__levels": [4, 8], "levelbag__n_tokens": [32, 128]}, cv=3)
 search.fit(series, backwards)
 print(f"one view, best of four: {search.best_score_:.3f}")

@@ -15,13 +15,12 @@ from tables import each, refuses
 
 from ubpe_numba import BPE, Preprocessing, export, plot
 from ubpe_numba.errors import NotFittedError
-from ubpe_numba.plot import CompressionDisplay, CountsDisplay, MotifsDisplay, PianoRollDisplay, SkylineDisplay, TokensDisplay
+from ubpe_numba.plot import CompressionDisplay, MotifsDisplay, SkylineDisplay, TokensDisplay
 from ubpe_numba.views.colours import DARK, LIGHT, hue_of, hues_of
 
 TOK = BPE.from_merges([[0, 1], [3, 2], [4, 1], [0, 0], [1, 0]], alphabet=[0, 2, 8])
 DOC = np.array([0, 2, 8, 2, 0, 2, 8, 2, 8, 0, 0, 2, 8])
 TEXTS = [(BPE.from_merges([[0, 1]], alphabet=alphabet), doc) for alphabet, doc in (("ab", "ab"), (b"ab", b"ab"))]
-READ: dict[str, Any] = {"pitch": lambda s: s, "duration": np.ones_like}
 CURVES = {"a": ([10, 20], [1, 2]), "b": ([10, 20], [1, 3])}
 
 IN_DOC = set(hues_of(TOK.encode(DOC), 3).tolist())
@@ -29,12 +28,9 @@ IN_DOC = set(hues_of(TOK.encode(DOC), 3).tolist())
 #: Every display by its name: how it is drawn, with options, and the hues that it shows.
 DISPLAYS: dict[str, tuple[Callable[..., Any], set[int]]] = {
     "tokens": (lambda **how: TokensDisplay.from_document(TOK, DOC, **how), IN_DOC),
-    "notes": (lambda **how: PianoRollDisplay.from_document(TOK, DOC, **READ, **how), IN_DOC),
     "skyline": (lambda **how: SkylineDisplay.from_document(TOK, DOC, **how), {hue_of(part, 3) for part in (3, 4, 5)}),
     "motifs": (lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 4], side=1, **how), {hue_of(5, 3), hue_of(4, 3)}),
     "tree": (lambda **how: plot.TreeDisplay.from_token(TOK, 5, **how), {hue_of(part, 3) for part in (5, 4, 3, 0)}),
-    "rank": (lambda **how: CountsDisplay.from_usage(TOK, TOK.usage([DOC]), **how), {0}),
-    "length": (lambda **how: CountsDisplay([5, 0, 2, 0], [1, 1, 3, 90]).plot(by="length", **how), {0}),
     "curves": (lambda **how: CompressionDisplay(CURVES).plot(**how), {0, 1}),
 }
 
@@ -53,14 +49,11 @@ def test_it_is_seen_and_drawn_on_given_axes(theme: Any, name: str, open_figures:
     refuses(ValueError, "^theme: ", draw, theme="grey")
 
 
-TUNE = np.array([60, 64, 67, 60, 64, 67, 0, 60, 64, 67, 72]) * 4 + [0, 0, 1, 0, 0, 1, 2, 0, 0, 1, 3]  # 4 * pitch + log2(length)
-MUSIC = BPE.from_merges([[1, 2], [5, 3]], alphabet=np.unique(TUNE))
-OF_TUNE: dict[str, Any] = {"pitch": lambda s: np.where(s < 4, np.nan, s // 4), "duration": lambda s: 2.0 ** (s % 4)}
 PICTURES = {  # hashes; where another look is meant, those that the failure shows
-    "tokens": "49506609dfb6", "notes": "f78d6b91f5c9", "skyline": "3979cc7eba56", "motifs": "d68b5fbc1139",
-    "tree": "026bb1df7285", "rank": "ed4461b5a9df", "length": "7bc33cbabb07", "curves": "4c934c6a030f",
+    "tokens": "49506609dfb6", "skyline": "3979cc7eba56", "motifs": "d68b5fbc1139",
+    "tree": "026bb1df7285", "curves": "4c934c6a030f",
     "skyline of text": "8e8697c90564", "motifs of text": "18f329944abb", "motifs in seconds": "a7a46125b9de",
-    "tree of text": "b270ee352882", "one token": "3b3477fc80ac", "tune": "7c13ddfd18af", "chords": "24c076e36041",
+    "tree of text": "b270ee352882", "one token": "3b3477fc80ac",
     "two tokens": "c291c0f29909", "long signal": "5a3ab9048c99", "part": "c21ea2d4593c", "bars": "dce146bb04c4",
 }  # fmt: skip
 
@@ -74,8 +67,6 @@ def test_pictures_are_what_they_were() -> None:
         "motifs in seconds": lambda **how: MotifsDisplay.from_batch(TOK, [DOC], tokens=[5, 2], rate=8, colours={5: "red"}, **how),
         "tree of text": lambda **how: plot.TreeDisplay.from_token(text, 6, depth=None, **how),
         "one token": lambda **how: TokensDisplay.from_document(TOK, DOC, token=5, rate=2, **how),
-        "tune": lambda **how: PianoRollDisplay.from_document(MUSIC, TUNE, **OF_TUNE, **how),
-        "chords": lambda **how: PianoRollDisplay.from_document(MUSIC, TUNE, **OF_TUNE, onset=np.abs, **how),
         "two tokens": lambda **how: TokensDisplay.from_document(TOK, DOC, token={5: "#ff0000", 2: "#00ff00"}, **how),
         "long signal": lambda **how: SkylineDisplay.from_document(TOK, np.tile(DOC, 9), rate=2, start=3, **how),
         "part": lambda **how: SkylineDisplay.from_document(TOK, DOC, start=1, stop=4, **how),
@@ -92,11 +83,8 @@ def test_pictures_are_what_they_were() -> None:
 @each("tok, doc", TEXTS)
 def test_text_is_no_signal(tok: BPE, doc: Any) -> None:
     kind = type(doc).__name__
-    for name, draw in (
-        ("TokensDisplay", lambda: TokensDisplay.from_document(tok, doc)),
-        ("PianoRollDisplay", lambda: PianoRollDisplay.from_document(tok, doc, **READ)),
-    ):
-        refuses(ValueError, f"^tok: {name} draws signals of integers, and the documents of this tokenizer are {kind}", draw)
+    told = f"^tok: TokensDisplay draws signals of integers, and the documents of this tokenizer are {kind}"
+    refuses(ValueError, told, TokensDisplay.from_document, tok, doc)
 
 
 @each("name", list(DISPLAYS))
@@ -110,8 +98,6 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
       for rate in (0, float("nan"), float("inf"))],
     (lambda: TokensDisplay.from_document(TOK, DOC, token="4"), TypeError, "^token: expected an integer, got str"),
     (lambda: TokensDisplay.from_document(TOK, [[0, 2]]), ValueError, r"doc: expected the symbols of .*shape \(1, 2\)"),
-    (lambda: PianoRollDisplay.from_document(TOK, DOC, pitch=lambda s: s[1:], duration=np.ones_like), ValueError,
-     "^pitch: expected a pitch, an onset and a duration for each symbol"),
     *[(lambda given=given: MotifsDisplay.from_batch(TOK, [DOC], **given), error, message) for given, error, message in (
         ({"n": 0}, ValueError, "^n: expected 1 or more, got 0"), ({"most": 0}, ValueError, "^most: expected 1 or more"),
         ({"side": -1}, ValueError, "^side: expected 0 or more"), ({"rate": "1"}, TypeError, "^rate: expected a number, got str"),
@@ -128,8 +114,6 @@ def test_matplotlib_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, na
     )],
     (lambda: plot.TreeDisplay.from_token(TOK, 8), IndexError, "^token 8"),
     (lambda: plot.TreeDisplay.from_token(TOK, 5, depth=-1), ValueError, "^depth: expected at least 0"),
-    (lambda: CountsDisplay([1], [1]).plot(by="size"), ValueError, "^by: expected 'rank' or 'length', got 'size'"),
-    (lambda: CountsDisplay(np.zeros(3), np.ones(3)).plot(), ValueError, "^counts: expected a token that occurs"),
     (lambda: CompressionDisplay({}), ValueError, "^curves: expected at least one"),
     (lambda: CompressionDisplay({"a": ([], [])}), ValueError, "^curves: 'a': expected as many ratios as sizes"),
     (lambda: CompressionDisplay({"a": ([1, 2], [1])}), ValueError, r"^curves: 'a': .*, got \(1,\) and \(2,\)"),
@@ -150,11 +134,6 @@ def test_a_tokenizer_of_signals_with_ids_of_its_own_is_refused() -> None:
     other = BPE.load(json.dumps(file))
     assert other._model.alphabet.kind == "int"
     refuses(ValueError, "tok: TokensDisplay needs ids in the order of the vocabulary", TokensDisplay.from_document, other, [0, 1])
-
-
-def test_counts_leave_special_tokens_out(axes: Any) -> None:
-    tok = BPE.from_merges([[0, 1]], alphabet="ab", preprocessing=Preprocessing(special_tokens=["<end>"]))
-    assert CountsDisplay.from_usage(tok, tok.usage(ids=[[2, 3]]), ax=axes).counts.tolist() == [0, 0, 1, 0]
 
 
 VERSES = ["low lower lowest", "new newer newest", "wide wider widest"]

@@ -1,7 +1,7 @@
 """Encoding and decoding for callers that have nothing but the address of a header: int64 arguments and result, nothing raised.
 
 A header is int64: words of a fixed meaning, named below, and from TABLES on the tables of the encoding kernel, two words each
-(runtime/machine/addresses.py). `encode_at` reads a document, calls the kernel at word ENCODER, and copies ids:
+(coding/kernels/addresses.py). `encode_at` reads a document, calls the kernel at word ENCODER, and copies ids:
 
     word     0          1         2         3    4     5, 6   7, 8  9, 10  11     12    13      14    15       16, 17  18
              encode_at  decode_at unknown   low  size  known  keys  order  fixed  each  number  most  encoder  starts  arena
@@ -22,14 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ubpe_numba.coding.kernels.best_path import LONG_WALK, NODE, best_paths
-from ubpe_numba.coding.kernels.k_best import COST, cheapest_paths
-from ubpe_numba.coding.kernels.linear_bpe import NO_PAIR, RUN_HEAD, SHORT, encode_rank, merge_one_by_one
-from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
-from ubpe_numba.coding.kernels.merge_by_pass import encode_pairs
-from ubpe_numba.coding.kernels.viterbi import forward_paths, packed_paths
-from ubpe_numba.runtime.compiler import helper, kernel, kernel_with_scratch
-from ubpe_numba.runtime.machine.addresses import (
+from ubpe_numba.coding.kernels.addresses import (
     NO_MEMORY,
     allocate,
     array_at,
@@ -40,6 +33,13 @@ from ubpe_numba.runtime.machine.addresses import (
     table_at,
     word_at,
 )
+from ubpe_numba.coding.kernels.best_path import LONG_WALK, NODE, best_paths
+from ubpe_numba.coding.kernels.k_best import COST, cheapest_paths
+from ubpe_numba.coding.kernels.linear_bpe import NO_PAIR, RUN_HEAD, SHORT, encode_rank, merge_one_by_one
+from ubpe_numba.coding.kernels.merge_by_heap import merge_by_heap
+from ubpe_numba.coding.kernels.merge_by_pass import encode_pairs
+from ubpe_numba.coding.kernels.viterbi import forward_paths, packed_paths
+from ubpe_numba.runtime.compiler import helper, kernel, kernel_with_scratch
 from ubpe_numba.runtime.machine.intrinsics import address, atomic_store, atomic_swap, load8, load16, load32, load64
 from ubpe_numba.runtime.tables.automaton import LISTED, MATCH, STATE
 from ubpe_numba.runtime.tables.trie import EDGE

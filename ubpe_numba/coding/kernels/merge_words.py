@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ubpe_numba.coding.kernels.packed import NO_PAIR, NOBODY, bucket_of, id_of
 from ubpe_numba.coding.kernels.text_tables import characters, whole_word
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.bytes import SHORT, key_of_short, mixed_two
@@ -61,7 +62,6 @@ from ubpe_numba.runtime.machine.intrinsics import (  # fmt: skip
     store64,
     trailing_zeros,
 )
-from ubpe_numba.runtime.tables.packed import NO_PAIR, NOBODY, bucket_of, id_of
 
 SHORT_IDS = 3
 BUCKET = 64

@@ -25,9 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.kernels.linear_bpe import NEVER, find_prefixes, find_stable
+from ubpe_numba.coding.kernels.packed import FREE, NO_PAIR, child_of, edge_of, enter_pairs, find_child, id_of
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.intrinsics import address, load8, load32, store32
-from ubpe_numba.runtime.tables.packed import FREE, NO_PAIR, child_of, edge_of, enter_pairs, find_child, id_of
 
 UNBROKEN = 1 << 30  # more than any id
 
@@ -124,11 +124,11 @@ class TextTables(NamedTuple):
 
     byte_ids: np.ndarray  #: int32[256], the alphabet id of every byte
     two_bytes: np.ndarray  #: int32[65536], the token of two bytes, at `first << 8 | second`; NO_PAIR if there is none
-    pairs: np.ndarray  #: uint64[8 * buckets], pair -> id (tables/packed.py)
+    pairs: np.ndarray  #: uint64[8 * buckets], pair -> id (packed.py)
     solid: np.ndarray  #: int32[65536], characters that are tokens, and the tokens that may break them up
     into: np.ndarray  #: int32[65536]
     out_of: np.ndarray  #: int32[65536]
-    trie: np.ndarray  #: uint64[capacity], of stable tokens (tables/packed.py)
+    trie: np.ndarray  #: uint64[capacity], of stable tokens (packed.py)
     token_of: np.ndarray  #: int32[nodes]
     left: np.ndarray  #: int32[m], the two ids that make up each learned token
     right: np.ndarray  #: int32[m]

@@ -33,11 +33,11 @@ from ubpe_numba.coding.kernels.merge_words import (
     line_of_long,
     merge_words,
 )
+from ubpe_numba.coding.kernels.packed import child_of
 from ubpe_numba.coding.kernels.text_tables import id_in_buckets, whole_word
 from ubpe_numba.runtime.compiler import helper, kernel, section
 from ubpe_numba.runtime.machine.bytes import SHORT, key_of_short
 from ubpe_numba.runtime.machine.intrinsics import address, copy_16_bytes, load8, load32, load64, prefetch_at, store32, store64
-from ubpe_numba.runtime.tables.packed import child_of
 
 
 @helper

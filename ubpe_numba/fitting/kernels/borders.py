@@ -39,7 +39,6 @@ class Borders(NamedTuple):
     token: np.ndarray  # int32[R * K]
     gain: np.ndarray  # int64[R * K]: by weight
     twins: np.ndarray  # int64[R]: as in Shards.merged, by weight
-    repeated: np.ndarray  # int64[R]: documents that two shards or more have counted
 
 
 def allocate_borders(
@@ -75,14 +74,7 @@ def borders_of(continued: np.ndarray, joined: np.ndarray, whole: np.ndarray, wei
         token=np.empty(merges * k, np.int32),
         gain=np.empty(merges * k, np.int64),
         twins=np.zeros(merges, np.int64),
-        repeated=np.zeros(merges, np.int64),
     )
-
-
-@helper
-def _is_single(shards, k):
-    """Whether the shard is one segment and no more. O(1)."""
-    return shards.base[k + 1].separators - shards.base[k].separators == 2
 
 
 @helper
@@ -92,7 +84,8 @@ def left_of(shards, borders, k):
         return np.int64(-1)
     j = np.int64(k - 1)
     while shards.state[j].last < 0:
-        if not (_is_single(shards, j) and borders.joined[j]):
+        is_single = shards.base[j + 1].separators - shards.base[j].separators == 2
+        if not (is_single and borders.joined[j]):
             return np.int64(-1)
         j -= 1
     return j
@@ -223,17 +216,20 @@ def prepare(task, shards, borders):
 
 @section
 def collect(task, shards, borders):
-    """After a batch: update the pairs across borders, and count documents that two shards hold once only. O(R * K).
+    """After a batch: update the pairs across borders. O(R + K), O(R * K) if an outermost token has changed.
 
     `end`, `token` and `gain` get neighbours across borders, laid out as `Shards.delta_end` and `Shards.delta`.
     """
     merged = shards.merged
     n_shards = shards.state.shape[0]
+    changed = False
+    for k in range(n_shards):
+        changed |= shards.state[k].first != borders.before[k].first or shards.state[k].last != borders.before[k].last
     n = np.int64(0)
     for i in range(task.batch[0].n):
         twins = np.int64(0)
         for side in range(2):
-            for k in range(1, n_shards):
+            for k in range(1, n_shards if changed else 1):
                 j = left_of(shards, borders, k)
                 if j < 0:
                     continue
@@ -249,10 +245,16 @@ def collect(task, shards, borders):
                         twins += borders.weight[k]
             borders.end[2 * i + 1 + side] = n
         borders.twins[i] = twins
-        repeated = np.int64(0)
-        held = False
-        for k in range(n_shards):
-            if held and borders.continued[k] and merged[k, i].in_first:
-                repeated += borders.weight[k]
-            held = merged[k, i].in_last != 0 or (held and borders.continued[k] and borders.whole[k])
-        borders.repeated[i] = repeated
+
+
+@helper
+def repeated(merged, borders, i):
+    """Documents with an occurrence of merge i that two shards or more have counted, by weight. O(K)."""
+    n = np.int64(0)
+    held = False
+    for k in range(merged.shape[0]):
+        if held and merged[k, i].in_first:
+            n += borders.weight[k]
+        # the next shard begins with another document
+        held = borders.continued[k + 1] and (merged[k, i].in_last != 0 or (held and borders.whole[k]))
+    return n

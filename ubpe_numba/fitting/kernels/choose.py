@@ -28,7 +28,7 @@ from ubpe_numba.fitting.kernels.pair_table import (
     heap_pop,
     heap_push,
     heap_sink,
-    part_of,
+    owner_of,
 )
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.compiler import helper, section
@@ -96,18 +96,9 @@ def _pair(order, ties):
 
 
 @helper
-def _owner(borders, pair, n_parts):
-    """The part that owns a pair: of a fit without borders, there is one only. O(1)."""
-    p = np.int64(0)
-    if borders is not None:
-        p = part_of(pair, n_parts)
-    return p
-
-
-@helper
 def _push_back(ties, borders, part, heap, entry):
     """Return a candidate to the heap of its part. O(log heap)."""
-    p = _owner(borders, _pair(entry.pair, ties), part.shape[0])
+    p = owner_of(borders, _pair(entry.pair, ties), part.shape[0])
     part[p].heap_size = heap_push(heap[p], part[p].heap_size, entry.count, entry.tie, entry.pair)
     part[p].root = NOT_KNOWN
 
@@ -195,7 +186,7 @@ def _best(ties, part, entries, slots, heap, task, shards, weighted, borders):
 @helper
 def _count_of(borders, entries, pair):
     """Count of a pair, or 0 if it lies below the threshold (and so below every candidate). O(1)."""
-    p = _owner(borders, pair, entries.shape[0])
+    p = owner_of(borders, pair, entries.shape[0])
     i = find(entries[p], pair)
     return entries[p, 2 * i + 1] if i >= 0 else np.int64(0)
 
@@ -390,7 +381,7 @@ def take(driver, task, borders, mirror):
     while n < pending and (occurrences <= state.batch or odd):
         left, right = np.int64(task.left[n]), np.int64(task.right[n])
         pair = pair_of(left, right)
-        p = _owner(borders, pair, entries.shape[0])
+        p = owner_of(borders, pair, entries.shape[0])
         at = find(entries[p], pair)
         new = state.next_id + n
         task.slot[n] = slots[p, at]

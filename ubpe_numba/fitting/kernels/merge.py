@@ -104,7 +104,7 @@ def merge(shard, weighted, task, mirror):
         weights, document_of, delta_weight = weighted.weights, weighted.documents, weighted.delta
         left_sum, right_sum = weighted.sums[0], weighted.sums[1]
     last_segment = separators.size - 2
-    w = np.int64(0)
+    w, visits = np.int64(0), np.int64(0)
     n_delta = np.int64(0)
     shard.delta_end[0] = 0
     for i in range(task.batch[0].n):
@@ -116,6 +116,7 @@ def merge(shard, weighted, task, mirror):
         width_b = width[new] - width_a  # with the border of a frame that becomes one token
         begin = np.int64(shard.slices[2 * task.slot[i]])
         end = begin + shard.slices[2 * task.slot[i] + 1]
+        visits += end - begin
         n = np.int64(0)
         twins = np.int64(0)
         n_right = 0
@@ -220,6 +221,8 @@ def merge(shard, weighted, task, mirror):
             weighted.merged[i].twins = twin_total
         row.first_after = cells[separators[0] + 1]
         row.last_after = last_token(cells, shard.state[0].n_cells)
+    shard.state[0].full = shard.state[0].arena_top + 2 * w > arena.size
+    shard.state[0].visits = visits
     shard.state[0].first = cells[separators[0] + 1]
     shard.state[0].last = last_token(cells, shard.state[0].n_cells)
 
@@ -239,7 +242,7 @@ def fill(shard, task):
     """
     arena, neighbours, slices, width, delta = shard.arena, shard.neighbours, shard.slices, task.width, shard.delta
     left, right, left_at, right_at = shard.counters[0], shard.counters[1], shard.cursors[0], shard.cursors[1]
-    n_parts = task.new_end.shape[0]
+    n_lists = 1 + task.batch[0].more_lists
     top = shard.state[0].arena_top
     w = np.int64(0)
     for i in range(task.batch[0].filled):
@@ -247,7 +250,7 @@ def fill(shard, task):
         begin = shard.merged[i].at
         new = np.int32(task.batch[0].filled_first + i)
         n_new = np.int64(task.twin_slot[i] >= 0)
-        for part in range(n_parts):
+        for part in range(n_lists):
             n_new += task.new_end[part, 2 * i + 2] - task.new_end[part, 2 * i]
         if n_new > 0:
             first, middle, last = shard.delta_end[2 * i], shard.delta_end[2 * i + 1], shard.delta_end[2 * i + 2]
@@ -259,7 +262,7 @@ def fill(shard, task):
                 right_at[delta[2 * j]] = -1
             right_at[new] = -1
             right[task.filled_left[i]] -= shard.merged[i].twins  # (b, a) between twins: it is (new, new) now
-            for part in range(n_parts):
+            for part in range(n_lists):
                 new_token, new_slot = task.new_token[part], task.new_slot[part]
                 for j in range(task.new_end[part, 2 * i], task.new_end[part, 2 * i + 1]):
                     x = new_token[j]

@@ -14,6 +14,9 @@ Only pairs with count >= threshold are in a table. A rarer one cannot be chosen,
 creates a pair, it cannot come back above the threshold. When too few are left the threshold falls, and another epoch counts again
 (fit.py).
 
+Shards deal the neighbours of a large batch to the parts (`deal`), so that each part adds up its own only. A small batch is
+worked on by one thread, in one pass for all parts: more passes would cost more than they divide.
+
 The driver describes a batch to the shards in a `Task`: its merges, and which new pairs of the batch before are frequent:
 
     left, right, slot     1 2 4                        merge (1, 2), whose occurrences are listed in slot 4
@@ -37,6 +40,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ubpe_numba.fitting.kernels.borders import repeated
 from ubpe_numba.runtime.compiler import helper, section
 from ubpe_numba.runtime.machine.intrinsics import prefetch
 from ubpe_numba.runtime.tables.pairs import find, hash_of, home, pair_of, put, remove
@@ -69,8 +73,8 @@ STATE = np.dtype(
         ("visited", _I64),  # occurrences looked at, stale ones included: the work done
         ("need", _I64),  # room that a round asks for
         ("round_start", _I64),  # the first id of the last round
+        ("shared_above", _I64),  # threads share a batch of more visits
         ("elsewhere", _I64),  # 1: the shards are not in this process
-        ("arena_full", _I64),  # an arena may be too short for the slices of the pairs that the batch created
     ]
 )
 #: A pair that may be merged.
@@ -117,6 +121,9 @@ BATCH = np.dtype(
         ("first_id", _I64),  # the id that the first of them makes
         ("filled", _I64),  # merges of the batch before, 0 once the slices of its pairs are written
         ("filled_first", _I64),  # the first id of that batch
+        ("more_lists", _I64),  # rows of its new pairs beside the first
+        ("shared", _I64),  # 1: threads share the pieces of the batch
+        ("dealt", _I64),  # 1: shards deal their neighbours to parts
     ]
 )
 
@@ -132,6 +139,7 @@ class Driver(NamedTuple):
     heap: np.ndarray  # ENTRY[P, H]
     sums: np.ndarray  # int64[P, V]: counts of a merge's neighbours over all shards, zero between uses
     seen: np.ndarray  # int32[P, V]: which they are
+    read: np.ndarray  # int64[P, 2K]: how far the lists are read that shards have dealt
     used: np.ndarray  # int64[2, V]: the last round that took a pair with this token as left part, as right part
     candidates: np.ndarray  # ENTRY[C]
     conflicts: np.ndarray  # CONFLICT[V], or of few candidates [0]
@@ -222,6 +230,12 @@ def part_of(pair, n_parts):
     return np.int64(((hash_of(pair) >> np.uint64(48)) * np.uint64(n_parts)) >> np.uint64(16))
 
 
+@helper
+def owner_of(borders, pair, n_parts):
+    """The part that owns a pair; of a single shard there is one, and the compiler leaves the hash out. O(1)."""
+    return np.int64(0) if borders is None else part_of(pair, n_parts)
+
+
 # Helpers take the rows of a part: a whole `Driver` would carry all of its arrays through every step of the compiler.
 
 
@@ -269,22 +283,63 @@ def _lower(state, part, entries, slots, free, pair, count):
 
 
 @section
-def has_room(driver, task, need):
-    """Whether tables, heaps, slots and the list of new pairs can take `need` more pairs in every part. O(P)."""
+def has_room(driver, task, shards, borders):
+    """Whether there is room for the pairs that the batch may create; `state.need` is what a part needs. O(K + P), or O(K * P)."""
+    batch, n_parts = task.batch[0], driver.part.shape[0]
+    need = np.int64(0)
+    for p in range(n_parts, 2 * n_parts if borders is not None and batch.dealt else n_parts + 1):
+        of_part = batch.n
+        for k in range(shards.delta_end.shape[0]):
+            if borders is not None and batch.dealt:
+                of_part += shards.dealt_end[k, p] - shards.dealt_end[k, p - 1]
+            else:
+                of_part += shards.delta_end[k, 2 * batch.n]
+        need = max(need, of_part)
+    if borders is not None:
+        need += borders.end[2 * batch.n]
     if driver.mirror is not None:
         need *= 2
     driver.state[0].need = need
-    if need > task.new_token.shape[1]:
-        return False
-    for p in range(driver.part.shape[0]):
+    fits = need <= task.new_token.shape[1]
+    for p in range(n_parts):
         part = driver.part[p]
-        if (
-            2 * (part.n_pairs + need) > driver.slots.shape[1]
-            or part.heap_size + need > driver.heap.shape[1]
-            or part.n_slots + need > driver.free.shape[1]
-        ):
-            return False
-    return True
+        fits &= 2 * (part.n_pairs + need) <= driver.slots.shape[1]
+        fits &= part.heap_size + need <= driver.heap.shape[1] and part.n_slots + need <= driver.free.shape[1]
+    return fits
+
+
+@section
+def deal(shards, task, n_parts, k):
+    """Deal the neighbours of a batch in shard k to the parts that own the pairs which go and come. O(neighbours + P).
+
+    Each is dealt twice, as its index in `delta`: to the part of the pair that loses, in list p of 2 * P, and of the one that
+    gains, in list P + p. `dealt_end[k, p]` is where list p ends, and list p + 1 begins. Lists are by merge and side, as `delta`.
+
+    Neighbours 7 and 8, P = 2, the pairs that lose in parts 1 and 0, those that gain both in part 0: dealt 1 0 0 1, dealt_end
+    1 2 4 4.
+    """
+    first, batch = shards.base[k].cells, task.batch[0]
+    delta, delta_end = shards.delta[2 * first :], shards.delta_end[k]
+    dealt, ends = shards.dealt[2 * first :], shards.dealt_end[k]
+    ends[:] = 0
+    for write in range(2):
+        for at in range(2 * batch.n):
+            a, b, new = task.left[at >> 1], task.right[at >> 1], batch.first_id + (at >> 1)
+            for j in range(delta_end[at], delta_end[at + 1]):
+                x = delta[2 * j]
+                loses = part_of(pair_of(b, x) if at & 1 else pair_of(x, a), n_parts)
+                gains = n_parts + part_of(pair_of(new, x) if at & 1 else pair_of(x, new), n_parts)
+                if write:
+                    dealt[ends[loses]] = j
+                    dealt[ends[gains]] = j
+                    ends[loses] += 1
+                    ends[gains] += 1
+                else:
+                    ends[loses + 1] += 1
+                    ends[gains + 1] += 1
+        if not write:
+            for p in range(2 * n_parts):
+                ends[p + 1] += ends[p]
 
 
 @helper
@@ -301,17 +356,28 @@ def _twins(merged, weighted, borders, i):
     return n
 
 
+@helper
+def _add(sums, seen, n, x, gain):
+    """Add to the sum of a neighbour, of `n` so far; returns how many there are. O(1)."""
+    if sums[x] == 0:
+        seen[n] = x
+        n += 1
+    sums[x] += gain
+    return n
+
+
 @section
 def account(driver, task, shards, weighted, borders, mirror, p):
-    """Carry the counts of a merged batch for the pairs of part p. O(distinct neighbours).
+    """Carry the counts of a merged batch for the pairs of part p, or of all parts if it is -1. O(distinct neighbours).
 
     Merging x a b y into x z y takes one from (x, a) and (b, y) and gives one to (x, z) and (z, y). Where occurrences touch,
     a b a b -> z z, the pair (b, a) between them was counted as right neighbour only, and (z, z) appears instead. In 1 2 1 2 3,
     with (1, 2) -> 9: left neighbours none, right ones 1 and 3 once each, one twin. (2, 1) and (2, 3) lose one each; (9, 1) gets
     1 - 1 = 0, (9, 3) and (9, 9) get one each.
 
-    Every part adds up the neighbours of all shards, which costs a tenth of the look-ups that it is spared; the first one also
-    writes down what was learned, and whether an arena may be too short for the slices of the new pairs.
+    If shards have dealt their neighbours, a part adds up what it got, first of the pairs that lose, then of those that gain;
+    otherwise it adds up all. A part also writes down what was learned by every P-th merge. The lists of new pairs are in the row
+    of the part in the task, those of all parts in the first.
 
     With a `mirror` the merges of a pair and of its mirror follow one another, and a left neighbour x of the one counts as a
     right neighbour mirror[x] of the other, so that both have the counts that the texts and their mirrors would give. Where the
@@ -320,126 +386,133 @@ def account(driver, task, shards, weighted, borders, mirror, p):
 
     A hundred lines: the two sides of a merge, and the pair of its twins, share a dozen rows of arrays.
     """
-    state, part, entries, slots, free, heap = (
-        driver.state[0], driver.part[p], driver.entries[p], driver.slots[p], driver.free[p], driver.heap[p]
-    )  # fmt: skip
-    sums, seen, lengths = driver.sums[p], driver.seen[p], driver.lengths
-    new_token, new_slot, new_end = task.new_token[p], task.new_slot[p], task.new_end[p]
+    state, batch, part, entries = driver.state[0], task.batch[0], driver.part, driver.entries
+    slots, free, heap, row = driver.slots, driver.free, driver.heap, max(p, np.int64(0))
+    sums, seen, read, lengths = driver.sums[row], driver.seen[row], driver.read[row], driver.lengths
+    new_token, new_slot, new_end = task.new_token[row], task.new_slot[row], task.new_end[row]
     delta, delta_end, base, merged = shards.delta, shards.delta_end, shards.base, shards.merged
     n_shards = delta_end.shape[0]
-    n_parts = driver.part.shape[0]
-    mask = slots.size - 1
+    n_parts = part.shape[0]
+    mask = slots.shape[1] - 1
     n_new = np.int64(0)
     new_end[0] = 0
-    for i in range(task.batch[0].n):
-        new = task.batch[0].first_id + i
+    if borders is not None and batch.dealt:
+        dealt, dealt_end = shards.dealt, shards.dealt_end
+        for k in range(n_shards):
+            read[k] = dealt_end[k, p - 1] if p > 0 else 0
+            read[n_shards + k] = dealt_end[k, n_parts + p - 1]
+    for i in range(batch.n):
+        new = batch.first_id + i
         a = np.int64(task.left[i])
         b = np.int64(task.right[i])
-        if borders is None or part_of(pair_of(a, b), n_parts) == p:
-            free[part.n_free] = task.slot[i]
-            part.n_free += 1
+        q = owner_of(borders, pair_of(a, b), n_parts)
+        if p < 0 or q == p:
+            free[q, part[q].n_free] = task.slot[i]
+            part[q].n_free += 1
         twins = _twins(merged, weighted, borders, i)
         other, turns, other_twins = new, 1, np.int64(0)
         if mirror is not None:
             other, turns = np.int64(mirror[new]), 2
-            other_twins = _twins(merged, weighted, borders, other - task.batch[0].first_id)
+            other_twins = _twins(merged, weighted, borders, other - batch.first_id)
         for side in range(2):
-            n = 0
             touching = np.int64(0)
-            for turn in range(turns):
-                at = 2 * (other - task.batch[0].first_id) + 1 - side if turn else 2 * i + side
-                for k in range(n_shards):
-                    first = base[k].cells
-                    for j in range(first + delta_end[k, at], first + delta_end[k, at + 1]):
-                        x = delta[2 * j]
-                        gain = np.int64(delta[2 * j + 1])
-                        if weighted is not None:
-                            gain = weighted.delta[j]
-                        if mirror is not None:
-                            if turn:
-                                x = mirror[x]
-                            if x == other and other != new:
-                                touching += gain
-                                continue
-                        if sums[x] == 0:
-                            seen[n] = x
-                            n += 1
-                        sums[x] += gain
-            if borders is not None:
-                for j in range(borders.end[2 * i + side], borders.end[2 * i + 1 + side]):
-                    x = borders.token[j]
-                    if sums[x] == 0:
-                        seen[n] = x
-                        n += 1
-                    sums[x] += borders.gain[j]
-            for j in range(n):
-                if j + 8 < n:
-                    ahead = np.int64(seen[j + 8])
-                    prefetch(entries, 2 * home(pair_of(b, ahead) if side else pair_of(ahead, a), mask))
-                x = np.int64(seen[j])
-                count = sums[x]
-                sums[x] = 0
-                pair = pair_of(b, x) if side else pair_of(x, a)
-                if side and lengths[new] == state.frame:
-                    pass  # a frame ended there: it was no pair
-                elif borders is None or part_of(pair, n_parts) == p:
-                    _lower(state, part, entries, slots, free, pair, count)
-                if side and x == a:
-                    count -= twins
-                if mirror is not None:
-                    if not side and x == b:
-                        count -= other_twins
-                    if x == (mirror[b] if side else mirror[a]):
-                        count -= touching
-                pair = pair_of(new, x) if side else pair_of(x, new)
-                if state.frame > 0 and (lengths[x] % state.frame == 0) != (lengths[new] % state.frame == 0):
-                    continue  # a part of a frame beside a whole one is no pair
-                if borders is None or part_of(pair, n_parts) == p:
-                    allowed = lengths[x] + lengths[new] <= state.longest
-                    slot = create(state, part, p, n_parts, entries, slots, free, heap, pair, count, allowed)
-                    if slot >= 0:
-                        new_token[n_new] = x
-                        new_slot[n_new] = slot
-                        n_new += 1
-            if mirror is not None and other < new:
+            for gains in range(1 + batch.dealt):
+                n = 0
+                if borders is not None and batch.dealt:
+                    for k in range(n_shards):
+                        first, of = base[k].cells, gains * n_shards + k
+                        j, end, stop = read[of], dealt_end[k, gains * n_parts + p], delta_end[k, 2 * i + side + 1]
+                        while j < end and dealt[2 * first + j] < stop:
+                            at = first + dealt[2 * first + j]
+                            gain = np.int64(delta[2 * at + 1])
+                            if weighted is not None:
+                                gain = weighted.delta[at]
+                            n = _add(sums, seen, n, delta[2 * at], gain)
+                            j += 1
+                        read[of] = j
+                else:
+                    for turn in range(turns):
+                        at = 2 * (other - batch.first_id) + 1 - side if turn else 2 * i + side
+                        for k in range(n_shards):
+                            first = base[k].cells
+                            for j in range(first + delta_end[k, at], first + delta_end[k, at + 1]):
+                                x = delta[2 * j]
+                                gain = np.int64(delta[2 * j + 1])
+                                if weighted is not None:
+                                    gain = weighted.delta[j]
+                                if mirror is not None:
+                                    if turn:
+                                        x = mirror[x]
+                                    if x == other and other != new:
+                                        touching += gain
+                                        continue
+                                n = _add(sums, seen, n, x, gain)
+                if borders is not None:
+                    for j in range(borders.end[2 * i + side], borders.end[2 * i + 1 + side]):
+                        n = _add(sums, seen, n, borders.token[j], borders.gain[j])
+                for j in range(n):
+                    if not gains and j + 8 < n:
+                        ahead = np.int64(seen[j + 8])
+                        pair = pair_of(b, ahead) if side else pair_of(ahead, a)
+                        prefetch(entries[owner_of(borders, pair, n_parts)], 2 * home(pair, mask))
+                    x = np.int64(seen[j])
+                    count = sums[x]
+                    sums[x] = 0
+                    pair = pair_of(b, x) if side else pair_of(x, a)
+                    q = owner_of(borders, pair, n_parts)
+                    # where a frame ended it was no pair
+                    if not gains and (p < 0 or q == p) and not (side and lengths[new] == state.frame):
+                        _lower(state, part[q], entries[q], slots[q], free[q], pair, count)
+                    if gains < batch.dealt:
+                        continue
+                    if side and x == a:
+                        count -= twins
+                    if mirror is not None:
+                        if not side and x == b:
+                            count -= other_twins
+                        if x == (mirror[b] if side else mirror[a]):
+                            count -= touching
+                    if state.frame > 0 and (lengths[x] % state.frame == 0) != (lengths[new] % state.frame == 0):
+                        continue  # a part of a frame beside a whole one is no pair
+                    pair = pair_of(new, x) if side else pair_of(x, new)
+                    q = owner_of(borders, pair, n_parts)
+                    if p < 0 or q == p:
+                        allowed = lengths[x] + lengths[new] <= state.longest
+                        slot = create(state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, count, allowed)
+                        if slot >= 0:
+                            new_token[n_new] = x
+                            new_slot[n_new] = slot
+                            n_new += 1
+            if mirror is not None and other < new and touching > 0:
                 pair = pair_of(new, other) if side else pair_of(other, new)
-                if touching > 0:
-                    allowed = 2 * lengths[new] <= state.longest
-                    slot = create(state, part, p, n_parts, entries, slots, free, heap, pair, 2 * touching, allowed)
-                    if slot >= 0:
-                        new_token[n_new] = other
-                        new_slot[n_new] = slot
-                        n_new += 1
+                allowed = 2 * lengths[new] <= state.longest
+                slot = create(
+                    state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, 2 * touching, allowed
+                )  # fmt: skip
+                if slot >= 0:
+                    new_token[n_new] = other
+                    new_slot[n_new] = slot
+                    n_new += 1
             new_end[2 * i + 1 + side] = n_new
         pair = pair_of(new, new)
-        if borders is None or part_of(pair, n_parts) == p:
+        q = owner_of(borders, pair, n_parts)
+        if p < 0 or q == p:
             allowed = 2 * lengths[new] <= state.longest
             twins += other_twins
-            task.twin_slot[i] = create(state, part, p, n_parts, entries, slots, free, heap, pair, twins, allowed)
-    part.root = NOT_KNOWN
-    if p > 0:
-        return
-    for i in range(task.batch[0].n):
-        documents = np.int64(0)
-        replaced = np.int64(0)
-        if borders is not None:
-            documents -= borders.repeated[i]
-        for k in range(n_shards):
-            documents += merged[k, i].documents
-            if weighted is None:
-                replaced += merged[k, i].occurrences
-            else:
-                replaced += weighted.merged[k, i].occurrences
-        row = driver.learned[task.batch[0].first_id + i]
-        row.left = task.left[i]
-        row.right = task.right[i]
-        row.count = task.counts[i]
-        row.documents = documents
-        row.replaced = replaced
-        task.filled_left[i] = task.left[i]
-    state.arena_full = 0
-    for k in range(n_shards):
-        most = shards.state[k].arena_top
-        for i in range(task.batch[0].n):
-            most += 2 * merged[k, i].occurrences
-        state.arena_full |= most > base[k + 1].arena - base[k].arena
+            task.twin_slot[i] = create(state, part[q], q, n_parts, entries[q], slots[q], free[q], heap[q], pair, twins, allowed)
+        if p < 0 or i % n_parts == p:
+            documents = np.int64(0) if borders is None else -repeated(merged, borders, i)
+            replaced = np.int64(0)
+            for k in range(n_shards):
+                documents += merged[k, i].documents
+                if weighted is None:
+                    replaced += merged[k, i].occurrences
+                else:
+                    replaced += weighted.merged[k, i].occurrences
+            learned = driver.learned[new]
+            learned.left, learned.right, learned.count = a, b, task.counts[i]
+            learned.documents, learned.replaced = documents, replaced
+            task.filled_left[i] = a
+    for q in range(n_parts):
+        if p < 0 or q == p:
+            part[q].root = NOT_KNOWN

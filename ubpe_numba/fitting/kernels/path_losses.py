@@ -135,29 +135,43 @@ def path_losses(nodes, weights, most, starts, lengths, tokens, alive, ahead, aft
 
 
 @kernel
-def candidate_gains(nodes, weights, most, starts, lengths, tokens, ahead, after, worth):
-    """Savings by the occurrences of candidates, each alone; arguments as for `path_losses`, of the edges of all candidates.
+def candidate_gains(nodes, weights, most, starts, lengths, tokens, ahead, after, prefer, worth):
+    """Savings by the occurrences of candidates; arguments as for `path_losses`, of the edges of all candidates.
 
     ahead, after int32[N] as `path_losses` leaves them; worth WORTH[T] of the candidates, to which is added (`unit` and `count`
-    -1, the rest 0 at the beginning); candidates that are tokens save nothing. O(edges).
+    -1, the rest 0 at the beginning); candidates that are tokens save nothing. prefer int64[T], or empty: each candidate is alone.
+    Otherwise of occurrences that save something and overlap that of the larger one counts, of equals the first, none of a
+    candidate of 0 or less. From the left, each is compared with the last one that counts; it is passed over or replaces that.
+    O(edges).
 
-    The example above: 1 saved by abab, `count` 4.
+    The example above: 1 saved by abab, `count` 4. Of abab and bab, 1-4, bab alone saves 1 if its `prefer` is larger.
     """
     for u in range(nodes.size - 1):
         w = weights[u]
         if w == 0:
             continue
         a, z = nodes[u], nodes[u + 1] - 1
-        best = after[a]
-        for v in range(a, z):
-            room = best - ahead[v] - 1
+        end = a
+        last = np.int64(-1)
+        largest = saved = np.int64(0)
+        for v in range(a, z + 1):
+            if v >= end and last >= 0:
+                _add(worth, last, u, saved, w, most[u])
+                last = np.int64(-1)
+                largest = np.int64(0)
+            room = np.int64(after[a] - ahead[v] - 1)
             if room <= 0:
                 continue
             for e in range(starts[v], starts[v + 1]):
                 x = v + np.int64(lengths[e])
                 if after[x] < room:
-                    t = tokens[e]
-                    if worth[t].count <= v:
-                        saved = np.int64(room - after[x])
-                        _add(worth, t, u, saved, w, most[u])
+                    t = np.int64(tokens[e])
+                    if prefer.size:
+                        if prefer[t] > largest:
+                            last = t
+                            largest = prefer[t]
+                            saved = np.int64(room - after[x])
+                            end = x
+                    elif worth[t].count <= v:
+                        _add(worth, t, u, np.int64(room - after[x]), w, most[u])
                         worth[t].count = x

@@ -29,10 +29,10 @@ import numpy as np
 from ubpe_numba.fitting.kernels.borders import collect, crosses, prepare
 from ubpe_numba.fitting.kernels.choose import choose, take
 from ubpe_numba.fitting.kernels.merge import fill, merge, weights_of
-from ubpe_numba.fitting.kernels.pair_table import account, create, has_room, part_of
+from ubpe_numba.fitting.kernels.pair_table import account, create, deal, has_room, part_of
 from ubpe_numba.fitting.kernels.text_cells import shard_of
 from ubpe_numba.runtime.compiler import helper, kernel
-from ubpe_numba.runtime.machine.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap, give_way
+from ubpe_numba.runtime.machine.intrinsics import atomic_add, atomic_load, atomic_store, atomic_swap, give_way, pause
 
 # why `run` came back
 DONE, THIN, FULL, GROW, PAUSE, BATCH, CROSSING = range(7)
@@ -42,8 +42,12 @@ STOP = 3  # to threads instead of CHOOSE
 # words of `control`
 LINE = 16
 JOB, FINISHED, CLAIMS = 0, LINE, 2 * LINE
-PARALLEL_ABOVE = 1500  # occurrences of a round; below, hand-offs cost more than they spare
-_PATIENCE = 2000  # looks at a word before another thread may have the processor
+PARALLEL_ABOVE = 400  # occurrences of a batch (60 ns each); below, hand-offs cost more than they spare
+#: Microseconds that the jobs of a kind took; see benchmarks/scaling.py.
+JOBS = np.dtype([("n", np.int64), ("work", np.int64), ("longest", np.int64)])  # `longest`: the sum of the longest pieces
+_PATIENCE = 1 << 12  # looks at a word, 10 to 70 ns each, before a thread sleeps
+#: The clock of benchmarks/scaling.py, which alone has a trace.
+processor_time = None
 
 
 @helper
@@ -54,34 +58,33 @@ def _claim(control, job, k):
 
 
 @helper
-def _publish(control, kind):
-    """Offer a job to the threads; returns it: 16 (number 4) becomes 20 + kind. O(1)."""
-    job = (control[JOB] & ~np.int64(3)) + 4 + kind
-    atomic_store(control, FINISHED, 0)
-    atomic_store(control, JOB, job)
-    return job
-
-
-@helper
 def _wait_for(control, word, value, wanted):
-    """Look at a word until it holds the value, or, if that is not wanted, until it holds another; returns what it holds."""
+    """Look at a word until it holds the value, or, if that is not wanted, until it holds another; returns what it holds.
+
+    A thread that waits for a job sleeps after a while, the one that waits for the end of a job after eight times as long.
+    """
     looks = 0
     while True:
         found = atomic_load(control, word)
         if (found == value) == wanted:
             return found
         looks += 1
-        if looks % _PATIENCE == 0:
+        if looks < _PATIENCE << 3 * wanted:
+            pause()
+        else:
             give_way()
 
 
 @helper
 def _work_on(kind, k, driver, task, shards, weighted, borders):
     """Piece k of a job. O(its occurrences or neighbours)."""
+    batch = task.batch[0]
     if kind == ACCOUNT:
-        account(driver, task, shards, weighted, borders, driver.mirror, k)
+        account(driver, task, shards, weighted, borders, driver.mirror, k if batch.shared else np.int64(-1))
     else:
         rewrite_shard(kind, k, task, shards, weighted, driver.mirror)
+        if borders is not None and kind == MERGE and batch.dealt:
+            deal(shards, task, driver.part.shape[0], k)
 
 
 @helper
@@ -95,28 +98,25 @@ def rewrite_shard(kind, k, task, shards, weighted, mirror):
 
 
 @kernel
-def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_slots):
-    """Create the pairs of a new epoch in their parts. O(pairs log pairs).
+def seed(state, part, entries, slots, free, heap, lengths, pairs, counts, new_slots, p):
+    """Create the pairs of a new epoch that part p owns. O(pairs log pairs).
 
     The first seven arrays are those of `Driver`, the tables empty; pairs, counts int64[n]; new_slots int32[n] gets the slots, -1
-    for pairs that are too rare or too long. Returns 0, or, if there is no room for them, how many pairs there are in a part, and
-    nothing is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a threshold of 5: new_slots [0, -1].
+    for pairs that are too rare or too long. Returns 0, or, if there is no room for them, how many pairs the part has, and nothing
+    is changed. Pairs [(0, 1), (1, 2)] with counts [9, 4] at a threshold of 5, one part: new_slots [0, -1].
     """
     n_parts = part.shape[0]
-    for p in range(n_parts):
-        n = np.int64(0)
-        for i in range(pairs.size):
-            n += counts[i] >= state[0].threshold and (n_parts == 1 or part_of(pairs[i], n_parts) == p)
-        if 2 * n > slots.shape[1] or n > heap.shape[1] or n > free.shape[1]:
-            return n
+    n = np.int64(0)
     for i in range(pairs.size):
-        p = np.int64(0)
-        if n_parts > 1:
-            p = part_of(pairs[i], n_parts)
-        allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= state[0].longest
-        new_slots[i] = create(
-            state[0], part[p], p, n_parts, entries[p], slots[p], free[p], heap[p], pairs[i], counts[i], allowed
-        )  # fmt: skip
+        n += counts[i] >= state[0].threshold and (n_parts == 1 or part_of(pairs[i], n_parts) == p)
+    if 2 * n > slots.shape[1] or n > heap.shape[1] or n > free.shape[1]:
+        return n
+    for i in range(pairs.size):
+        if n_parts == 1 or part_of(pairs[i], n_parts) == p:
+            allowed = lengths[pairs[i] >> 32] + lengths[pairs[i] & 0xFFFFFFFF] <= state[0].longest
+            new_slots[i] = create(
+                state[0], part[p], p, n_parts, entries[p], slots[p], free[p], heap[p], pairs[i], counts[i], allowed
+            )  # fmt: skip
     return np.int64(0)
 
 
@@ -141,19 +141,18 @@ def work(driver, task, shards, weighted, borders, control, me):
 
 
 @helper
-def _until(driver, task, shards, weighted, borders, ties, control, threads, budget):
+def _until(driver, task, shards, weighted, borders, ties, control, threads, budget, trace):
     """Body of `run`. Ninety lines, as the stages share all of the state. O(occurrences)."""
     state, batch = driver.state[0], task.batch[0]
     stop = state.visited + budget
     n_shards, n_parts = shards.state.shape[0], driver.part.shape[0]
-    parallel = False
     while True:
         kind = state.stage
         if kind == MERGED:
             if borders is not None:
                 collect(task, shards, borders)
             state.stage = kind = np.int64(ACCOUNT)
-            parallel = threads > 1
+            batch.shared, batch.dealt = threads > 1, 0
         if kind == CHOOSE:
             if state.pending == 0 and state.next_id >= state.limit:
                 return DONE
@@ -180,11 +179,10 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
                         return CROSSING
                     return BATCH
                 visits = np.int64(16 * batch.n)
-                for i in range(batch.n):
-                    for k in range(n_shards):
-                        visits += shards.slices[k, 2 * task.slot[i] + 1]
-                state.visited += visits
-                parallel = threads > 1 and visits > PARALLEL_ABOVE
+                for i in range(batch.n):  # as many in each shard as in the first: the others are in other caches
+                    visits += n_shards * shards.slices[0, 2 * task.slot[i] + 1]
+                batch.shared = threads > 1 and visits > state.shared_above
+                batch.dealt = batch.shared and n_parts > 1
                 state.stage = kind = np.int64(MERGE)
         if borders is not None:
             if kind == MERGE and crosses(task, shards, borders):
@@ -194,44 +192,64 @@ def _until(driver, task, shards, weighted, borders, ties, control, threads, budg
                 else:
                     kind = np.int64(FILL)  # a pair that is merged across a border is entered into its slice
         if kind == ACCOUNT:
-            need = batch.n
-            if borders is not None:
-                need += borders.end[2 * batch.n]
-            for k in range(n_shards):
-                need += shards.delta_end[k, 2 * batch.n]
-            if not has_room(driver, task, need):
+            if not has_room(driver, task, shards, borders):
                 return GROW
 
-        n = n_parts if kind == ACCOUNT else n_shards
-        shared = parallel and n > 1
+        n = n_shards
+        if kind == ACCOUNT:
+            n = n_parts if batch.shared else np.int64(1)
+        shared = borders is not None and batch.shared and n > 1
         job = np.int64(0)
-        if borders is not None and shared:
-            job = _publish(control, kind)
+        if shared:
+            job = (control[JOB] & ~np.int64(3)) + 4 + kind  # 16 (number 4) becomes 20 + kind
+            atomic_store(control, FINISHED, 0)
+            atomic_store(control, JOB, job)
+        longest = np.int64(0)
         for k in range(n):
-            if borders is None or not shared or _claim(control, job, k):
+            if not shared or _claim(control, job, k):
+                before = np.int64(0) if trace is None else processor_time()
                 _work_on(kind, k, driver, task, shards, weighted, borders)
-                if borders is not None and shared:
+                if trace is not None and shared:
+                    took = processor_time() - before
+                    trace[kind].work += took
+                    longest = max(longest, took)
+                if shared:
                     atomic_add(control, FINISHED, 1)
-        if borders is not None and shared:
+        if trace is not None and shared:
+            trace[kind].n += 1
+            trace[kind].longest += longest
+        if shared:
             _wait_for(control, FINISHED, n, True)
 
         if kind == ACCOUNT:
             batch.filled = batch.n
             batch.filled_first = batch.first_id
+            batch.more_lists = n - 1
             state.next_id += batch.n
             state.stage = CHOOSE
-            if state.arena_full:
+            n_slots, full = np.int64(0), False
+            for p in range(n_parts):
+                n_slots = max(n_slots, driver.part[p].n_slots)
+            for k in range(n_shards):
+                full |= shards.state[k].full != 0
+            if full:
                 return FULL
+            if not state.elsewhere and 2 * n_parts * n_slots > shards.slices.shape[1]:
+                state.need = 0
+                return GROW
         else:
             batch.filled = 0
             if kind == MERGE:
+                state.visited += 16 * batch.n
+                for k in range(n_shards):
+                    state.visited += shards.state[k].visits
                 if borders is not None:
                     collect(task, shards, borders)
                 state.stage = ACCOUNT
 
 
 @kernel
-def run(driver, task, shards, weighted, borders, ties, control, threads, budget):
+def run(driver, task, shards, weighted, borders, ties, control, threads, budget, trace):
     """Rounds until there is a reason to stop; returns it. O(occurrences).
 
     DONE: the vocabulary is full, or no pair reaches the least count. THIN: the threshold must fall. FULL: an arena is, or a text
@@ -242,11 +260,11 @@ def run(driver, task, shards, weighted, borders, ties, control, threads, budget)
 
     driver, task, shards: `Driver`, `Task`, `Shards`, allocated by the caller. weighted: None or `Weighted`; borders: None or
     `Borders`; ties: None or a rule. control int64[CLAIMS + LINE * shards]. `threads` counts this one; the others run `work`, and
-    are told here to stop: after a Ctrl-C nobody else might.
+    are told here to stop: after a Ctrl-C nobody else might. trace: None, or JOBS[3] that gets what jobs on threads took.
 
     Text 1 2 3 1 2, the table holding (1, 2) twice and a threshold of 2: CHOOSE takes (1, 2), MERGE makes 4 3 4 of the text,
     ACCOUNT finds (2, 3) and (3, 1) once less and (4, 3) and (3, 4) too rare, CHOOSE finds no pair: DONE.
     """
-    reason = _until(driver, task, shards, weighted, borders, ties, control, threads, budget)
+    reason = _until(driver, task, shards, weighted, borders, ties, control, threads, budget, trace)
     atomic_store(control, JOB, control[JOB] | STOP)
     return reason

@@ -80,8 +80,10 @@ SHARD_STATE = np.dtype(
             "arena_top",  # positions in use
             "first",  # the outermost tokens, -1 in an empty shard
             "last",
+            "visits",  # occurrences that the last batch looked at, stale ones included
+            "full",  # 1: the arena may be too short for the slices of the pairs that the batch creates
         ],
-        "formats": [_I64] * 4,
+        "formats": [_I64] * 6,
         "itemsize": 64,
     },
     align=True,
@@ -112,11 +114,13 @@ class Shards(NamedTuple):
     arena: np.ndarray  # int32[1.6 n]: positions; grows from the front, sorting buffer at the end
     neighbours: np.ndarray  # int32[cells]: left and right neighbour, or -1, of each occurrence merged in the current round
     delta: np.ndarray  # int32[2 * cells]: distinct neighbours of a merge, each with its count; left ones first
+    dealt: np.ndarray  # int32[2 * cells], empty of one shard: the neighbours of `delta`, dealt to parts (pair_table.py)
     slices: np.ndarray  # int32[K, 2S]: start and length
     counters: np.ndarray  # int32[K, 3, V]: left and right neighbours, zero between uses, and scratch
     cursors: np.ndarray  # int32[K, 2, V]: where the next position of (x, new) and of (new, y) goes in the arena, or -1
     delta_end: np.ndarray  # int64[K, 2R + 1]: of merge i from 2i to 2i + 1 left neighbours, to 2i + 2 right ones
     merged: np.ndarray  # MERGED[K, R]
+    dealt_end: np.ndarray  # int64[K, 2P + 1]
 
 
 class Shard(NamedTuple):

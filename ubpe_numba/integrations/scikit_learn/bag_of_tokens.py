@@ -22,7 +22,7 @@ from ubpe_numba.tokenizers.bpe import BPE
 
 @told
 class BagOfTokens(TransformerMixin, BaseEstimator):
-    """Count the tokens of documents, as a sparse matrix: a row a document, a column an id.
+    """Count the tokens of documents, as a sparse matrix: one row per document, one column per id.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
     binary : bool
         Whether 1 takes the place of all counts above 0; before weights.
     parts : bool
-        Whether a token also counts as all the tokens that it was merged of: what is merged in one document and not in another
-        then still is the same.
+        Whether a token also counts as all the tokens that it was merged from. Shapes then count, whether or not they are part
+        of longer tokens.
     sparse_output : bool
         Whether `transform` gives a `scipy.sparse.csr_matrix`. An array is what `set_output` wants for data frames.
 
@@ -58,7 +58,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
     >>> bags.shape, (bags @ bags.T).toarray()[0].round(2).tolist()
     ((4, 26), [1.0, 0.49, 0.21, 0.27])
 
-    With a classifier, and a tokenizer that is there already:
+    With a classifier, and a fitted tokenizer:
 
     >>> from sklearn.frozen import FrozenEstimator
     >>> from sklearn.linear_model import LogisticRegression
@@ -87,7 +87,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the tokenizer, and weights where they are wanted.
+        """Fit the tokenizer, and weights if requested.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class BagOfTokens(TransformerMixin, BaseEstimator):
         Raises
         ------
         TypeError, ValueError
-            As `BPE.fit` raises it for documents; for something that is no tokenizer; for `parts` of a vocabulary without pairs.
+            As `BPE.fit` raises it for documents; if `tokenizer` is not a tokenizer; for `parts` of a vocabulary without pairs.
 
         Examples
         --------

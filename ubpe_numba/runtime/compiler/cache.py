@@ -5,8 +5,8 @@ machine code), raises when its directory cannot be written, and shares one index
 is the hash of everything that the code depends on (all kernel sources, versions, processor, flags, signature), a file is
 replaced atomically, and after any failure the kernel is compiled again, with one warning per process.
 
-A second cache, only read, is the package `ubpe-numba-kernels` where that is installed: kernels compiled beforehand
-(`prebuilt.py`) for a level of processors that nearly all machines have reached. Code for x86-64-v3 is as fast as code for the
+A second cache, only read, is the package `ubpe-numba-kernels` where that is installed, which `tools/kernels_wheel.py` builds:
+kernels compiled for a level of processors that nearly all machines have reached. Code for x86-64-v3 is as fast as code for the
 machine itself (0.98 to 1.03 of its time). A package that does not fit (another version, changed sources) has other names, so
 nothing is found in it. It is trusted as this package is.
 
@@ -44,7 +44,10 @@ import llvmlite
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba.core import caching, config
+from numba import config
+
+from ubpe_numba.runtime import border
+from ubpe_numba.runtime.messages import warn
 
 _PACKAGE = pathlib.Path(__file__).parents[2]
 _warned = False
@@ -52,6 +55,7 @@ _POSIX = hasattr(os, "getuid")
 _MOST_LINKS = 40  # as Linux follows
 
 PACKAGE = "ubpe_numba_kernels"
+STAMP = "stamp.txt"  # a file of it: what its kernels depend on
 #: By machine: the processor that is compiled for, as LLVM calls it, and the features that a machine needs to run the code.
 _V3 = ("avx2", "bmi", "bmi2", "cx16", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sahf", "sse4.2", "xsave")
 TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -63,7 +67,7 @@ TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def make_folder(path: pathlib.Path) -> None:
-    """Create a folder that only this user can write to, mode 0700, with its parents; or check one that is there.
+    """Create a folder that only this user can write to, mode 0700, with its parents; or check an existing folder.
 
     PermissionError as `check_folder`, OSError if it cannot be created.
     """
@@ -72,7 +76,7 @@ def make_folder(path: pathlib.Path) -> None:
 
 
 def check_folder(path: pathlib.Path) -> None:
-    """Check that nobody else can have put anything into a folder. PermissionError says why not."""
+    """Check that nobody else can have put anything into a folder. PermissionError has the reason."""
     if not _POSIX:
         return
     user = os.getuid()
@@ -138,22 +142,30 @@ def read_private(path: pathlib.Path) -> bytes:
 
 @functools.cache
 def prebuilt() -> tuple[pathlib.Path, str] | None:
-    """The folder of `ubpe-numba-kernels` and its processor; None if it is not installed or its code could not run here."""
-    processor, needed = TARGETS.get(platform.machine().lower(), (None, ()))
-    if processor is None or config.CPU_NAME is not None:  # an explicit NUMBA_CPU_NAME wins
-        return None
+    """The folder of `ubpe-numba-kernels` and its processor; None if it is missing or, with one warning, does not fit."""
     spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
+    if config.CPU_NAME is not None or spec is None or not spec.submodule_search_locations:  # an explicit NUMBA_CPU_NAME wins
         return None
+    folder = pathlib.Path(spec.submodule_search_locations[0])
+    processor, needed = TARGETS.get(platform.machine().lower(), ("", ()))
     has = llvm.get_host_cpu_features() if needed else {}
-    return (pathlib.Path(spec.submodule_search_locations[0]), processor) if all(has.get(f) for f in needed) else None
+    stamp = folder / STAMP
+    if not processor or not all(has.get(feature) for feature in needed):
+        reason = "this processor cannot run its code"
+    elif not stamp.exists() or stamp.read_text() != _stamp():
+        reason = "it was built for other versions of ubpe-numba, numba or Python, or with other settings"
+    else:
+        return folder, processor
+    way = "kernels are compiled on this machine instead. Install the wheel that fits"
+    warn(f"ubpe-numba-kernels: {reason}; {way}", RuntimeWarning)
+    return None
 
 
 def kernel_sources() -> list[pathlib.Path]:
     """Files that compiled code may depend on: compiler options, this cache, and the folders of kernels and helpers.
 
     >>> [path.name for path in kernel_sources() if path.parent.name == "machine"][:2]
-    ['__init__.py', 'addresses.py']
+    ['__init__.py', 'bytes.py']
     """
     runtime = _PACKAGE / "runtime"
     folders = [runtime / "machine", runtime / "tables", *_PACKAGE.glob("*/kernels")]
@@ -172,7 +184,7 @@ def _stamp() -> str:
     h = hashlib.sha256()
     for path in kernel_sources():
         h.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes())
-    flags = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT, config.DISABLE_JIT)
+    flags = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT, border.names("passes") is None)
     python = sys.implementation.cache_tag, getattr(sys, "abiflags", ""), np.__version__.partition(".")[0]
     h.update(repr((numba.__version__, llvmlite.__version__, python, flags)).encode())
     return h.hexdigest()
@@ -204,45 +216,25 @@ def _warn(failure: str, error: BaseException) -> None:
         warnings.warn(f"kernel cache: {failure} ({error}); kernels are compiled anew in this process", RuntimeWarning, 5)
 
 
-class _Locator(caching._CacheLocator):  # type: ignore[misc]
-    """Tells numba in which directory a kernel is cached, and the hash of the sources."""
+class Cache:
+    """The cache of a kernel, as its dispatcher asks for it; one file per signature.
 
-    _py_file = __file__  # numba names it where it refuses to cache
+    A file is 32 bytes of SHA-256, then the payload. A shared index, which two processes could corrupt, does not exist.
+    """
 
-    def ensure_cache_path(self) -> None:
-        make_folder(directory())
+    def __init__(self, function: Any) -> None:
+        module = function.__module__.partition(".")[2].replace(".kernels.", ".")  # kernels of two wings may share a name
+        self._base = f"{module}.{function.__name__}"
+        self._code = hashlib.sha256(function.__code__.co_code).hexdigest()
 
-    def get_cache_path(self) -> str:
+    @property
+    def cache_path(self) -> str:
+        """The folder, for the statistics of a dispatcher."""
         return str(directory())
-
-    def get_source_stamp(self) -> str:
-        return _stamp()
-
-    def get_disambiguator(self) -> str:
-        return ""
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> _Locator:
-        return cls()
-
-
-class _Impl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = (_Locator,)
-
-
-class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
-    """One file per signature: 32 bytes of SHA-256, then the payload. There is no shared index for two processes to corrupt."""
-
-    _impl_class = _Impl
-
-    def __init__(self, py_func: Any) -> None:
-        super().__init__(py_func)
-        module = py_func.__module__.partition(".")[2].replace(".kernels.", ".")  # kernels of two wings may share a name
-        self._base, self._stamp = f"{module}.{py_func.__name__}", self._impl.locator.get_source_stamp()
 
     def path(self, key: object, folder: pathlib.Path | None = None) -> pathlib.Path:
         """The file of a key, in the user's cache or in another folder."""
-        name = hashlib.sha256(repr((self._stamp, key)).encode()).hexdigest()[:32]
+        name = hashlib.sha256(repr((_stamp(), self._code, key)).encode()).hexdigest()[:32]
         return (folder or directory()) / f"{self._base}.{name}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -251,47 +243,47 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
         Numba would set up all that it knows of Python and NumPy before it reads a kernel, a quarter of a second. Machine code
         needs of it the addresses of functions that it calls, and few kernels call what is not known from the start.
         """
+        names = border.names("cache")
         try:
             path = self._find(sig, target_context.codegen())
             if path is None:
                 return None
-            # a package of kernels is trusted as the code beside it is
+            # a package of kernels is trusted like the code next to it
             data = read_private(path) if path.parent == directory() else path.read_bytes()
             if hashlib.sha256(data[32:]).digest() != data[:32]:
                 raise ValueError(f"{path.name} is damaged")
-            symbols, payload = caching.pickle.loads(data[32:])
+            symbols, payload = names.loads(data[32:])
             if None in map(llvm.address_of_symbol, symbols):
                 target_context.refresh()
                 if None in map(llvm.address_of_symbol, symbols):  # of a library that is not installed: LLVM would end the process
                     return None
-            return self._impl.rebuild(target_context, payload)
+            return names.CompileResult._rebuild(target_context, *payload)
         except Exception as e:
             _warn("a compiled kernel could not be read", e)
             return None
 
     def _find(self, sig: Any, codegen: Any) -> pathlib.Path | None:
         """The file of a kernel in the user's cache, or else in a package of kernels; None if it is in neither."""
-        key = self._index_key(sig, codegen)
-        path = self.path(key)
+        triple, *processor = codegen.magic_tuple()
+        path = self.path((sig, triple, *processor))
         if path.exists():
             check_folder(path.parent)
             return path
         if (other := prebuilt()) is None:
             return None
-        folder, processor = other
-        (triple, *_), rest = key[1], key[2:]
-        path = self.path((key[0], (triple, processor, ""), *rest), folder)
+        folder, processor_of_all = other
+        path = self.path((sig, triple, processor_of_all, ""), folder)
         return path if path.exists() else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled kernel, with the names of the functions that it calls."""
         try:
-            if self._impl.check_cachable(data):
+            if not data.library.has_dynamic_globals:
                 make_folder(directory())
                 functions = data.library._final_module.functions
                 symbols = [f.name for f in functions if f.is_declaration and not f.name.startswith("llvm.")]
-                payload = caching.dumps((symbols, self._impl.reduce(data)))
-                path = self.path(self._index_key(sig, data.codegen))
+                payload = border.names("cache").dumps((symbols, data._reduce()))
+                path = self.path((sig, *data.codegen.magic_tuple()))
                 handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=self._base[:40])
                 try:
                     with os.fdopen(handle, "wb") as f:
@@ -305,13 +297,3 @@ class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
 
     def flush(self) -> None:
         """Nothing: there is no index."""
-
-
-def attach(dispatcher: Any) -> Any:
-    """Give a numba dispatcher this cache, unless `UBPE_CACHE=0` or numba's internals are not as expected; returns it."""
-    if os.environ.get("UBPE_CACHE") != "0":
-        try:
-            dispatcher._cache = _KernelCache(dispatcher.py_func)
-        except Exception as e:
-            _warn("numba's internals are not as expected", e)
-    return dispatcher

@@ -6,14 +6,13 @@ computed, and functions that are inlined everywhere are not optimised by themsel
 
     bytecode -> IR -> branches on None pruned -> a[0], a.b[1] with constant indices -> SSA -> types -> unsigned indices -> LLVM
 
-The last step, from typed IR to LLVM's, writes a fifth of the instructions that numba does. Numba spells out every access to an
+The last step, from typed IR to LLVM's, writes a fraction of the instructions that numba does. Numba spells out every access to an
 array: it stores the array's seven words on the stack, finds the address of the one it needs, loads it, and leaves it to LLVM to
 see that nothing of this was necessary. Kernels are little else than accesses to arrays, so this was most of their compile time:
 Python writes these instructions, prints and parses them, and LLVM removes them. Here values stay values:
 
     x = a[i]    numba: alloca, 8 stores, 12 loads and addresses     here: getelementptr a.data, i; load
 
-- `_Builder` looks through aggregates: the third item of a tuple that was just made is the value put there.
 - A variable that is assigned at one place has no slot on the stack, wherever it is used.
 - References are not counted in kernels, so variables need not be deleted.
 - Items of C-contiguous arrays at whole indices, lengths and shapes are read directly.
@@ -24,70 +23,19 @@ accesses are used.
 
 from __future__ import annotations
 
-import gc
-import sys
-from collections import Counter
 from functools import partial
 from types import BuiltinFunctionType
 from typing import Any, ClassVar
 
-from llvmlite import binding, ir as llvm
-from llvmlite.binding import ffi
-from numba import types
-from numba.core import cgutils, config, interpreter, ir, transforms, typed_passes, untyped_passes
-from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase
-from numba.core.compiler_machinery import FunctionPass, LoweringPass, PassManager, register_pass
-from numba.core.ir_utils import build_definitions
-from numba.core.lowering import Lower
-from numba.core.rewrites.static_getitem import RewriteConstGetitems, RewriteConstSetitems
-from numba.core.ssa import reconstruct_ssa
-from numba.np import linalg
+from llvmlite import binding
+from numba import config, types
+
+from ubpe_numba.runtime import border
+
+nb = border.names("passes")  # this module is imported where they are there only
 
 
-class _Blas:
-    """Whether there is a BLAS, asked when the first function needs one."""
-
-    def __bool__(self) -> bool:
-        return bool(arraymath._check_blas())
-
-
-if "numba.np.arraymath" not in sys.modules:  # it imports parts of SciPy to know, and kernels need none
-    _ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
-    try:
-        from numba.np import arraymath
-    finally:
-        linalg.ensure_blas = _ensure
-    arraymath.ensure_blas, arraymath._HAVE_BLAS = _ensure, _Blas()
-
-
-class _Builder(llvm.IRBuilder):  # type: ignore[misc]
-    """Takes a member of an aggregate from where it was inserted, and each member once a block."""
-
-    def __init__(self, block: Any) -> None:
-        super().__init__(block)
-        self._members: dict[Any, Any] = {}
-
-    def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
-        path = tuple(idx) if isinstance(idx, tuple | list) else (idx,)
-        while isinstance(agg, llvm.instructions.InsertValue):
-            inserted = tuple(agg.indices)
-            if path[: len(inserted)] == inserted:
-                agg, path = agg.value, path[len(inserted) :]
-                if not path:
-                    return agg
-            elif inserted[: len(path)] == path:
-                break  # a part of the member
-            else:
-                agg = agg.aggregate
-        key = self.block, agg, path
-        if key not in self._members:
-            self._members[key] = super().extract_value(agg, path, name)
-        return self._members[key]
-
-
-class ScratchLower(Lower):  # type: ignore[misc]
+class ScratchLower(nb.Lower):  # type: ignore[misc, name-defined]
     """Numba's lowering, for functions that count references."""
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
@@ -100,21 +48,15 @@ class ScratchLower(Lower):  # type: ignore[misc]
 class KernelLower(ScratchLower):
     """Lowering with the shortcuts above, for functions that do not."""
 
-    def setup_function(self, fndesc: Any) -> None:
-        """Begin a function, with a builder of our own."""
-        super().setup_function(fndesc)
-        self.builder = _Builder(self.entry_block)
-        self.call_helper = self.call_conv.init_call_helper(self.builder)
-
     def _find_singly_assigned_variable(self) -> None:
         """Variables assigned at one place that comes before all of their uses."""
-        usage = compute_use_defs(self.blocks)
+        usage = nb.compute_use_defs(self.blocks)
         places: dict[str, list[int]] = {}
         for label, block in self.blocks.items():
-            for statement in block.find_insts(ir.Assign):
+            for statement in block.find_insts(nb.Assign):
                 places.setdefault(statement.target.name, []).append(label)
         single = {name: labels[0] for name, labels in places.items() if len(labels) == 1}
-        before = compute_cfg_from_blocks(self.blocks).dominators()
+        before = nb.compute_cfg_from_blocks(self.blocks).dominators()
         for label, names in usage.usemap.items():
             for name in names:  # used in this block, and not assigned there before
                 place = single.get(name)
@@ -122,30 +64,6 @@ class KernelLower(ScratchLower):
                     del single[name]
         self._singly_assigned_vars = set(single)
         self._blk_local_varmap: dict[str, Any] = {}
-
-    def lower_block(self, block: Any) -> None:
-        """A block: there are no slots to prepare, no exceptions are caught, and no statement is told that it may fail."""
-        for inst in block.body:
-            self.loc = inst.loc
-            self.lower_inst(inst)
-
-    def lower_normal_function(self, fndesc: Any) -> None:
-        """A function, without aggregates that nothing uses: numba makes one of the seven words of each array in the arguments."""
-        super().lower_normal_function(fndesc)
-        uses: Counter[int] = Counter()
-        for block in self.function.blocks:
-            for instruction in block.instructions:
-                uses.update(map(id, instruction.operands))
-                uses.update(id(value) for value, _ in getattr(instruction, "incomings", ()))  # of a phi
-        for block in reversed(self.function.blocks):
-            for instruction in reversed(list(block.instructions)):
-                if type(instruction) is llvm.instructions.InsertValue and not uses[id(instruction)]:
-                    uses.subtract(map(id, instruction.operands))
-                    block.instructions.remove(instruction)
-
-    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
-        """A slot for a variable; numba asks LLVM for its size too, for a debugger."""
-        return cgutils.alloca_once(self.builder, lltype, name=name)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         """Keep a value under the name of a variable."""
@@ -174,27 +92,11 @@ class KernelLower(ScratchLower):
                 return self.context.cast(self.builder, value, array[index], resty)
         return super().lower_expr(resty, expr)
 
-    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
-        """An operation on two values: numba looks its types up again, several times."""
-        function = self.context.typing_context.resolve_value_type(op)
-        signature = self.fndesc.calltypes[expr]
-        values = [
-            self.context.cast(self.builder, self.loadvar(v.name), self.typeof(v.name), kind)
-            for v, kind in zip((expr.lhs, expr.rhs), signature.args, strict=True)
-        ]
-        try:
-            operate = self.context.get_function(function, signature)
-        except KeyError:  # `x += y` was looked up, `x + y` not yet
-            function.get_call_type(self.context.typing_context, signature.args, {})
-            operate = self.context.get_function(function, signature)
-        result = operate(self.builder, values)
-        return self.context.cast(self.builder, result, signature.return_type, resty)
-
     def lower_inst(self, inst: Any) -> Any:
         """A statement: assignments and stores here, the others as numba does it."""
-        if isinstance(inst, ir.Assign):
+        if isinstance(inst, nb.Assign):
             return self.storevar(self.lower_assign(self.typeof(inst.target.name), inst), inst.target.name)
-        if isinstance(inst, ir.SetItem | ir.StaticSetItem):
+        if isinstance(inst, nb.SetItem | nb.StaticSetItem):
             array, place = self.typeof(inst.target.name), self._place(inst)
             if place is not None:
                 between = self.fndesc.calltypes[inst].args[2]
@@ -210,12 +112,12 @@ class KernelLower(ScratchLower):
 
     def _place(self, access: Any) -> Any:
         """The address of the item that an access to an array reads or writes; None if it is not a simple one."""
-        variable = access.value if isinstance(access, ir.Expr) else access.target
+        variable = access.value if isinstance(access, nb.Expr) else access.target
         array, signature = self.typeof(variable.name), self.fndesc.calltypes[access]
         simple = type(array) is types.Array and array.layout == "C" and not self.context.enable_boundscheck
         if not simple or isinstance(array.dtype, types.NestedArray) or signature is None:
             return None
-        if isinstance(access, ir.StaticSetItem) or (isinstance(access, ir.Expr) and access.op == "static_getitem"):
+        if isinstance(access, nb.StaticSetItem) or (isinstance(access, nb.Expr) and access.op == "static_getitem"):
             static = access.index if isinstance(access.index, tuple) else (access.index,)
             if not all(type(i) is int and i >= 0 for i in static):
                 return None
@@ -240,27 +142,27 @@ class KernelLower(ScratchLower):
         return self.builder.gep(self._member(array, variable, "data"), [place])
 
 
-def _pass(run: Any, kind: Any = FunctionPass) -> Any:
+def _pass(run: Any, kind: Any = nb.FunctionPass) -> Any:
     """A compiler pass, for numba a class, from a function that changes the state."""
     methods = {"_name": f"ubpe{run.__name__}", "run_pass": lambda self, state: run(state) or True}
     methods["__init__"] = lambda self: kind.__init__(self)
-    return register_pass(mutates_CFG=True, analysis_only=False)(type(run.__name__, (kind,), methods))
+    return nb.register_pass(mutates_CFG=True, analysis_only=False)(type(run.__name__, (kind,), methods))
 
 
 @_pass
 def _translate(state: Any) -> None:
     """Bytecode to IR, its control flow in the form that other passes expect; kernels have no `with` and no dicts of arguments."""
-    translator = interpreter.Interpreter(state.func_id)
-    translator.post_process = lambda peepholes, found: interpreter.peep_hole_list_to_tuple(found)  # of `f(*a)`
+    translator = nb.Interpreter(state.func_id)
+    translator.post_process = lambda peepholes, found: nb.peep_hole_list_to_tuple(found)  # of `f(*a)`
     state.func_ir = translator.interpret(state.bc)
-    state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+    state.func_ir.blocks = nb.canonicalize_cfg(state.func_ir.blocks)
 
 
 @_pass
 def _constant_indices(state: Any) -> None:
     """`a[0]` is an access of its own: an item of a tuple has a type of its own."""
     blocks = state.func_ir.blocks
-    for kind in (RewriteConstGetitems, RewriteConstSetitems):
+    for kind in (nb.RewriteConstGetitems, nb.RewriteConstSetitems):
         for label in list(blocks):
             rewrite = kind(state)
             while rewrite.match(state.func_ir, blocks[label], state.typemap, state.calltypes):
@@ -270,8 +172,8 @@ def _constant_indices(state: Any) -> None:
 @_pass
 def _assign_once(state: Any) -> None:
     """Static single assignment."""
-    state.func_ir = reconstruct_ssa(state.func_ir)
-    state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+    state.func_ir = nb.reconstruct_ssa(state.func_ir)
+    state.func_ir._definitions = nb.build_definitions(state.func_ir.blocks)
 
 
 class _Remembering:
@@ -287,22 +189,20 @@ class _Remembering:
         self._context, self._nrt = context, flags.nrt
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._context, name)
-        return partial(self._remember, found) if name in ("resolve_getattr", "resolve_getitem", "resolve_setitem") else found
-
-    def _remember(self, resolve: Any, *args: Any, **options: Any) -> Any:
-        key = resolve.__name__, self._nrt, *args
-        if (found := self._known.get(key)) is None:
-            found = self._known[key] = resolve(*args, **options)
-        return found
+        return getattr(self._context, name)
 
     def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
+        """The signature of a call."""
+        resolve = self._context.resolve_function_type
         if kws or not isinstance(function, types.Function | types.NumberClass | BuiltinFunctionType):
-            return self._context.resolve_function_type(function, args, kws)
+            return resolve(function, args, kws)
         plain = tuple(types.unliteral(t) for t in args)
         if all(isinstance(t, types.Number | types.Boolean) for t in plain):
             args = plain  # numba tries these first
-        return self._remember(self._context.resolve_function_type, function, args, kws={})
+        key = self._nrt, function, args
+        if key not in self._known:
+            self._known[key] = resolve(function, args, kws)
+        return self._known[key]
 
 
 @_pass
@@ -311,10 +211,10 @@ def _infer_types(state: Any) -> None:
     context = state.typingctx
     state.typingctx = _Remembering(context, state.flags)
     try:
-        typed_passes.NopythonTypeInference().run_pass(state)
+        nb.NopythonTypeInference().run_pass(state)
     finally:
         state.typingctx = context
-    state.func_ir = typed_passes.PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
+    state.func_ir = nb.PreLowerStripPhis()._strip_phi_nodes(state.func_ir)
 
 
 def _unsigned(index: types.Type) -> types.Type:
@@ -330,14 +230,14 @@ def _unsigned(index: types.Type) -> types.Type:
 def _unsigned_indices(state: Any) -> None:
     """Make `a[i]` and `a[i] = x` of arrays take the index as unsigned; index values are cast, their bits unchanged."""
     for node, signature in list(state.calltypes.items()):
-        is_get = isinstance(node, ir.Expr) and node.op == "getitem"
-        if (is_get or isinstance(node, ir.SetItem)) and isinstance(signature.args[0], types.Array):
+        is_get = isinstance(node, nb.Expr) and node.op == "getitem"
+        if (is_get or isinstance(node, nb.SetItem)) and isinstance(signature.args[0], types.Array):
             args = (signature.args[0], _unsigned(signature.args[1]), *signature.args[2:])
             del state.calltypes[node]  # numba allows an entry to be set only once
             state.calltypes[node] = signature.replace(args=args)
 
 
-class _Part(JITCodeLibrary):  # type: ignore[misc]
+class _Part(nb.JITCodeLibrary):  # type: ignore[misc, name-defined]
     """Code that is linked into kernels and never run by itself.
 
     Numba would optimise it, generate its machine code and link it with what it calls here, and again in every kernel that it is
@@ -360,7 +260,7 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
 _AS_WRITTEN = "run", "work"
 
 
-class _Kernel(JITCodeLibrary):  # type: ignore[misc]
+class _Kernel(nb.JITCodeLibrary):  # type: ignore[misc, name-defined]
     """Code of a kernel that does not count references, optimised once: numba does it twice, and prunes references in between."""
 
     def add_ir_module(self, module: Any) -> None:
@@ -382,18 +282,18 @@ class _Kernel(JITCodeLibrary):  # type: ignore[misc]
 def _lower_by(lowering: Any, library: Any, state: Any) -> None:
     state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
     state.library.enable_object_caching()
-    step: Any = type("Lowering", (typed_passes.NativeLowering,), {"lowering_class": lowering})
+    step: Any = type("Lowering", (nb.NativeLowering,), {"lowering_class": lowering})
     step().run_pass(state)
 
 
-@partial(_pass, kind=LoweringPass)
+@partial(_pass, kind=nb.LoweringPass)
 def _lower(state: Any) -> None:
     """Lower a kernel; one that counts references, or is to be debugged, as numba does it."""
     counted = state.flags.nrt or state.flags.debuginfo
-    _lower_by(ScratchLower if counted else KernelLower, JITCodeLibrary if counted else _Kernel, state)
+    _lower_by(ScratchLower if counted else KernelLower, nb.JITCodeLibrary if counted else _Kernel, state)
 
 
-@partial(_pass, kind=LoweringPass)
+@partial(_pass, kind=nb.LoweringPass)
 def _lower_to_link(state: Any) -> None:
     """Lower a function that is linked into kernels."""
     state.flags.no_compile = True
@@ -407,7 +307,7 @@ def _lower_to_link(state: Any) -> None:
     state["cr"] = lowered._replace(cfunc=function)
 
 
-class Compiler(CompilerBase):  # type: ignore[misc]
+class Compiler(nb.CompilerBase):  # type: ignore[misc, name-defined]
     """The passes of a kernel, or of a function that only kernels call."""
 
     is_kernel = True
@@ -415,34 +315,22 @@ class Compiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """One pipeline; references are legalised where they are counted."""
         flags = self.state.flags
-        passes = PassManager("ubpe")
+        passes = nb.PassManager("ubpe")
         for step in (
             _translate,
-            untyped_passes.FixupArgs,
-            untyped_passes.RewriteSemanticConstants,
-            untyped_passes.DeadBranchPrune,
+            nb.FixupArgs,
+            nb.RewriteSemanticConstants,
+            nb.DeadBranchPrune,
             _constant_indices,
             _assign_once,
-            untyped_passes.DeadBranchPrune,
+            nb.DeadBranchPrune,
             _infer_types,
             _unsigned_indices,
-            *((typed_passes.IRLegalization,) if flags.nrt or flags.debuginfo else ()),
-            typed_passes.AnnotateTypes,
+            *((nb.IRLegalization,) if flags.nrt or flags.debuginfo else ()),
+            nb.AnnotateTypes,
             _lower if self.is_kernel else _lower_to_link,
-            typed_passes.NoPythonBackend,
+            nb.NoPythonBackend,
         ):
             passes.add_pass(step, step.__name__)
         passes.finalize()
         return [passes]
-
-    def compile_extra(self, func: Any) -> Any:
-        """Compile with garbage collection off: scanning millions of live objects takes an eighth of the compile time."""
-        if not gc.isenabled():  # a helper compiled during the compilation of its kernel
-            return super().compile_extra(func)
-        gc.disable()
-        timers, ffi.lib._lock._cblist = ffi.lib._lock._cblist, []  # of numba, 10 us for each of ten thousand calls of LLVM
-        try:
-            return super().compile_extra(func)
-        finally:
-            ffi.lib._lock._cblist = timers
-            gc.enable()

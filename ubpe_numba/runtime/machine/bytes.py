@@ -24,10 +24,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
 from ubpe_numba.runtime.compiler import helper
-from ubpe_numba.runtime.machine.intrinsics import load64
+from ubpe_numba.runtime.machine.intrinsics import load64, named
 
 WINDOW = 64  # bytes of a window, bits of a mask
 _WORD = ir.IntType(64)
@@ -99,7 +98,6 @@ def traced(function: Callable[..., Any], *results: types.Type, **constants: Any)
     `results` are the types of what it returns, if that is more than one uint64; `constants` are arguments of `function` that are
     known beforehand. What `function` returns for them is part of the kernel: there is no call.
     """
-    parameters = [p for name, p in inspect.signature(function).parameters.items() if name not in constants]
 
     def typed(typingctx: Any, *args: types.Type) -> Any:
         def codegen(context: Any, builder: ir.IRBuilder, signature: Any, values: list[ir.Value]) -> ir.Value:
@@ -110,11 +108,7 @@ def traced(function: Callable[..., Any], *results: types.Type, **constants: Any)
 
         return (types.Tuple(results) if results else types.uint64)(*map(types.unliteral, args)), codegen
 
-    first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    plain = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, annotation=p.empty) for p in parameters]
-    typed.__signature__ = inspect.Signature([first, *plain])  # type: ignore[attr-defined]
-    typed.__name__ = function.__name__
-    return intrinsic(typed)
+    return named(typed, function.__name__, len(inspect.signature(function).parameters) - len(constants))
 
 
 def in_range(text: Mask, i: Mask, first: int, last: int) -> Mask:
@@ -201,12 +195,6 @@ def mixed_two(a, b):
     """A hash of two uint64 by which tables can be addressed: its lowest bits depend on all bits of both. O(1)."""
     word = (a ^ (b * _SECOND)) * _FIRST
     return word ^ (word >> np.uint64(32))
-
-
-@helper
-def mixed_three(a, b, c):
-    """A hash of three uint64. O(1)."""
-    return mixed(a ^ (b * _FIRST) ^ (c * _SECOND))
 
 
 @helper

@@ -1,4 +1,4 @@
-"""Machine instructions that numba has no function for.
+"""Machine instructions that are missing in numba.
 
 Prefetch, copies, counts of zeros, loads and stores at addresses; atomic operations on int64 items of arrays, for threads that
 wait for each other inside kernels (handing work to another thread by a future costs 16 µs, by a cell that it reads in a loop 2 to
@@ -8,6 +8,7 @@ wait for each other inside kernels (handing work to another thread by a future c
 from __future__ import annotations
 
 import inspect
+import platform
 import sys
 
 from llvmlite import ir
@@ -44,12 +45,16 @@ def _instruction(result, *kinds):
 
             return result(*(arg if kind is types.Array else kind for kind, arg in zip(kinds, args, strict=True))), codegen
 
-        parameters = [inspect.Parameter(f"a{i}", inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in range(len(kinds) + 1)]
-        typed.__signature__ = inspect.Signature(parameters)  # the first is the typing context
-        typed.__name__ = write.__name__
-        return intrinsic(typed)
+        return named(typed, write.__name__, len(kinds))
 
     return made
+
+
+def named(typed, name, n):
+    """The intrinsic of a function of a typing context and any number of types, which gets a name and takes `n`."""
+    parameters = [inspect.Parameter(f"a{i}", inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in range(n + 1)]
+    typed.__signature__, typed.__name__ = inspect.Signature(parameters), name
+    return intrinsic(typed)
 
 
 def _call(builder, name, result, *values):
@@ -102,7 +107,7 @@ def count_of_bits(builder, word):
 
 @_instruction(_WORD, types.Array)
 def address(builder, first):
-    """`address(array)`: where the items of an array begin, int64. The caller of the kernel keeps the array alive.
+    """`address(array)`: the address of the first item of an array, int64. The caller of the kernel keeps the array alive.
 
     Text kernels read at addresses: helpers that take arrays leave reference counting in their innermost loops (35 MB/s instead
     of several hundred).
@@ -161,7 +166,7 @@ def atomic_store(builder, item, value):
 
 @_instruction(_WORD, types.Array, _INDEX, _WORD)
 def atomic_add(builder, item, value):
-    """Add to `array[index]`, int64; returns what was there before: 5 and 2 -> 7, returns 5."""
+    """Add to `array[index]`, int64; returns the value before: 5 and 2 -> 7, returns 5."""
     return builder.atomic_rmw("add", item, value, "acq_rel")
 
 
@@ -171,10 +176,17 @@ def atomic_swap(builder, item, old, new):
     return builder.extract_value(builder.cmpxchg(item, old, new, "acq_rel", "acquire"), 1)
 
 
+@_instruction(types.void)
+def pause(builder):
+    """For a loop that waits: the processor saves power, and gives its units to the other thread of the core."""
+    if platform.machine() in ("x86_64", "AMD64"):  # that of ARM does nothing
+        _call(builder, "llvm.x86.sse2.pause", ir.VoidType())
+
+
 @_instruction(types.int32)
 def give_way(builder):
-    """Let another thread run on this processor: needed where there are more threads than processors."""
-    return _call(builder, "SwitchToThread" if sys.platform == "win32" else "sched_yield", _I32)
+    """Sleep for 0.1 ms, so that another thread may have the processor; on Windows, where that takes longer, let one go."""
+    return _call(builder, "SwitchToThread", _I32) if sys.platform == "win32" else _call(builder, "usleep", _I32, _I32(50))
 
 
 def _copy(kind):
@@ -226,17 +238,23 @@ def put_in_16(builder, address, i, x, j, y, k, z):
     return builder.zext(_call(builder, "llvm.vector.reduce.umin.v16i32", _I32, v), _I64)
 
 
+def _chosen(builder, keys, key, values, how, otherwise):
+    """The value of the one of 8 keys that is equal, or what 8 times `otherwise` are reduced to."""
+    same = builder.icmp_unsigned("==", keys, _splat(builder, key, _EIGHT))
+    values = builder.select(same, values, ir.Constant(_EIGHT, [otherwise] * 8))
+    return _call(builder, f"llvm.vector.reduce.{how}.v8i64", _I64, values)
+
+
 @_instruction(_WORD, _WORD, _WORD)
 def value_of_8_words(builder, address, key):
-    """The value of a key among 8 keys at an address and 8 values after them, int64; -1, which no value is, if it is not there.
+    """The value of a key among 8 keys at an address and 8 values after them, int64; -1, which no value is, if it is missing.
 
     A key is there once at most. No branch. [5, 6, -1, ...] and [1, 9, -1, ...]: key 6 -> 9, key 7 -> -1.
     """
-    keys = builder.load(builder.inttoptr(address, _EIGHT.as_pointer()), align=8)
-    values = builder.load(builder.inttoptr(builder.add(address, _I64(64)), _EIGHT.as_pointer()), align=8)
-    same = builder.icmp_unsigned("==", keys, _splat(builder, key, _EIGHT))
-    values = builder.select(same, values, ir.Constant(_EIGHT, [-1] * 8))
-    return _call(builder, "llvm.vector.reduce.and.v8i64", _I64, values)
+    keys, values = (
+        builder.load(builder.inttoptr(builder.add(address, _I64(at)), _EIGHT.as_pointer()), align=8) for at in (0, 64)
+    )
+    return _chosen(builder, keys, key, values, "and", -1)
 
 
 @_instruction(_WORD, _WORD, _UNSIGNED)
@@ -246,6 +264,5 @@ def value_of_8(builder, address, key):
     A key, uint64, is there once at most. No branch. [5 << 22 | 1, 6 << 22 | 9, ...]: key 6 -> 9, key 7 -> 0.
     """
     entries = builder.load(builder.inttoptr(address, _EIGHT.as_pointer()), align=8)
-    same = builder.icmp_unsigned("==", builder.lshr(entries, ir.Constant(_EIGHT, [22] * 8)), _splat(builder, key, _EIGHT))
-    values = builder.and_(entries, ir.Constant(_EIGHT, [(1 << 22) - 1] * 8))
-    return _call(builder, "llvm.vector.reduce.or.v8i64", _I64, builder.select(same, values, ir.Constant(_EIGHT, [0] * 8)))
+    keys = builder.lshr(entries, ir.Constant(_EIGHT, [22] * 8))
+    return _chosen(builder, keys, key, builder.and_(entries, ir.Constant(_EIGHT, [(1 << 22) - 1] * 8)), "or", 0)

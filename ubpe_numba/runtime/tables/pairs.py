@@ -12,7 +12,7 @@ arrays in time. Capacity 8, the pairs (1, 2), (3, 1) and (0, 5), the first two o
 A removed pair leaves no tombstone: what follows is shifted back, so that without (1, 2) the pair (3, 1) is at 2, and (0, 5),
 whose home is 4, stays.
 
-`entries` are no records of two fields: kernels pass plain int64 arrays.
+`entries` are not records of two fields: kernels pass plain int64 arrays.
 
 Tables that encoders only read, pair -> id, are as large, in buckets of 16 words, 8 keys and 8 values: `enter` fills them, and
 `value_of` compares all keys of a bucket at once, without a branch that depends on the pair. The hash of a pair says which bucket
@@ -78,7 +78,7 @@ def put(entries, slots, pair, count, slot):
 
 @helper
 def remove(entries, slots, i):
-    """Remove the pair at index `i`, shifting back what was pushed past it. O(1) expected."""
+    """Remove the pair at index `i`, shifting back the entries that were pushed past it. O(1) expected."""
     mask = (entries.size >> 1) - 1
     j = i
     while True:
@@ -112,10 +112,10 @@ def enter(left, right, first_value, entries):
 
 @helper
 def value_of(entries, pair):
-    """The value of a pair in buckets, -1 if it is not there: of (0, 5) above, 4. O(1) expected."""
+    """The value of a pair in buckets, -1 if missing: of (0, 5) above, 4. O(1) expected."""
     i = 16 * home(pair, (entries.size >> 4) - 1)
     value = value_of_8_words(address(entries) + 8 * i, pair)
-    while (value < 0) & (entries[i + 7] != EMPTY):  # one branch, hardly ever taken
+    while (value < 0) & (entries[i + 7] != EMPTY):  # one branch, rarely taken
         i = (i + 16) & (entries.size - 1)
         value = value_of_8_words(address(entries) + 8 * i, pair)
     return value

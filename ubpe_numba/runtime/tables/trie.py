@@ -9,12 +9,12 @@ edges, so that every search ends; an empty entry holds -1 twice.
     1  node << 31 | symbol       any int64     from 0 on; nodes may go up to 2**32
     2  node' << 31 | symbol'     ...           its hash was 1 too: it went to the next free entry
 
-The edge (5, 7) has the key 5 << 31 | 7. It is looked for from its home on, until the key or an empty entry is found; the value
-of an empty entry says that there is no such edge. Its home is in the block of 8 entries, two cache lines, of `hash(0 << 31 | 7)`,
-the entry 5 & 7 of it: of nodes that are numbered one after the other, as those of a long run of one symbol are, 8 edges by this
+The edge (5, 7) has the key 5 << 31 | 7. It is looked for from its home on, until the key or an empty entry is found; an empty
+entry means that the edge does not exist. Its home is in the block of 8 entries, two cache lines, of `hash(0 << 31 | 7)`, the
+entry 5 & 7 of it: of nodes that are numbered one after the other, as those of a long run of one symbol are, 8 edges by this
 symbol are side by side. A walk along a token of 65,536 symbols or more, which are in no cache, has an eighth of the misses.
 
-The trie says which tokens start at a position of a document. Node s < n_alphabet is the symbol s itself; further nodes are
+The trie finds the tokens that start at a position of a document. Node s < n_alphabet is the symbol s itself; further nodes are
 numbered as they are made. The value of an edge is `token << 32 | child`, with NONE for a child that is no token. Of two tokens
 with the same symbols the later one is found, as published.
 

@@ -17,6 +17,8 @@ from ubpe_numba.runtime.compiler import helper, kernel
 from ubpe_numba.signals.kernels.match import FINE, bases_of, level, listed, matched, useful
 
 INF = 1 << 60
+#: Costs of a document from which on its later rows begin at 0 again; checked every so many samples.
+HIGH, OFTEN = 1 << 58, 1024
 #: How the cheapest path to a state came: its last token, and the column from which that left.
 BACK = np.dtype([("token", np.int32), ("column", np.int32)])
 #: A token of a path: where it begins, in which document, the columns before and after it.
@@ -69,6 +71,24 @@ def extend(x, i, start, end, row, costs, room, back, tables, tolerance, price, s
                 b += 1
 
 
+@helper
+def lower(costs, room, row, last):
+    """Subtract the least cost of a row from all costs of rows row..last that are reached, if it is at least HIGH.
+
+    costs int64[rows, columns], room int64[rows]: those of `ahead`. O((last - row) * columns). With HIGH = 5 the rows [5, 7] and
+    [INF, 8] become [0, 2] and [INF, 3].
+    """
+    least = costs[row, np.argmin(costs[row])]
+    if least < HIGH or least >= INF:
+        return
+    for r in range(row, last + 1):
+        if room[r] < INF:
+            room[r] -= least
+        for e in range(costs.shape[1]):
+            if costs[r, e] < INF:
+                costs[r, e] -= least
+
+
 @kernel
 def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists, path):
     """The cheapest way to every state of documents, and a cheapest path through each; returns where in `path` they begin.
@@ -76,11 +96,16 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists,
     x int32; offsets int64[d + 1]; known int64[d]: -1, or the column of the sample before the document, which goes on from that;
     tables, lists as for `listed`; costs int64[x + d, 2 tolerance + 1], room int64[x + d], back BACK as in `extend`: the rows of
     document k begin at offsets[k] - offsets[0] + k; path PART[x], filled from its end. The caller allocates all. O(samples *
-    tolerance + what `listed` needs).
+    tolerance + what `listed` needs). Where costs come to HIGH the least is subtracted from all that is reached there, so that
+    sums stay below INF in documents of any length; rows before that keep theirs.
 
     The document above: [3] at 0, columns 1 and 1, and [0, 0] at 1, columns 1 and 1.
     """
     starts = tables[1]
+    groups = tables[4]
+    longest = np.int64(1)
+    for g in range(groups.size):
+        longest = max(longest, groups[g].most)
     columns = 2 * tolerance + 1
     for r in range(costs.shape[0]):
         room[r] = INF
@@ -93,7 +118,10 @@ def ahead(x, offsets, known, tables, tolerance, price, costs, room, back, lists,
         costs[row, known[k] if known[k] >= 0 else tolerance] = 0
         start = offsets[k] - 1 if known[k] >= 0 else offsets[k]
         for i in range(offsets[k], end):
-            extend(x, i, start, end, row + i - offsets[k], costs, room, back, tables, tolerance, price, -1, lists)
+            r = row + i - offsets[k]
+            if (i - offsets[k]) % OFTEN == 0:
+                lower(costs, room, r, min(r + longest, row + end - offsets[k]))
+            extend(x, i, start, end, r, costs, room, back, tables, tolerance, price, -1, lists)
     m = np.int64(path.size)
     for k in range(documents - 1, -1, -1):
         r = offsets[k + 1] - offsets[0] + k

@@ -1,4 +1,4 @@
-"""The base of displays: axes that are given or made, in the colours of a theme, and checks of what is drawn."""
+"""The base of displays: existing or new axes, in the colors of a theme, and checks of the data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ubpe_numba.errors import quoted
 from ubpe_numba.runtime.arrays import describe
 from ubpe_numba.runtime.lazy import require
 from ubpe_numba.tokenizers.base import given_tokenizer
+from ubpe_numba.tokenizers.seam import model_of
 from ubpe_numba.views.colours import Theme, theme_of
 
 
 class Display:
-    """Arrays as they were given, and what they were drawn on last: `ax_` and `figure_`."""
+    """The arrays, and the axes and figure of the last plot: `ax_` and `figure_`."""
 
     _size = (11.0, 3.2)  # inches of a new figure
 
@@ -56,7 +57,7 @@ class Display:
 
 
 def style(ax: Any, theme: Theme) -> None:
-    """Give axes the colours of a theme, and no line above and on the right."""
+    """Give axes the colors of a theme, and remove the lines above and on the right."""
     ax.set_facecolor(theme.paper)
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))
@@ -64,8 +65,8 @@ def style(ax: Any, theme: Theme) -> None:
     ax.tick_params(which="both", colors=theme.dim, labelcolor=theme.dim)
     for text in (ax.xaxis.label, ax.yaxis.label):
         text.set_color(theme.dim)
-    for title in (ax.title, ax._left_title, ax._right_title):
-        title.set_color(theme.ink)
+    for place in ("left", "center", "right"):
+        ax.set_title(ax.get_title(place), loc=place, color=theme.ink)
 
 
 def bare_figure(size: tuple[float, float], theme: Theme, **options: Any) -> Any:
@@ -80,17 +81,17 @@ def bare_figure(size: tuple[float, float], theme: Theme, **options: Any) -> Any:
 
 
 def require_matplotlib() -> None:
-    """An ImportError that says what to install, if matplotlib is missing."""
+    """An ImportError that names the extra to install, if matplotlib is missing."""
     require("matplotlib.backends.backend_agg", "drawing", "plot")  # the part that draws
 
 
 def signal_of(tok: Any, doc: Any, what: str) -> tuple[np.ndarray, Spans, int]:
     """A document of integers as an array, its tokens, and the size of the alphabet.
 
-    ValueError for several documents, for text and bytes, which are not drawn as levels, and for a tokenizer whose ids are not
-    those of its vocabulary, by which colours are.
+    ValueError for several documents, and for text and bytes, which are not plotted as levels. ValueError for a tokenizer whose
+    ids differ from those of its vocabulary, which determine the colors.
     """
-    alphabet, _, segmenter = given_tokenizer(tok)._fitted()
+    alphabet, _, segmenter = model_of(given_tokenizer(tok))
     kind = alphabet.kind if alphabet.names is None else "words"
     if kind != "int":
         raise ValueError(f"tok: {what} draws signals of integers, and the documents of this tokenizer are {kind}")
@@ -99,12 +100,12 @@ def signal_of(tok: Any, doc: Any, what: str) -> tuple[np.ndarray, Spans, int]:
     samples = np.asarray(doc)
     if samples.ndim != 1:
         raise ValueError(f"doc: expected the symbols of one document, an array of one dimension, got shape {samples.shape}")
-    samples = samples if samples.size else samples.astype(np.int64)  # an empty list has no type of its own
+    samples = samples if samples.size else samples.astype(np.int64)  # an empty list does not have a type
     return samples, tok.spans(samples), alphabet.size
 
 
 def check_rate(rate: Any) -> None:
-    """ValueError or TypeError unless a rate is None or a finite number of samples a second above 0."""
+    """ValueError or TypeError unless a rate is None or a finite number of samples per second above 0."""
     if rate is None:
         return
     if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (int, float, np.integer, np.floating)):
@@ -114,7 +115,7 @@ def check_rate(rate: Any) -> None:
 
 
 def room_of(low: float, high: float, part: float) -> float:
-    """The space below and above values: a part of their range, but some also where all are one large value."""
+    """The space below and above values: a part of their range, but above 0 also for a constant."""
     return part * max(high - low, 1.0, 1e-6 * max(abs(low), abs(high)))
 
 

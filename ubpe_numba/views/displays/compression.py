@@ -26,7 +26,7 @@ class CompressionDisplay(Display):
     Parameters
     ----------
     curves : dict of str to (int[m], float[m])
-        Sizes and symbols a token of each, under its name, which may be empty.
+        Sizes and symbols per token of each, under its name, which may be empty.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class CompressionDisplay(Display):
         named = tokenizers if isinstance(tokenizers, Mapping) else {type(tokenizers).__name__: tokenizers}
         if isinstance(tokenizers, (list, tuple)):
             raise TypeError("tokenizers: expected a tokenizer, or a dict of names and tokenizers, got a list; give each a name")
-        curves = {name: tok.history_.compression(tok._model.vocabulary.n_alphabet) for name, tok in named.items()}
+        curves = {name: tok.history_.compression(tok.vocabulary.n_alphabet) for name, tok in named.items()}
         return cls(curves).plot(**how)
 
     def _draw(self, ax: Any, theme: Theme) -> None:
@@ -106,7 +106,7 @@ class CompressionDisplay(Display):
 
 
 def _apart(heights: list[float], gap: float) -> list[float]:
-    """Heights of labels at least `gap` from one another, in the same order, near those that are wanted.
+    """Heights of labels at least `gap` from one another, in the same order, near the requested heights.
 
     >>> _apart([1.0, 1.1, 5.0], 0.5)
     [1.0, 1.5, 5.0]

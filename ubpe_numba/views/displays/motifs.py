@@ -9,6 +9,7 @@ import numpy as np
 
 from ubpe_numba.runtime.arrays import describe, integer, told
 from ubpe_numba.tokenizers.base import given_tokenizer
+from ubpe_numba.tokenizers.seam import tables_of
 from ubpe_numba.views.colours import Theme, theme_of
 from ubpe_numba.views.displays.canvas import check_rate, require_matplotlib, room_of, style
 from ubpe_numba.views.motifs import contexts_of, evenly, is_signal, line_of, say_most, sides_of
@@ -24,7 +25,7 @@ _COLUMNS = 4  # of a new figure
 
 @told
 class MotifsDisplay:
-    """A gallery of motifs: each in its hue over its occurrences, which are aligned at it and go on in grey on both sides.
+    """A gallery of motifs: each in its hue over its occurrences, which are aligned, and continue in grey on both sides.
 
     Those of text, DNA and named symbols are written, each occurrence in a line of its own.
 
@@ -33,11 +34,12 @@ class MotifsDisplay:
     tokens : int[k]
         The motifs.
     motifs : list of float[length] or str
-        The values of each, or what it is written as.
+        The values of each, or its text.
     contexts : list of float[n, side + length + side]
-        Occurrences of each with their context, NaN outside the document; if motifs are `str`, lists of what is before and after.
+        Occurrences of each with their context, NaN outside the document; if motifs are `str`, lists of the text before and
+        after.
     counts : int[k]
-        How often each occurs, drawn or not.
+        The number of occurrences of each, plotted or not.
     side : int
         Symbols of context on either side.
     n_alphabet : int
@@ -46,7 +48,7 @@ class MotifsDisplay:
     Attributes
     ----------
     axes_, figure_
-        What was drawn on: an array of axes, of which the first k hold a motif each.
+        The axes of the last plot, an array, of which the first k hold a motif each.
 
     Examples
     --------
@@ -87,7 +89,7 @@ class MotifsDisplay:
             Documents, as `Tokenizer.encode_batch` takes them.
         n : int
             How many motifs: those that say most, by the range of their values times the tokens that they save. Fewer, if fewer
-            occur `least` times, are not level and are no variations of others.
+            occur `least` times, are not flat and differ from the others.
         tokens : int[k], optional
             The motifs to show instead.
         least : int
@@ -95,7 +97,7 @@ class MotifsDisplay:
         side : int
             Symbols of context on either side; none of another document.
         most : int
-            How many occurrences of a motif are drawn at most, at even distances.
+            Maximal number of plotted occurrences per motif, evenly spaced.
         **how
             As for `plot`.
 
@@ -107,7 +109,7 @@ class MotifsDisplay:
         IndexError
             If one of `tokens` is not in the vocabulary.
         TypeError
-            For tokens or numbers that are no integers.
+            For tokens or numbers other than integers.
         """
         for name, value, lowest in (("n", n, 1), ("most", most, 1), ("side", side, 0)):
             if integer(value, name) < lowest:
@@ -123,7 +125,7 @@ class MotifsDisplay:
             chosen = given.astype(np.int64)
             if (bad := chosen[(chosen < 0) | (chosen >= len(v))]).size:
                 raise IndexError(f"tokens: expected ids in 0..{len(v) - 1}, got {bad[0]}")
-        symbols, bounds = (decoder := tok._tables.decoder).decode(ids, tok.n_threads)
+        symbols, bounds = (decoder := tables_of(tok).decoder).decode(ids, tok.n_threads)
         written = not is_signal(v)
         motifs: list[Any] = []
         contexts: list[Any] = []
@@ -152,7 +154,7 @@ class MotifsDisplay:
         rate : float, optional
             Samples a second, for lengths in seconds; by default they are in symbols.
         colours : dict of int to str, optional
-            Colours of tokens that are not to be drawn in their hue.
+            Colors for tokens, instead of their hue.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 
@@ -205,7 +207,7 @@ class MotifsDisplay:
     def _draw_values(
         self, ax: Any, i: int, colour: str, rate: float | None, limits: tuple[float, float] | None, theme: Theme
     ) -> str:
-        """Draw one motif in its axes, and say how long it is."""
+        """Plot a motif in its axes, with its length."""
         motif, contexts = self.motifs[i], self.contexts[i]
         x = np.arange(-self.side, motif.size + self.side)
         opacity = max(0.12, min(0.75, 6 / max(1, len(contexts))))
@@ -218,7 +220,7 @@ class MotifsDisplay:
         return f"{motif.size} samples" if rate is None else f"{motif.size / rate:.2f} s"
 
     def _write(self, ax: Any, i: int, colour: str, theme: Theme) -> str:
-        """Write the occurrences of one motif in its axes, a line each, and say what it is."""
+        """Write the occurrences of a motif in its axes, one per line, with its text."""
         look: dict[str, Any] = {"family": "monospace", "fontsize": 8, "va": "center", "clip_on": True, "parse_math": False}
         for line, sides in enumerate(self.contexts[i]):
             token = ax.text(0.5, 1 - (line + 0.5) / _LINES, self.motifs[i], ha="center", color=colour, fontweight="bold", **look)

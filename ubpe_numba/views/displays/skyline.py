@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ubpe_numba.runtime.arrays import integer, told
+from ubpe_numba.tokenizers.seam import merge_rows, model_of
 from ubpe_numba.tokenizers.skyline import skyline
 from ubpe_numba.views.colours import N_HUES, ON_HUES, Theme, hue_of, theme_of
 from ubpe_numba.views.displays.canvas import Display, check_rate, ticks_of
@@ -26,17 +27,16 @@ _COLUMNS, _ROWS = 1600, 240  # of the image of a document that is too long for r
 class SkylineDisplay(Display):
     """A document by every size of the vocabulary: x is the document, y the size, each horizontal line an encoding.
 
-    A block is a token: as wide as its symbols, from the size of the vocabulary at which it is learned, to that at which a longer
-    token takes it in. The ground is symbols of the alphabet. Where a symbol has less than a pixel, blocks are an image of a
-    sample of the symbols, and below a quarter of one there is no curve.
+    A block is a token: as wide as its symbols, from the vocabulary size that learns it, to the size at which a longer token
+    takes its place. The ground is symbols of the alphabet. If a symbol has less than a pixel, blocks are an image of a sample
+    of the symbols. Below a quarter of a pixel the curve is left out.
 
     Parameters
     ----------
     blocks : record[k]
         As `skyline` gives them.
     symbols : list of str or None, or float[n_symbols]
-        What is written below each symbol, None where the one before it is not over (a byte in a character), or a curve: the value
-        of each.
+        The text below each symbol, None for later bytes of a character, or a curve: the value of each symbol.
     sizes : (int, int)
         The size of the alphabet, and that of the vocabulary.
 
@@ -70,18 +70,19 @@ class SkylineDisplay(Display):
         doc
             One document: integers, text, bytes or names.
         values : function, optional
-            How integers are drawn: given the symbols, the height of each, NaN for none. By default the symbols themselves.
+            How integers are plotted: a function from the symbols to the height of each, NaN for none. By default the symbols
+            themselves.
         **how
             As for `plot`.
 
         Raises
         ------
         ValueError
-            If encodings by smaller vocabularies are not parts of this one (see `skyline`), and as `plot` raises it.
+            If encodings by smaller vocabularies are not parts of this encoding (see `skyline`), and as `plot` raises it.
         """
         blocks = skyline(tok, tok.encode(doc))
-        alphabet, vocabulary, _ = tok._fitted()
-        leaves = blocks[(table := tok.vocabulary)._row[blocks["token"]] < 0]
+        alphabet, vocabulary, _ = model_of(tok)
+        leaves = blocks[merge_rows(table := tok.vocabulary)[blocks["token"]] < 0]
         leaves = leaves[np.argsort(leaves["start"], kind="stable")]
         number = np.full(len(table), -1)
         number[table.symbol_ids[::-1]] = np.arange(table.n_alphabet)[::-1]
@@ -117,17 +118,17 @@ class SkylineDisplay(Display):
         rate : float, optional
             Symbols a second, for an axis in seconds.
         bar : int, optional
-            Symbols a bar of music, for an axis of bars; values are drawn as notes, not as a curve.
+            Symbols per bar of music, for an axis of bars; values are plotted as notes, not as a curve.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 
         Raises
         ------
         ValueError
-            If `start` and `stop` are no part of the document, `rate` is not above 0, `bar` is below 1, both are given, or for an
-            unknown theme.
+            If `start` and `stop` are not within the document, `rate` is not above 0, `bar` is below 1, both are passed, or for
+            an unknown theme.
         TypeError
-            If one of them is no number.
+            If any of them is not a number.
 
         Examples
         --------
@@ -231,7 +232,7 @@ class SkylineDisplay(Display):
         part: tuple[int, int],
         theme: Theme,
     ) -> None:
-        """Label blocks with what their tokens are, where it fits."""
+        """Label blocks with their tokens, if they fit."""
         for block in blocks[(blocks["stop"] - blocks["start"]) * wide * points >= 7]:
             a, b, born, absorbed, token = block.tolist()
             tall, broad = high * np.log(absorbed / born) * points, (b - a) * wide * points

@@ -87,7 +87,7 @@ class TokensDisplay(Display):
         rate : float, optional
             Samples a second, for an axis in seconds; by default the axis counts samples.
         token : int or dict of int to str, optional
-            A token to show, or several, each in a colour: these and their grounds are coloured, all others two greys by turns.
+            A token to show, or several. They and their grounds are colored; all others alternate between two greys.
         theme : str or Theme
             ``"light"`` or ``"dark"``.
 
@@ -96,7 +96,7 @@ class TokensDisplay(Display):
         ValueError
             If `rate` is not finite and above 0, or for an unknown theme.
         TypeError
-            If `rate` is no number, or `token` no integer.
+            If `rate` is not a number, or `token` not an integer.
 
         Examples
         --------
@@ -119,11 +119,11 @@ class TokensDisplay(Display):
         else:
             shown, greys = np.isin(self.ids, list(colours)), (chosen.dim, chosen.grey)
             drawn = [colours.get(t, greys[i % 2]) for i, t in enumerate(self.ids.tolist())]
-        # each token is drawn up to the first sample of the next, so that the line has no gaps
+        # each token extends to the first sample of the next, so that the line is continuous
         points = np.column_stack([np.arange(self.samples.size) * scale, self.samples])
         ends = self.starts + self.lengths
         lines = [points[a : b + 1] for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
-        widths = np.where(shown, 2.4, 1.2)  # points; an end that is not round is no wider than its token
+        widths = np.where(shown, 2.4, 1.2)  # points; an end that is not round is not wider than its token
         ax.add_collection(LineCollection(lines, colors=drawn, linewidths=widths, capstyle="butt", zorder=3), autolim=False)
         low, high = (float(self.samples.min()), float(self.samples.max())) if self.samples.size else (0.0, 1.0)
         room = room_of(low, high, 0.06)

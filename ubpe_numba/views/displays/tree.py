@@ -24,7 +24,7 @@ _LONGEST = 18  # cells of a string that are shown
 
 @told
 class TreeDisplay(Display):
-    """The merge tree of a token: every part with its id and its shape, or its string where documents are text.
+    """The merge tree of a token: every part with its id and its shape, or its string if documents are text.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class TreeDisplay(Display):
         tok : Tokenizer
             A tokenizer of pairs.
         token : int
-            The id, as in what the tokenizer encodes to.
+            The id, as in encodings.
         depth : int or None
             How many merges below the token to follow; None for all.
         **how
@@ -70,7 +70,7 @@ class TreeDisplay(Display):
         ValueError
             If the vocabulary knows no pairs, `depth` is below 0, and as `plot` raises it.
         IndexError
-            If there is no such token.
+            If the token does not exist.
         """
         v = tok.vocabulary
         tree = v.tree(token, depth)

@@ -1,4 +1,4 @@
-"""Data of a report: the documents that are drawn, tokens by id, segmentations and their counts, kinds of symbols."""
+"""Data of a report: the plotted documents, tokens by id, segmentations and their counts, kinds of symbols."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ubpe_numba.coding.occurrences import spans_of
-from ubpe_numba.documents.ragged import Ragged
+from ubpe_numba.documents.flat import Named
+from ubpe_numba.documents.ragged import own_offsets, trusted
 from ubpe_numba.documents.read import Documents
 from ubpe_numba.errors import quoted
-from ubpe_numba.runtime.arrays import Named, describe, offsets_of
+from ubpe_numba.runtime.arrays import describe, offsets_of
+from ubpe_numba.tokenizers.seam import gaps_of, is_learned, model_of, plan_of, tables_of, way_of_encoding
 from ubpe_numba.vocabulary.reserved import SPECIAL as RESERVED_SPECIAL
 from ubpe_numba.vocabulary.unknown import choice_of
 
@@ -22,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def choose(lengths: np.ndarray, max_symbols: int) -> tuple[np.ndarray, int | None]:
-    """Choose documents that are drawn, at even distances, and how many symbols of them: None for all.
+    """Choose the plotted documents, evenly spaced, and the number of their symbols: None for all.
 
-    `lengths` (int64[d]): the symbols of each document; `max_symbols`: how many symbols may be drawn, at least 1. Returns all
-    documents if they fit; if not even one does, the beginning of the first that has symbols.
+    `lengths` (int64[d]): the symbols of each document; `max_symbols`: at most this many symbols are plotted, at least 1.
+    Returns all documents if they fit; if not even one does, the beginning of the first that has symbols.
 
     >>> choose(np.array([4, 4, 4, 4, 4]), 12)[0].tolist()
     [0, 2, 4]
@@ -52,12 +54,12 @@ KINDS = ("signal", "text", "dna", "notes")
 UNITS = {"signal": "sample", "text": "character", "dna": "base", "notes": "note"}
 _LETTERS = "ACGTUNRYKMSWBDHVacgtunrykmswbdhv-*\n"
 _SAMPLE = 1 << 16
-_BINARY = 0.05  # of more than this many bytes that are no text, the rest is taken for chance
+_BINARY = 0.05  # beyond this many bytes other than text, the rest counts as chance
 _EXACT = 1 << 53
 
 
 class Symbols(NamedTuple):
-    """How symbols are shown, where they are not shown as they are.
+    """How symbols are shown, if not as they are.
 
     `order` (int64[s]): the symbols, ascending; in the page a symbol is its index in this array; `labels`: what each is called;
     `levels` (float64[s] or None): how high each is drawn, NaN for a rest; `base`: what is to be added to the levels, for a label
@@ -75,7 +77,7 @@ def kind_of(kind: str, documents: Documents) -> str:
 
     `kind`: ``"auto"`` or one of `KINDS`; `documents`: the documents; the beginning of their symbols decides. Returns for
     ``"auto"``: of `str` and bytes ``"dna"`` if all letters are those of nucleotides, ``"signal"`` if bytes are no text, else
-    ``"text"``; of integers ``"signal"``; symbols with names are ``"text"`` only. Raises ValueError for another one.
+    ``"text"``; of integers ``"signal"``; symbols with names are ``"text"`` only. Raises ValueError for other kinds.
 
     >>> from ubpe_numba.documents.read import as_documents
     >>> [kind_of("auto", as_documents(docs)) for docs in (["GATTACA"], ["a cat"], [[1, 2]])]
@@ -162,20 +164,20 @@ def kinds_of(v: TokenTable) -> np.ndarray:
     >>> kinds_of(tok.vocabulary).tolist()
     [2, 0, 0, 1]
     """
-    kinds = np.where(v._learned, LEARNED, SYMBOL).astype(np.uint8)
+    kinds = np.where(is_learned(v), LEARNED, SYMBOL).astype(np.uint8)
     kinds[list(v.special.values())] = SPECIAL
-    if v._gaps is not None:
-        kinds[v._gaps] = GAP
+    if gaps_of(v) is not None:
+        kinds[gaps_of(v)] = GAP
     return kinds
 
 
 def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[str, Any] | str, dict[str, np.ndarray]]:
-    """How the page reads and cuts what is typed, or why it does not; and the arrays that it needs for it.
+    """How the page reads and splits typed text, or why it cannot; and the arrays that it needs.
 
     `kind`, `symbols`: as `kind_of` and `symbols_of` return them. The arrays are runs of code points with equal flags (bits 0 to
     4 of text/kernels/utf8.py), if there is a pattern.
     """
-    alphabet, _, segmenter = tok._fitted()
+    alphabet, _, segmenter = model_of(tok)
     words, cutter = segmenter.special, segmenter.pretokenizer
     is_text = alphabet.kind != "int" and kind not in ("signal", "notes")
     reads = "integers" if not is_text else "characters" if alphabet.kind == "str" else "bytes"
@@ -199,11 +201,11 @@ def typing_of(tok: Tokenizer, kind: str, symbols: Symbols | None) -> tuple[dict[
             return "the pattern by which the model cuts text is not computed here", {}
     if segmenter.lone is not None or not plain or (words is not None and reads in ("integers", "words", "letters")):
         return "the special tokens of the model are not found here", {}
-    says = f"The objective of the model, {tok._encodes_by}, is not computed here: tokens are by merge rank."
+    says = f"The objective of the model, {way_of_encoding(tok)}, is not computed here: tokens are by merge rank."
     made = {
         "reads": reads,
         "special": tok.vocabulary.special,
-        "says": "" if tok._encodes_by == "rank" else says,
+        "says": "" if way_of_encoding(tok) == "rank" else says,
         "pattern": pattern,
     }
     if cutter is None:
@@ -218,14 +220,14 @@ AUTO = "auto"
 
 
 def segmentations_of(tok: Tokenizer, segmentations: str | Sequence[str] = AUTO) -> dict[str, Tokenizer]:
-    """Tokenizers of one vocabulary by the names of their ways to cut.
+    """Tokenizers of a vocabulary, by the names of their objectives.
 
-    `segmentations`: ``"auto"``: the tokenizer's own, then ``"rank"`` if the vocabulary has pairs, ``"shortest"``, ``"tfidf"`` if
-    it has idf, and ``"likelihood"`` if it has probabilities. Otherwise the names of objectives, as `with_objective` takes them.
-    Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary cannot be cut by;
-    if there is none. Raises TypeError for names that are not `str`.
+    `segmentations`: ``"auto"``: the tokenizer's own, then ``"rank"`` if the vocabulary has pairs, ``"shortest"``, ``"tfidf"``
+    if it has idf, and ``"likelihood"`` if it has probabilities. Otherwise the names of objectives, as `with_objective` takes
+    them. Returns at least one tokenizer. Raises ValueError for an objective that is not known, or that the vocabulary does not
+    support; if the list is empty. Raises TypeError for names that are not `str`.
     """
-    own, vocabulary = tok._encodes_by, tok._fitted().vocabulary
+    own, vocabulary = way_of_encoding(tok), model_of(tok).vocabulary
     if not isinstance(segmentations, (str, Sequence)):
         raise TypeError(f"segmentations: expected 'auto' or names of objectives, got {describe(segmentations)}")
     names = [segmentations] if isinstance(segmentations, str) else list(dict.fromkeys(segmentations))
@@ -270,12 +272,12 @@ class Cut(NamedTuple):
 
 
 def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, limit: int | None, options: dict[str, Any]) -> Cut:
-    """Encode and count all documents; keep the tokens of those that are drawn.
+    """Encode and count all documents; keep the tokens of the plotted documents.
 
     `name`: the name of the segmentation; `tok`: what cuts; `documents`: all documents; `drawn` and `limit`: as `choose` returns
     them; `options`: arguments of `encode_batch`. Returns the segmentation.
     """
-    (alphabet, _, segmenter), plan = tok._fitted(), tok._plan()
+    (alphabet, _, segmenter), plan = model_of(tok), plan_of(tok)
     unknown = choice_of(options["unknown"], alphabet, segmenter.special)
     how = unknown, (options["allowed_special"], options["disallowed_special"]), "docs"
     ids, _ = plan.documents(documents, *how)  # which are read and numbered: words need not be again
@@ -285,7 +287,7 @@ def cut_of(name: str, tok: Tokenizer, documents: Documents, drawn: np.ndarray, l
     part = documents.take(drawn)
     encoded, places = plan.documents(part, *how, trace=True)
     ends = None if tok.is_lossless and unknown == "raise" else np.diff(part.offsets)
-    spans = spans_of(encoded, Ragged._trusted(np.asarray(places)[0], encoded._offsets), tok._tables.decoder.lengths, ends)
+    spans = spans_of(encoded, trusted(np.asarray(places)[0], own_offsets(encoded)), tables_of(tok).decoder.lengths, ends)
     values, starts, widths, owners = spans.ids, spans.starts, spans.lengths, spans.documents
     if limit is not None:
         stay = starts + widths <= limit

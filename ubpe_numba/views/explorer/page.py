@@ -46,7 +46,7 @@ def packed(array: np.ndarray) -> dict[str, Any]:
 
 
 def _differences(array: np.ndarray) -> np.ndarray:
-    """Each element minus the one before it, modulo the width of the type; the first stays."""
+    """Each element minus its predecessor, modulo the width of the type; the first stays."""
     unsigned = array.view(array.dtype.str.replace("i", "u"))
     made = unsigned.copy()
     made[1:] -= unsigned[:-1]
@@ -69,7 +69,7 @@ _ORDER = (
 SCRIPTS = [f"{name}.js" for name in _ORDER.split()]
 
 
-#: An old browser, or a file that was cut: the reader is told, and sees the summary.
+#: For an old browser, or a truncated file: a message, and the summary.
 _END = """
 })().catch((error) => {
   const note = document.createElement("p");
@@ -83,7 +83,7 @@ _END = """
 def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     """The whole page.
 
-    `meta`: what the scripts read; `title`: the title, any text; `summary`: a sentence for readers without scripts. Returns HTML.
+    `meta`: data for the scripts; `title`: the title, any text; `summary`: a sentence for readers without scripts. Returns HTML.
     Nothing in it is loaded from elsewhere, and a browser runs no other script than those of this package: the policy names their
     hashes.
 
@@ -108,7 +108,7 @@ def page_of(meta: dict[str, Any], title: str, summary: str) -> str:
     }
     page = _part("explorer.html")
     out = []
-    while page:  # each mark is looked for in the template only, never in what was put in
+    while page:  # each mark is searched in the template only, never in inserted text
         at, mark = min(((page.find(mark), mark) for mark in parts if mark in page), default=(len(page), ""))
         out += [page[:at], parts.get(mark, "")]
         page = page[at + len(mark) :]

@@ -1,4 +1,4 @@
-"""`explore`: a report of a vocabulary and of what it does to documents, in one HTML file."""
+"""`explore`: a report of a vocabulary and of encoded documents, in one HTML file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ubpe_numba.documents.flat import Named
 from ubpe_numba.documents.read import Documents, read_documents
-from ubpe_numba.runtime.arrays import Named, describe, positive
+from ubpe_numba.runtime.arrays import describe, positive
 from ubpe_numba.runtime.files import write_atomically
 from ubpe_numba.runtime.messages import Progress
 from ubpe_numba.tokenizers.base import Tokenizer, given_tokenizer
+from ubpe_numba.tokenizers.seam import model_of
 from ubpe_numba.tokenizers.skyline import nesting
 from ubpe_numba.views import colours
 from ubpe_numba.views.displays.canvas import check_rate
@@ -53,21 +55,6 @@ class Report:
 
     def __init__(self, page: str, title: str) -> None:
         self.html, self.title = page, title
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
-        """
-        write_atomically(path, self.html.encode())
 
     def _repr_html_(self) -> str:
         """A frame that may run its own scripts and nothing else: no access to the notebook, its storage or the network."""
@@ -114,7 +101,7 @@ def explore(
     check_rate(rate)
     most = positive(max_symbols, "max_symbols")
     bar = Progress(progress, "explore")
-    alphabet, vocabulary, segmenter = tok._fitted()
+    alphabet, vocabulary, segmenter = model_of(tok)
     if segmenter.frame:
         raise ValueError("tok: the report knows no tokens that keep to frames yet; spans() and the plots have them")
     documents = alphabet.aligned(read_documents(docs, offsets, segmenter.encoding, True if alphabet.names is not None else None))
@@ -173,10 +160,10 @@ def explore(
         f"{meta['symbols']:,} {meta['unit']}s in {meta['documents']:,} documents, cut into tokens of a vocabulary of "
         f"{meta['size']:,} ({meta['tokenizer']}): {told}."
     )
-    report = Report(page_of(meta, name, summary), name)
+    page = page_of(meta, name, summary)
     if path is None:
-        return report
-    report.save(path)
+        return Report(page, name)
+    write_atomically(path, page.encode())
     return None
 
 
@@ -204,7 +191,7 @@ def _arrays(
         arrays["logp"] = np.nan_to_num(v.log_probabilities).astype(np.float32)
     if v.merges is not None and v.merged is not None:
         parents = np.full((len(v), 2), -1, np.int32)
-        parents[v.merged[::-1]] = v.merges[::-1]  # of several merges of one id the first
+        parents[v.merged[::-1]] = v.merges[::-1]  # the first of several merges of an id
         arrays["left"], arrays["right"] = parents.T
     if symbols is not None and symbols.levels is not None:
         arrays["levels"] = symbols.levels
@@ -217,7 +204,7 @@ def _arrays(
         if cut.widths is not None and not same:
             arrays[f"widths{i}"] = cut.widths
         if cut.name == "rank" and same:
-            with contextlib.suppress(ValueError):  # where a smaller vocabulary does not encode to parts of what this one does
+            with contextlib.suppress(ValueError):  # if encodings of smaller vocabularies are not parts of this encoding
                 born, pairs = nesting(cutters["rank"], np.flatnonzero(cut.counts))
                 arrays["born"] = np.where(pairs[:, 0] < 0, 0, born)
     return arrays

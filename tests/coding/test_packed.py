@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 from tables import each
 
+from ubpe_numba.coding.kernels.packed import NO_PAIR, NOBODY, bucket_of, pair_buckets
 from ubpe_numba.runtime.machine.intrinsics import address
 from ubpe_numba.runtime.tables import packed as table, pairs
-from ubpe_numba.runtime.tables.packed import NO_PAIR, NOBODY, bucket_of, pair_buckets
 
 
 @njit

@@ -1,9 +1,9 @@
 """Build the package `ubpe-numba-kernels`: kernels compiled for one platform, one version of Python, and one of numba.
 
-    python -m ubpe_numba.runtime.compiler.prebuilt build/     writes build/ubpe_numba_kernels and a project around it
+    python tools/kernels_wheel.py build/       writes build/ubpe_numba_kernels and a project around it
     pip wheel --no-deps build/
 
-Where it is installed, its folder is a second cache that is only read (`cache.py`).
+Where it is installed, its folder is a second cache that is only read (`ubpe_numba/runtime/compiler/cache.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sysconfig
 
 import numba
 
-from ubpe_numba.runtime.compiler.cache import PACKAGE, TARGETS
+from ubpe_numba.runtime.compiler.cache import PACKAGE, STAMP, TARGETS
 
 
 def build(folder: pathlib.Path, script: str = "import ubpe_numba; ubpe_numba.warmup()") -> None:
@@ -30,7 +30,8 @@ def build(folder: pathlib.Path, script: str = "import ubpe_numba; ubpe_numba.war
     kernels = folder / PACKAGE
     kernels.mkdir(parents=True)
     target = {"UBPE_CACHE_DIR": str(kernels), "NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": ""}
-    subprocess.run([sys.executable, "-c", script], env={**os.environ, **target}, check=True)
+    stamp = f"from ubpe_numba.runtime.compiler import cache; open({str(kernels / STAMP)!r}, 'w').write(cache._stamp())"
+    subprocess.run([sys.executable, "-c", f"{script}\n{stamp}"], env={**os.environ, **target}, check=True)
     for file in kernels.iterdir():
         file.chmod(0o644)
     kernels.chmod(0o755)
@@ -52,7 +53,7 @@ dependencies = ["ubpe-numba=={version}", "numba=={numba.__version__}"]
 packages = ["{PACKAGE}"]
 
 [tool.setuptools.package-data]
-{PACKAGE} = ["*.nbc"]
+{PACKAGE} = ["*.nbc", "{STAMP}"]
 """
     )
     tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
